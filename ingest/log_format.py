@@ -39,15 +39,16 @@ def read_no_sibling(_name: str) -> None:
 class About:
     """The facts about a file that a translator gets besides the records.
 
-    `name` is the file's own name without folders. `identity` is made from the first bytes of the file, so it
-    is the same in every copy and after the file grew; it serves as session id where the log names none.
-    `read_sibling(name)` returns the bytes of a file in the same folder, or None when there is none or it is
-    larger than `--max-line`.
+    `name` is the file's own name without folders, `folder` that of the folder it lies in; both may be empty.
+    `identity` is made from the first bytes of the file, so it is the same in every copy and after the file
+    grew; it serves as session id where the log names none. `read_sibling(name)` returns the bytes of a file
+    in the same folder, or None when there is none or it is larger than `--max-line`.
     """
 
     name: str = ""
     identity: str = ""
     read_sibling: Callable[[str], bytes | None] = read_no_sibling
+    folder: str = ""
 
 
 class Translator(Protocol):

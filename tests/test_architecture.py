@@ -101,7 +101,8 @@ ORDER = {
         "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
     ),
     "ingest": (
-        "", "decoding", "privacy", "sessions", "sources/archives", "sources", "store/migrations", "store",
+        "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
+        "store/migrations", "store",
         "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",

@@ -1,25 +1,35 @@
-"""Cline sessions: one JSON document, as the Cline SDK and CLI keep them (`<session>.messages.json`).
+"""Cline, Roo Code and Kilo Code: the history of a task in VS Code, and the sessions of Cline's CLI.
 
-Sources: cline/cline, `sdk/packages/core/fixtures` (2026-04 to 2026-07).
+**On disk.** VS Code's `globalStorage/<extension>/tasks/<epoch ms>/api_conversation_history.json`, with the
+extensions `saoudrizwan.claude-dev` (Cline), `rooveterinaryinc.roo-cline` and `kilocode.kilo-code`;
+`<session>.messages.json` of the SDK and CLI. Sources: cline/cline, `sdk/packages/core/fixtures` (2026-04 to
+2026-07); histories of srinivasdrona/superbased-observer and jonathan-kellerai/cross_agent_session_resumer,
+made after real ones. Roo's and Kilo's were not seen.
 
-**Shape.** `{version, updated_at, agent, sessionId, messages, system_prompt}`. A message has `role` and
-Anthropic's content blocks, of the model also `ts`, `modelInfo.{id, provider}` and `metrics.{inputTokens,
-outputTokens}`.
+**Shape.** A history is an array of messages, a session `{version, updated_at, agent, sessionId, messages,
+system_prompt}`. A message has `role` and Anthropic's content blocks; in a history also `ts`, and of the model
+`model` or `modelInfo.modelId`, `usage`; in a session `ts`, `modelInfo.{id, provider}` and
+`metrics.{inputTokens, outputTokens}`.
 
 **Turns.** A user's message with words, once the model answers it. The last message without a call ends it.
 
 **Traps.**
+- A history names no session: that is the folder it lies in, `<epoch ms>`.
+- Roo and Kilo keep the model in `task_metadata.json` beside it (`model_usage[].{ts, model_id}`): the model of
+  a message is the one in use at its time.
+- The user's words stand in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`, beside
+  `<environment_details>` and results, which are the harness's; so is `[ERROR] You did not use a tool`.
+- Old versions wrote calls as XML into the text, and their results as `[tool …] Result:`. They are not read:
+  one reject a file says so.
 - A compaction replaces what came before by a summary: a user message with `metadata.kind`
-  compaction_summary, which is no prompt. What it replaced is not in the file.
-- Only the model's messages have a time.
+  compaction_summary, or `isSummary`, which is no prompt. What it replaced is not in the file.
+- In a session only the model's messages have a time.
 - A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there
   is no `is_error`. One failed query fails the call; its text comes first.
-- The conversation of the VS Code extension (`api_conversation_history.json`) is another shape: an array of
-  messages that name no session, older ones with calls as XML in their text. It is not read.
 
 **Bounds.** A document is held whole, so `--max-line` bounds it.
 
-**Cannot tell.** Tool definitions, the model's own text of arguments.
+**Cannot tell.** Tool definitions, the model's own text of arguments; in histories also the system prompt.
 """
 
 from __future__ import annotations
@@ -27,27 +37,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_whole_input
-from ingest.events import Event, FaultLayer, LogLine, PromptSeen, ResultSeen, SessionSeen
+from ingest.decoding.lines import Line, decode_object, make_snippet
+from ingest.decoding.token_counts import count_input_parts, count_whole_input
+from ingest.events import Event, FaultLayer, LogLine, PromptSeen, Rejected, ResultSeen, SessionSeen
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
 from ingest.formats.conversations.result_layers import Texts
-from ingest.formats.provider_messages.message_hashes import unique_id
+from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 
 SOURCE = Source(
     name="cline",
-    title="Cline sessions",
+    title="Cline, Roo and Kilo tasks",
     raw_arguments="no: the decoded object",
     argument_failures="no: how refused arguments are worded is not known well enough",
     error_flag="yes: is_error, or success of each query",
     definitions="no: supply them with --tools",
-    system_prompt="yes",
-    model="yes: per step, with its provider",
+    system_prompt="partly: in sessions of the CLI",
+    model="yes: per step; of Roo and Kilo from the file beside it",
     turn_end="no: concluded from the last message",
     cannot_tell="Clean and mended arguments cannot be told apart. What a compaction replaced is gone.",
 )
@@ -61,24 +73,68 @@ _TEXTS: Texts = (
 )
 
 
+_HISTORY, _METADATA = "api_conversation_history.json", "task_metadata.json"
+_TYPED = re.compile(r"<(task|feedback|user_message|user_input|answer)>\s*(.*?)\s*</\1>", re.DOTALL)
+_ADDED = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
+_OF_THE_HARNESS = ("[ERROR] ", "[TASK RESUMPTION]")
+_OLD_RESULT = re.compile(r"\[\w+(?: [^\n]*)?\] Result:")
+_OTHERS = {"id", "type", "uuid", "created", "timestamp", "message", "tool_calls"}
+
+
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(
+    return _is_history(head) or any(
         {"version", "sessionId", "agent"} <= record.keys() and isinstance(record.get("messages"), list)
         for record in head[:1]
     )
 
 
+def _is_history(head: Sequence[dict[str, Any]]) -> bool:
+    """Return True for messages as only these agents keep them: with a time, or with the model's id."""
+    return all(_is_message(record) for record in head) and any(
+        read_count(record.get("ts")) is not None or "modelId" in read_object(record.get("modelInfo"))
+        for record in head
+    )
+
+
+def _is_message(record: Mapping[str, Any]) -> bool:
+    return (
+        record.get("role") in ("user", "assistant")
+        and isinstance(record.get("content"), str | list)
+        and not _OTHERS & record.keys()
+    )
+
+
 def translator(about: About) -> Translator:
-    return _ClineSessions(about.identity)
+    return _ClineSessions(about)
+
+
+def read_with(about: About) -> str | None:
+    """Return the name of the history with which `task_metadata.json` is read; None for any other file."""
+    is_ours = about.name == _METADATA and about.read_sibling(_HISTORY) is not None
+    return _HISTORY if is_ours else None
+
+
+def explain(about: About) -> str | None:
+    """Return a sentence on the copy of a task that VS Code shows; None for any other file."""
+    if about.name != "ui_messages.json" or about.read_sibling(_HISTORY) is None:
+        return None
+    return f"it is what VS Code shows of a task, which is read from {_HISTORY}"
 
 
 class _ClineSessions:
-    """Translator of one file; each document in the file is one session."""
+    """Translator of one file: the history of one task, or documents of which each is one session."""
 
-    def __init__(self, identity: str) -> None:
-        self._identity = identity
+    def __init__(self, about: About) -> None:
+        self._identity = about.identity
+        self._history = _TaskHistory(about)
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        if "role" in record.value:
+            yield from self._history.take(record)
+        else:
+            yield from self._take_document(record)
+
+    def _take_document(self, record: Record) -> Iterator[Event]:
         dialogue = AgentSession(read_text(record.value.get("sessionId")) or self._identity)
         here: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
         yield SessionSeen(**here, harness="cline")
@@ -90,10 +146,95 @@ class _ClineSessions:
         yield from dialogue.close_turn()
 
     def finish(self) -> Iterable[Event]:
-        return ()
+        return self._history.finish()
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""
+
+
+class _TaskHistory:
+    """The messages of one task, each of which is a record."""
+
+    def __init__(self, about: About) -> None:
+        is_task = about.name == _HISTORY and (about.folder.isdecimal() or is_unique(about.folder))
+        task = about.folder if is_task else about.identity
+        self._dialogue = AgentSession(task)
+        self._about = about
+        self._models: list[tuple[int, str]] | None = None  # when each came into use, in ms; None = not read
+        self._told_old = False
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        message, where = record.value, record.where
+        if self._models is None:
+            self._models = _read_models(self._about)
+            yield SessionSeen(session_id=self._dialogue.session_id, where=where, harness="cline")
+        ts, blocks = read_epoch_ms(message.get("ts")), list_blocks(message.get("content"))
+        if message.get("role") == "assistant":
+            yield from self._take_answer(record, ts, blocks)
+            return
+        for result in result_fields([_join_queries(block) for block in blocks], _TEXTS):
+            place = _find_place(record, result["tool_call_id"])
+            yield ResultSeen(session_id=self._dialogue.session_id, where=place, ts=ts, **result)
+        words = join_text(blocks) or ""
+        if _OLD_RESULT.match(words) and not self._told_old:
+            self._told_old = True
+            reason = "calls written as XML in the text, as older versions did, are not read"
+            yield Rejected(where, "missing_field", reason, make_snippet(record.data))
+        typed = _find_typed_text(
+            words, beside_result=any(block.get("type") == "tool_result" for block in blocks)
+        )
+        if typed and message.get("isSummary") is not True:
+            self._dialogue.ask(where, ts, typed)
+
+    def _take_answer(
+        self, record: Record, ts: datetime | None, blocks: list[dict[str, Any]]
+    ) -> Iterator[Event]:
+        message, usage = record.value, read_object(record.value.get("usage"))
+        info = read_object(message.get("modelInfo"))
+        cached = (usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens"))
+        yield from self._dialogue.add_step(
+            record.where,
+            ts,
+            join_text(blocks),
+            provider=read_text(info.get("providerId")),
+            model=read_text(message.get("model") or info.get("modelId")) or self._model_at(message.get("ts")),
+            **count_input_parts(usage.get("input_tokens"), *cached),
+            output_tokens=read_count(usage.get("output_tokens")) or None,
+        )
+        for call in call_fields(blocks):
+            yield self._dialogue.add_call(_find_place(record, call["tool_call_id"]), ts, **call)
+
+    def _model_at(self, ts: Any) -> str | None:
+        """Return the model in use at a time, or the only one that was used."""
+        at, models = read_count(ts), self._models or []
+        if at is None:
+            return models[0][1] if len({model for _, model in models}) == 1 else None
+        return next((model for begun, model in reversed(models) if begun <= at), None)
+
+    def finish(self) -> Iterator[Event]:
+        return self._dialogue.close_turn()
+
+
+def _read_models(about: About) -> list[tuple[int, str]]:
+    data = about.read_sibling(_METADATA)
+    value = decode_object(Line(LogLine(1, 0), data)) if data else None
+    used = read_objects(value.get("model_usage")) if isinstance(value, dict) else []
+    found = [(read_count(one.get("ts")) or 0, read_text(one.get("model_id"))) for one in used]
+    return sorted((at, model) for at, model in found if model)
+
+
+def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
+    """Return what the user typed in a message; None when all of it is the harness's.
+
+    `beside_result`: the message has results, so only text that is marked as the user's is.
+    """
+    typed = [text for _, text in _TYPED.findall(words)]
+    if typed:
+        return "\n".join(typed)
+    rest = _ADDED.sub("", words).strip()
+    if beside_result or rest.startswith(_OF_THE_HARNESS) or _OLD_RESULT.match(rest):
+        return None
+    return rest or None
 
 
 def _make_events(message: Mapping[str, Any], record: Record, dialogue: AgentSession) -> Iterator[Event]:

@@ -1,17 +1,20 @@
-"""Goose sessions: one message a line, `~/.local/share/goose/sessions/<id>.jsonl`, or an export as JSON.
+"""Goose sessions: the database `sessions.db`, one message a line, or an export as JSON.
 
-Since 2025-10 goose keeps its sessions in a database; `goose session export --format json` writes one as a
-document. Sources: block/goose, `crates/goose/src/conversation`; a sample of teck968/goose-session-analysis.
+**On disk.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` beside it;
+`goose session export --format json` writes one session as a document. The database is read after the
+sources: none was seen. Sources: block/goose, `crates/goose/src/conversation`; a sample of
+teck968/goose-session-analysis.
 
 **Shape.** A first line with facts of the session (`working_dir`, `description`, sometimes `tools`), then
 messages `{role, created, content}`; an export has the messages in `conversation`. Content items: text,
 `toolRequest.toolCall`, `toolResponse.toolResult`, both `{status: success, value}` or `{status: error,
-error}`.
+error}`. The database has the tables `sessions(id, provider_name, model_config_json)` and
+`messages(session_id, role, content_json, created_timestamp, metadata_json)` with the same content.
 
 **Turns.** A user's message with words, once the model answers it.
 
 **Traps.**
-- `created` is in seconds.
+- `created` is in seconds; in the database it may be milliseconds.
 - A `toolCall` of status error is a call that goose could not read: arguments that were not JSON (`Could not
   interpret tool use parameters`), or a name that cannot be one. Name and text are not kept.
 - A result's `value` is a list of content, in newer versions an object with `content` and `isError`.
@@ -33,6 +36,7 @@ from ingest.events import (
     Event,
     FaultLayer,
     LogLine,
+    Rejected,
     ResultSeen,
     SessionSeen,
     ToolsOffered,
@@ -42,6 +46,13 @@ from ingest.formats.conversations.agent_session import (
     AgentSession,
     decoded_argument_fields,
     native_call_fields,
+)
+from ingest.formats.conversations.database_rows import (
+    find_unread,
+    is_database,
+    read_json_column,
+    read_unix_time,
+    row_kind,
 )
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
@@ -56,7 +67,7 @@ SOURCE = Source(
     error_flag="yes: status of the result",
     definitions="partly: where the first line lists the tools",
     system_prompt="no",
-    model="partly: in exports, for the whole session",
+    model="partly: in exports and databases, for the whole session",
     turn_end="no: concluded from the last message",
     cannot_tell="Session files name no model.",
 )
@@ -78,7 +89,7 @@ _TEXTS: Texts = (
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_message(record) or _is_export(record) for record in head[:5])
+    return is_database(head, "goose") or any(_is_message(record) or _is_export(record) for record in head[:5])
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:
@@ -98,13 +109,37 @@ def translator(about: About) -> Translator:
 
 
 class _GooseSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which holds one session; a database holds many."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._begun = False
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        kind = row_kind(record)
+        if kind is not None:
+            yield from self._take_row(record, kind)
+        elif "tables" not in record.value:
+            yield from self._take_record(record)
+
+    def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
+        """Yield the events of a row: a session, or a message of the session whose row came last."""
+        columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
+        decoded = [read_json_column(record, column) for column in columns]
+        bad = find_unread(record) or next((one for one in decoded if isinstance(one, Rejected)), None)
+        if bad is not None:
+            yield bad
+            return
+        row = record.value
+        if kind == "session":
+            yield from self.finish()
+            self._dialogue = AgentSession(read_text(row.get("id")) or self._dialogue.session_id)
+            yield from self._read_facts({**row, "model_config": decoded[0]}, record.where)
+        else:
+            message = {"role": row.get("role"), "content": decoded[0], "metadata": decoded[1]}
+            yield from self._take_message(message, record.where, read_unix_time(row.get("created_timestamp")))
+
+    def _take_record(self, record: Record) -> Iterator[Event]:
         value = record.value
         if not self._begun:
             self._begun = True

@@ -1,30 +1,67 @@
-"""Hermes Agent sessions: one JSON document, `~/.hermes/sessions/session_<id>.json`.
+"""Hermes Agent sessions: the database `~/.hermes/state.db`, or one JSON document a session.
 
-Sources: NousResearch/hermes-agent; a sample of jazzyalex/agent-sessions (2026-04).
+**On disk.** `~/.hermes/state.db`, of a profile `~/.hermes/profiles/<name>/state.db`; older versions wrote
+`~/.hermes/sessions/session_<id>.json`. Sources: NousResearch/hermes-agent; samples of
+jazzyalex/agent-sessions (2026-04) and fayzan123/rungraph (2026-08, made after the real tables).
 
-**Shape.** `{session_id, model, platform, session_start, last_updated, system_prompt?, tools?, messages}`.
-The messages are those of OpenAI's Chat Completions, `arguments` the model's own text, with `finish_reason`.
+**Shape.** Database: `sessions(id, source, model, parent_session_id, started_at, ended_at)`, `messages(id,
+session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp)`, newer ones also `active`,
+`compacted`, `display_kind`. Document: `{session_id, model, platform, session_start, last_updated,
+system_prompt?, tools?, messages}`. The messages are those of OpenAI's Chat Completions, `arguments` the
+model's own text.
 
 **Turns.** Each user message, up to an answer without calls.
 
 **Traps.**
-- Messages have no time: calls are dated by the start of the session, which lasts to `last_updated`.
-- Results have no flag.
-- Messages without a call or a result have the line of the one before.
+- `active` 0 and `compacted` 0: rewound by the user, left out as Hermes does. `compacted` 1: summed up for the
+  model; it happened, and is read. What the summary keeps stands again in new rows: a row like one before it
+  that was compacted is left out, so that a call counts once.
+- A user's row with a `display_kind` is the harness's (`auto_continue`, `model_switch`, `hidden`), and so is a
+  summary (`[CONTEXT COMPACTION …`): no prompts.
+- Messages of documents have no time: calls are dated by the start of the session.
+- A result is JSON text: `exit_code` and `error` of commands, `success` and `error` of others; a warning may
+  stand behind it. What has none of these stays unknown.
+- Messages of documents without a call or a result have the line of the one before.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is held whole, so `--max-line` bounds it; of a database one row is.
 
-**Cannot tell.** What became of calls; token counts.
+**Cannot tell.** Token counts of steps; what became of calls whose result has no sign.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from ingest.decoding.fields import read_objects, read_text, read_time
-from ingest.events import Event, LogLine, PromptSeen, SessionSeen, ToolsOffered
-from ingest.formats.provider_messages.chat_messages import ChatConversation, list_calls
+from ingest.events import (
+    Event,
+    FaultLayer,
+    FlagSource,
+    LogLine,
+    PromptSeen,
+    Rejected,
+    ResultStatus,
+    SessionSeen,
+    ToolsOffered,
+)
+from ingest.formats.conversations.database_rows import (
+    find_unread,
+    is_database,
+    read_json_column,
+    read_unix_time,
+    row_kind,
+)
+from ingest.formats.conversations.result_layers import PASSED, failed_flag
+from ingest.formats.provider_messages.chat_messages import (
+    ChatConversation,
+    ResultFlag,
+    join_content,
+    list_calls,
+)
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 
@@ -33,17 +70,20 @@ SOURCE = Source(
     title="Hermes Agent sessions",
     raw_arguments="yes",
     argument_failures="yes: judged on the model's own text",
-    error_flag="no",
-    definitions="partly: where the session lists its tools",
-    system_prompt="partly: where the session has it",
+    error_flag="partly: exit codes, success and error in the result's text",
+    definitions="partly: where a document lists its tools",
+    system_prompt="partly: where a document has it",
     model="yes: per session",
     turn_end="no: concluded from the last message",
-    cannot_tell="Results carry no sign of success: they stay unknown.",
+    cannot_tell="Results without an exit code, success or error stay unknown.",
 )
+
+_SUMMARY = "[CONTEXT COMPACTION"
+_DENIED = re.compile(r"BLOCKED: |.{0,100}denied by user", re.IGNORECASE | re.DOTALL)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(
+    return is_database(head, "hermes") or any(
         {"session_id", "platform", "session_start"} <= record.keys()
         and isinstance(record.get("messages"), list)
         for record in head[:1]
@@ -55,12 +95,20 @@ def translator(about: About) -> Translator:
 
 
 class _HermesSessions:
-    """Translator of one file; each document in the file is one session."""
+    """Translator of one file: a database, or documents of which each is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
+        self._rows: _SessionRows | None = None
 
-    def take(self, record: Record) -> Iterator[Event]:
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        kind = row_kind(record)
+        if kind is not None:
+            yield from self._take_row(record, kind)
+        elif "messages" in record.value:
+            yield from self._take_document(record)
+
+    def _take_document(self, record: Record) -> Iterator[Event]:
         value = record.value
         session, ts = (
             read_text(value.get("session_id")) or self._identity,
@@ -73,7 +121,7 @@ class _HermesSessions:
             yield ToolsOffered(**here, definitions=tuple(definitions))
         if prompt:
             yield PromptSeen(**here, text=prompt)
-        conversation = ChatConversation(session)
+        conversation = ChatConversation(session, flag=_read_flag)
         where: LogLine = record.where
         for message in read_objects(value.get("messages")):
             for ident in (*(call["id"] for call in list_calls(message)), message.get("tool_call_id")):
@@ -83,8 +131,92 @@ class _HermesSessions:
         if ended := read_time(value.get("last_updated")):
             yield SessionSeen(session_id=session, where=record.where, ts=ended)
 
-    def finish(self) -> Iterable[Event]:
-        return ()
+    def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
+        if (unread := find_unread(record)) is not None:
+            yield unread
+            return
+        session = read_text(record.value.get("id" if kind == "session" else "session_id")) or self._identity
+        if self._rows is None or self._rows.session_id != session:
+            yield from self.finish()
+            self._rows = _SessionRows(session, record.where)
+        if kind == "session":
+            yield from self._rows.take_session(record)
+        elif kind == "message":
+            yield from self._rows.take_message(record)
+
+    def finish(self) -> Iterator[Event]:
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            yield from rows.finish()
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""
+
+
+class _SessionRows:
+    """The rows of one session in a database."""
+
+    def __init__(self, session_id: str, where: LogLine) -> None:
+        self.session_id = session_id
+        self._conversation = ChatConversation(session_id, flag=_read_flag)
+        self._compacted: set[bytes] = set()  # hashes of messages that a summary replaced
+        self._where = where
+
+    def take_session(self, record: Record) -> Iterator[Event]:
+        value = record.value
+        yield SessionSeen(
+            session_id=self.session_id,
+            where=record.where,
+            ts=read_unix_time(value.get("started_at")),
+            harness="hermes",
+            parent_session_id=read_text(value.get("parent_session_id")),
+            model=read_text(value.get("model")),
+        )
+        if ended := read_unix_time(value.get("ended_at")):
+            yield SessionSeen(session_id=self.session_id, where=record.where, ts=ended)
+
+    def take_message(self, record: Record) -> Iterator[Event | Rejected]:
+        value = record.value
+        calls = read_json_column(record, "tool_calls")
+        if isinstance(calls, Rejected):
+            yield calls
+        elif not self._is_left_out(value):
+            self._where = record.where
+            message = {**value, "tool_calls": calls, "name": value.get("tool_name")}
+            yield from self._conversation.take(message, record.where, read_unix_time(value.get("timestamp")))
+
+    def _is_left_out(self, value: Mapping[str, Any]) -> bool:
+        told = [value.get(key) for key in ("role", "content", "tool_calls", "tool_call_id")]
+        mark = blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        if value.get("compacted") == 1:
+            repeats = mark in self._compacted
+            self._compacted.add(mark)
+            return repeats or _is_of_the_harness(value)
+        return value.get("active") == 0 or mark in self._compacted or _is_of_the_harness(value)
+
+    def finish(self) -> Iterator[Event]:
+        return self._conversation.end(self._where)
+
+
+def _is_of_the_harness(value: Mapping[str, Any]) -> bool:
+    is_summary = (read_text(value.get("content")) or "").startswith(_SUMMARY)
+    return value.get("role") == "user" and (is_summary or bool(value.get("display_kind")))
+
+
+def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
+    """Return the flag that the JSON at the start of a result's text states."""
+    content = join_content(message.get("content")) or ""
+    try:
+        told, _ = json.JSONDecoder().raw_decode(content) if content.startswith("{") else ({}, 0)
+    except (ValueError, RecursionError):
+        return ResultFlag()
+    error, code, success = read_text(told.get("error")), told.get("exit_code"), told.get("success")
+    if error and _DENIED.match(error):
+        return failed_flag(error, FaultLayer.REFUSED, FlagSource.DERIVED_TEXT)
+    if isinstance(success, bool):
+        return PASSED if success else failed_flag(error or content)
+    if isinstance(code, int) and not isinstance(code, bool):
+        if code:
+            return failed_flag(error or content, source=FlagSource.DERIVED_EXIT_CODE)
+        return ResultFlag(ResultStatus.OK, FlagSource.DERIVED_EXIT_CODE)
+    return failed_flag(error, source=FlagSource.DERIVED_TEXT) if error else ResultFlag()

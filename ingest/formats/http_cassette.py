@@ -16,6 +16,8 @@ base64. The provider is told from the host, Bedrock's model from the address.
   the test: not counted.
 - A cassette may hold several recordings of one test, one after another: conversations of their own.
 - Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
+- A prompt without native tools may ask for calls as ReAct writes them (CrewAI): `Action Input:` in a reply is
+  a call then, `Observation:` behind it in the next request its result.
 - A nock recording without requests shows replies only: each is a conversation of its own.
 - Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply
   of an unknown API in which tool calls stand is rejected.

@@ -19,6 +19,9 @@ made out of them.
   where the output has no call, and its text does not count as the model's own.
 - Older SDKs know no TOOL: a SPAN with the name of a tool that was called is its run.
 - LangGraph's tracer lists the offered tools as messages of the role tool.
+- Two instrumentations may write one model call, the inner one its text alone (Agno: `None`): the call in the
+  outer one counts.
+- BeeAI writes a span for each stage of a model call or a run (start, success, finish): they are one.
 - The trace repeats the observations without their bodies; `input` of a generation may be rubbish
   (`{"content": "role"}` from the Claude Agent SDK's exporter) and is then no user's message.
 - A tool that answers with an error of its own has level DEFAULT: it ran.

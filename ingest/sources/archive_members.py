@@ -65,6 +65,10 @@ class ArchiveMember:
     def own_name(self) -> str:
         return PurePosixPath(self.member.name).name
 
+    @property
+    def folder_name(self) -> str:
+        return PurePosixPath(self.member.name).parent.name
+
     def open(self) -> io.RawIOBase:
         if isinstance(self.member, zip_archive.ZipMember):
             return zip_archive.open_member(self.archive.open(), self.member)
@@ -95,13 +99,13 @@ def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
     """Detect whether a file is an archive.
 
     Return the file and its `Archive`; None in place of the `Archive` when the file is a log. In a log that is
-    neither compressed nor UTF-16 or UTF-32, `content_size` is filled in. Raises OSError.
+    read as it is stored, `content_size` is filled in. Raises OSError.
     """
     stored = StreamPart(found.place.open(), 0, found.seen.size if found.place.random_access else None)
     with closing(stored):
         stream, packing = unpack_stream(RewindableStream(stored, keeps=LOOK))
         if packing.archive is None:
-            size = found.seen.size if packing.compression is None and packing.encoding is None else None
+            size = found.seen.size if packing.is_as_stored else None
             return replace(found, content_size=size), None
         stream.detach()
         is_zip = packing.archive is ArchiveKind.ZIP
@@ -174,6 +178,7 @@ class StreamedMember:
     member: tar_archive.TarMember
 
     own_name: ClassVar[str] = ""
+    folder_name: ClassVar[str] = ""
     random_access: ClassVar[bool] = False
     can_reopen: ClassVar[bool] = False
 

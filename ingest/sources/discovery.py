@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ingest.errors import InputError
 from ingest.sources.agent_places import hidden_patterns, match_files
+from ingest.sources.databases.snapshot import DATABASE_NAMES
 from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.local_files import STDIN, LocalFile, StandardInput
 from ingest.sources.log_file import FileStamp, LogFile
@@ -91,7 +92,22 @@ def look_at_file(path: Path | str) -> LogFile:
         return LogFile(name, place, problem=f"cannot be read: {error.strerror}")
     if not stat.S_ISREG(state.st_mode):
         return LogFile(name, place, problem=f"is {_file_kind(state.st_mode)}, not a file")
-    return LogFile(name, place, FileStamp(state.st_size, state.st_mtime_ns))
+    return LogFile(name, place, FileStamp(state.st_size, state.st_mtime_ns, _database_state(path)))
+
+
+def _database_state(path: Path | str) -> str:
+    """Return a text that changes when a write-ahead log beside an SQLite database does; else ''.
+
+    What a program writes to a database may stand there for days, while the database itself does not change.
+    """
+    text = os.fspath(path)
+    if not text.lower().endswith(DATABASE_NAMES):
+        return ""
+    try:
+        state = os.stat(text + "-wal")  # noqa: PTH116
+    except OSError:
+        return ""
+    return f"wal:{state.st_size}:{state.st_mtime_ns}" if state.st_size else ""
 
 
 def still_exists(name: str, seen: FileStamp) -> bool:

@@ -88,7 +88,7 @@ AGENTS = (
         ),
     ),
     AgentLogs("OpenCode, in files", (f"{_DATA}/opencode/storage/session/**/*.json",)),
-    AgentLogs("OpenCode", (f"{_DATA}/opencode/opencode*.db",), unit="database"),
+    AgentLogs("OpenCode", (f"{_DATA}/opencode/opencode*.db",), ("opencode",), "database"),
     AgentLogs(
         "Goose",
         (
@@ -106,22 +106,27 @@ AGENTS = (
             "${GOOSE_PATH_ROOT:-~/.goose}/data/sessions/sessions.db",
             "${APPDATA:-~/AppData/Roaming}/Block/goose/data/sessions/sessions.db",
         ),
-        unit="database",
+        ("goose",),
+        "database",
     ),
     AgentLogs(
-        "Cline", (_tasks_of("saoudrizwan.claude-dev"), "~/.cline/data/tasks/*/api_conversation_history.json")
+        "Cline",
+        (_tasks_of("saoudrizwan.claude-dev"), "~/.cline/data/tasks/*/api_conversation_history.json"),
+        ("cline",),
     ),
-    AgentLogs("Roo Code", (_tasks_of("rooveterinaryinc.roo-cline"),)),
+    AgentLogs("Roo Code", (_tasks_of("rooveterinaryinc.roo-cline"),), ("cline",)),
     AgentLogs(
         "Kilo Code",
         (_tasks_of("kilocode.kilo-code"), "~/.kilocode/cli/global/tasks/*/api_conversation_history.json"),
+        ("cline",),
     ),
-    AgentLogs("Cursor", ("~/.cursor/projects/*/agent-transcripts/**/*.jsonl",)),
-    AgentLogs("Cursor, all chats", ("<editor>/globalStorage/state.vscdb",), unit="database"),
+    AgentLogs("Cursor", ("~/.cursor/projects/*/agent-transcripts/**/*.jsonl",), ("cursor",)),
+    AgentLogs("Cursor, all chats", ("<editor>/globalStorage/state.vscdb",), ("cursor",), "database"),
     AgentLogs(
         "Kiro CLI, Amazon Q",
         tuple(f"{base}/{name}/data.sqlite3" for base in (_DATA, _MAC) for name in ("kiro-cli", "amazon-q")),
-        unit="database",
+        ("kiro",),
+        "database",
     ),
     AgentLogs("Kiro", ("<editor>/globalStorage/kiro.kiroagent/**/*.chat",)),
     AgentLogs("pi", ("${PI_CODING_AGENT_DIR:-~/.pi/agent}/sessions/**/*.jsonl",), ("pi",)),
@@ -144,7 +149,8 @@ AGENTS = (
     AgentLogs(
         "Hermes, newer",
         ("${HERMES_HOME:-~/.hermes}/state.db", "${HERMES_HOME:-~/.hermes}/profiles/*/state.db"),
-        unit="database",
+        ("hermes",),
+        "database",
     ),
     AgentLogs("memo", ("${MEMO_HOME:-~/.memo}/sessions/**/*.jsonl",), ("session_history",)),
     AgentLogs("OpenHands", ("~/.openhands/conversations/*/events/*.json",), ("openhands",), "event"),

@@ -25,6 +25,10 @@ class LocalFile:
     def own_name(self) -> str:
         return os.path.basename(self.path)  # noqa: PTH119 - a night has 100,000 of them
 
+    @property
+    def folder_name(self) -> str:
+        return os.path.basename(os.path.dirname(self.path))  # noqa: PTH119, PTH120 - as above
+
     def open(self) -> io.RawIOBase:
         return Path(self.path).open("rb", buffering=0)
 
@@ -42,9 +46,8 @@ class StandardInput:
     random_access: ClassVar[bool] = False
     can_reopen: ClassVar[bool] = False
 
-    @property
-    def own_name(self) -> str:
-        return ""
+    own_name: ClassVar[str] = ""
+    folder_name: ClassVar[str] = ""
 
     def open(self) -> io.RawIOBase:
         if sys.stdin is None:

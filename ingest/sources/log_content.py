@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ingest.damaged_file import CutOffError, DamagedFileError
@@ -12,8 +13,10 @@ from ingest.sources.archives import zip_archive
 from ingest.sources.archives.file_type import ArchiveKind, Packing, unpack_stream
 from ingest.sources.archives.inspect_archive import EvalLines, find_documents
 from ingest.sources.archives.streams import RewindableStream, StreamPart
+from ingest.sources.databases.database_lines import DatabaseLines
+from ingest.sources.databases.snapshot import copy_database, copy_stream
 from ingest.sources.local_files import LocalFile
-from ingest.sources.log_file import LogFile
+from ingest.sources.log_file import LogFile, LogPlace
 
 HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
 CUT_OFF = "-cut"  # ends the fingerprint of content that is cut off
@@ -30,7 +33,7 @@ class LogContent(io.RawIOBase):
 
     `rewind` can be called once, so that the format of a log can be recognised before the log is read, even if
     its source cannot seek. `packed` is True when the stored bytes differ from the content (compression,
-    `.eval` archive, UTF-16).
+    `.eval` archive, UTF-16, database).
     """
 
     def __init__(self, found: LogFile) -> None:
@@ -182,14 +185,40 @@ def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream
     keeps = _KEPT if found.place.can_reopen else _KEPT_OF_PIPES
     plain = RewindableStream(stored, keeps=0 if isinstance(found.place, LocalFile) else keeps)
     stream, packing = unpack_stream(plain, keeps=keeps)
+    if packing.is_database:
+        return RewindableStream(_read_database(stream, packing, found), keeps=0), True
     if packing.archive is None:
-        return stream, packing.compression is not None or packing.encoding is not None
+        return stream, not packing.is_as_stored
     if packing.archive is ArchiveKind.ZIP and packing.compression is None and found.place.random_access:
         stream.detach()
         documents = find_documents(zip_archive.list_zip_members(stored))
         if documents is not None:
             return RewindableStream(EvalLines(stored, documents), keeps=keeps), True
     raise DamagedFileError(_why_no_archive(packing, found))
+
+
+def _read_database(stream: RewindableStream, packing: Packing, found: LogFile) -> DatabaseLines:
+    place = found.place
+    if packing.compression is None and place.can_reopen:
+        stream.close()
+        return DatabaseLines(copy_database(place.open, SideFiles(place), found.seen.size))
+    stream.rewind()
+    with stream:
+        return DatabaseLines(copy_stream(stream))
+
+
+@dataclass(frozen=True, slots=True)
+class SideFiles:
+    """Function that opens the file beside a database that has its name and this suffix."""
+
+    place: LogPlace
+
+    def __call__(self, suffix: str) -> io.RawIOBase | None:
+        beside = self.place.sibling(self.place.own_name + suffix)
+        try:
+            return beside.open() if beside is not None else None
+        except FileNotFoundError:
+            return None
 
 
 def _why_no_archive(packing: Packing, found: LogFile) -> str:

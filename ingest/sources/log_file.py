@@ -23,6 +23,10 @@ class LogPlace(Protocol):
         """The file's own name, without folders; empty for a stream."""
 
     @property
+    def folder_name(self) -> str:
+        """The name of the folder that holds the file; empty when there is none."""
+
+    @property
     def random_access(self) -> bool:
         """True when the stream that `open` returns can seek, as reading a zip requires."""
 

@@ -53,6 +53,10 @@ class RemoteObject:
     def own_name(self) -> str:
         return _without_query(self.url).rpartition("/")[2]
 
+    @property
+    def folder_name(self) -> str:
+        return _without_query(self.url).rpartition("/")[0].rpartition("/")[2]
+
     def open(self) -> io.RawIOBase:
         files, path = _locate_driver(self.url)
         size = self.seen.size if self.sized else None

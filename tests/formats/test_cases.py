@@ -75,7 +75,7 @@ def head_of(path: Path) -> list[dict[str, Any]]:
 
 
 def about(path: Path) -> About:
-    return About(path.name, "0" * 16, SiblingFiles(LocalFile(str(path)), MAX_LINE))
+    return About(path.name, "0" * 16, SiblingFiles(LocalFile(str(path)), MAX_LINE), path.parent.name)
 
 
 def events_of(name: str, path: Path) -> list[Event | Rejected]:

@@ -7,11 +7,12 @@ or with the next prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ingest.decoding.fields import read_text
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -22,6 +23,7 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
+from ingest.formats.provider_messages.chat_messages import argument_fields
 from ingest.formats.provider_messages.message_hashes import unique_id
 
 
@@ -140,6 +142,18 @@ def decoded_argument_fields(value: Any) -> dict[str, Any]:
     if value is None:
         return {"args_source": ArgsSource.MISSING}
     return {"arguments": value, "args_source": ArgsSource.RESERIALISED}
+
+
+def sent_call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `CallMade` fields of a native call with `id`, `name` and `arguments`.
+
+    Arguments that are text are the model's own.
+    """
+    return {
+        **argument_fields(call.get("arguments")),
+        "tool": read_text(call.get("name")),
+        **native_call_fields(read_text(call.get("id"))),
+    }
 
 
 def native_call_fields(call_id: str | None) -> dict[str, Any]:

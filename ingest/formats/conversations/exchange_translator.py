@@ -41,6 +41,7 @@ from ingest.formats.provider_messages.exchange import (
     StopReason,
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
+from ingest.formats.provider_messages.prescribed_react import follow_react
 
 _SAID = 2_000  # characters of what a user said to a model that never replied
 _LONGEST = timedelta(hours=1)  # that a reply takes
@@ -76,6 +77,7 @@ class ExchangeTranslator:
         """Yield the events of one exchange; an exchange that the file already had yields nothing."""
         if self._threads.is_repeated(exchange):
             return
+        follow_react(exchange)
         date_request(exchange)
         joined = self._threads.join(exchange)
         asked, thread = exchange.asked or ModelRequest(), joined.thread
@@ -194,12 +196,13 @@ class ExchangeTranslator:
         where = exchange.reply_where or exchange.where
         at = {**event_place(exchange, thread), "where": where, "ts": reply.ts or exchange.ts}
         ended = _ENDED.get(reply.end) if not reply.calls else None
+        strategy = Strategy.JSON_FALLBACK if reply.prescribed else Strategy.TOOL_USE
         yield StepMade(
             **at,
             text=reply.text or ("" if ended is not None else None),
             provider=exchange.provider,
             model=reply.model or asked.model,
-            strategy=Strategy.TOOL_USE if reply.calls or asked.tools else None,
+            strategy=strategy if reply.prescribed or reply.calls or asked.tools else None,
             input_tokens=reply.input_tokens,
             cached_tokens=reply.cached_tokens,
             cache_write_tokens=reply.cache_write_tokens,
@@ -208,19 +211,19 @@ class ExchangeTranslator:
             answers=ended is True,
         )
         for call in reply.calls:
-            yield call_event(call, {**at, "where": exchange.places.get(call.id or "", where)})
+            yield call_event(call, {**at, "where": exchange.places.get(call.id or "", where)}, strategy)
         if ended is not None:
             yield TurnEnded(**at, status=reply.word, answer=reply.text or "")
 
 
-def call_event(call: ModelCall, at: Mapping[str, Any]) -> CallMade:
+def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> CallMade:
     return CallMade(
         **at,
         tool=call.tool,
         tool_call_id=call.id,
         key=unique_id(call.id),
         **call.arguments,
-        strategy=Strategy.TOOL_USE,
+        strategy=strategy,
         refused_by_harness=_refused_at(call),
         harness_message=call.message,
     )

@@ -1,12 +1,14 @@
-"""OpenCode exports: one session as one JSON document, as `opencode export SESSION` prints it.
+"""OpenCode sessions: the database `opencode.db`, or what `opencode export SESSION` prints.
 
-Often kept under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/session`;
-exports of versions 1.2 and 1.14 (2026).
+**On disk.** `~/.local/share/opencode/opencode.db` since 2026. An export is one JSON document a session,
+often under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/session`; exports of
+versions 1.2 and 1.14 (2026). The database is read after the sources: none was seen.
 
 **Shape.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` user (text parts;
 those with `synthetic` are the harness's) or assistant (`modelID`, `providerID`, `tokens`, `finish`,
 `error`). Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error, metadata, time}`),
-step-start, step-finish, reasoning, patch, compaction … Parts that are not named here pass silently.
+step-start, step-finish, reasoning, patch, compaction … Parts that are not named here pass silently. The
+database has the same in the tables `session`, `message(id, session_id, data)`, `part(id, message_id, data)`.
 
 **Turns.** A user message with words of its own that the model answers. `finish` stop ends it, `error` says
 why it broke off; `MessageAbortedError` is the user's choice (status `cancelled`). An assistant message is
@@ -22,14 +24,14 @@ one model call, or one for each `step-finish` in it.
   …`.
 - Refusals by the user or a rule, interruptions, the tool's own refusals and failures are all `error`; texts
   tell them apart.
-- A sub-agent's session is an export of its own; `info.parentID` names the session that started it.
+- A sub-agent's session is one of its own; `info.parentID` names the session that started it.
 - A compaction is a user message with a `compaction` part, then an assistant message with `summary`: neither
   is part of the conversation. The message that makes the agent go on is synthetic and begins no turn.
 - Ids may read `REDACTED`: results are joined to calls by their place, not by id.
 - A file of OpenCode's own storage holds one message or one part. It is refused, with the command that
   writes the whole session.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is held whole, so `--max-line` bounds it; of a database one message is, with its parts.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were JSON.
 """
@@ -41,13 +43,15 @@ from typing import Any
 
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
+from ingest.formats.conversations.database_rows import is_database, row_kind
+from ingest.formats.opencode.opencode_rows import OpenCodeRows
 from ingest.formats.opencode.opencode_session import translate_session
 from ingest.log_format import About, Source, Translator
 from ingest.record import Record
 
 SOURCE = Source(
     name="opencode",
-    title="OpenCode exports",
+    title="OpenCode sessions",
     raw_arguments="partly: of calls that were not JSON",
     argument_failures="yes: marked by the harness; what it mended silently cannot be seen",
     error_flag="yes: status, and the exit code of commands",
@@ -66,7 +70,9 @@ _PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_export(record) or _storage_piece(record) is not None for record in head[:1])
+    return is_database(head, "opencode") or any(
+        _is_export(record) or _storage_piece(record) is not None for record in head[:1]
+    )
 
 
 def _is_export(record: Mapping[str, Any]) -> bool:
@@ -85,12 +91,20 @@ def translator(about: About) -> Translator:
 
 
 class _Export:
-    """Translator of one file; each export in the file is one session."""
+    """Translator of one file: a database, or exports of which each is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
+        self._rows = OpenCodeRows(identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
+        kind = row_kind(record)
+        if kind is not None:
+            yield from self._rows.take(record, kind)
+        elif "tables" not in record.value:
+            yield from self._take_document(record)
+
+    def _take_document(self, record: Record) -> Iterator[Event | Rejected]:
         piece = _storage_piece(record.value)
         if piece is None or _is_export(record.value):
             yield from translate_session(record, self._identity)
@@ -99,7 +113,7 @@ class _Export:
         yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
 
     def finish(self) -> Iterable[Event]:
-        return ()
+        return self._rows.finish()
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""

@@ -1,9 +1,10 @@
-"""Translates one exported OpenCode session into events, in the order of the document."""
+"""Translates the messages of an OpenCode session into events, in their order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
@@ -17,48 +18,72 @@ _BY_PEOPLE = "MessageAbortedError"
 _MASKED = "REDACTED"  # what stands for ids where a tool took them for secrets
 
 
+Find = Callable[[Any], LogLine]
+"""Function that returns the place of the message or part with this id, or of the call with this call id."""
+
+
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
-    """Yield all events of a session. `identity` is the session id where the export names none."""
+    """Yield all events of an exported session. `identity` is the session id where the export names none."""
     info = read_object(record.value.get("info"))
-    dialogue = AgentSession(read_text(info.get("id")) or identity)
-    yield SessionSeen(
-        session_id=dialogue.session_id,
-        where=record.where,
-        ts=read_epoch_ms(read_object(info.get("time")).get("created")),
-        harness="opencode",
-        harness_version=read_text(info.get("version")),
-        parent_session_id=read_text(info.get("parentID")),
-    )
+    session = OpenCodeSession(read_text(info.get("id")) or identity)
+    yield session.begin(info, record.where)
     for message in read_objects(record.value.get("messages")):
+        yield from session.take_message(message, partial(_find_place, record))
+    yield from session.finish()
+
+
+class OpenCodeSession:
+    """The events of one session, whose messages come one after another."""
+
+    def __init__(self, session_id: str) -> None:
+        self._dialogue = AgentSession(session_id)
+
+    @property
+    def session_id(self) -> str:
+        return self._dialogue.session_id
+
+    def begin(self, info: Mapping[str, Any], where: LogLine) -> SessionSeen:
+        return SessionSeen(
+            session_id=self.session_id,
+            where=where,
+            ts=read_epoch_ms(read_object(info.get("time")).get("created")),
+            harness="opencode",
+            harness_version=read_text(info.get("version")),
+            parent_session_id=read_text(info.get("parentID")),
+        )
+
+    def take_message(self, message: Mapping[str, Any], find: Find) -> Iterator[Event]:
+        """Yield the events of a message: `{info, parts}`."""
         role = read_object(message.get("info")).get("role")
         if role == "assistant":
-            yield from _AnswerMessage(record, dialogue, message).events()
+            yield from _AnswerMessage(find, self._dialogue, message).events()
         elif role == "user":
-            _ask_dialogue(record, dialogue, message)
-    yield from dialogue.close_turn()
+            self._ask(message, find)
 
+    def finish(self) -> Iterator[Event]:
+        return self._dialogue.close_turn()
 
-def _ask_dialogue(record: Record, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
-    info = read_object(message.get("info"))
-    words = [
-        read_text(part.get("text")) or ""
-        for part in read_objects(message.get("parts"))
-        if part.get("type") == "text" and part.get("synthetic") is not True
-    ]
-    if words:
-        ts, key = read_epoch_ms(read_object(info.get("time")).get("created")), _world_key(info.get("id"))
-        dialogue.ask(_find_place(record, info.get("id")), ts, "\n".join(words), key)
+    def _ask(self, message: Mapping[str, Any], find: Find) -> None:
+        info = read_object(message.get("info"))
+        words = [
+            read_text(part.get("text")) or ""
+            for part in read_objects(message.get("parts"))
+            if part.get("type") == "text" and part.get("synthetic") is not True
+        ]
+        if words:
+            ts, key = read_epoch_ms(read_object(info.get("time")).get("created")), _world_key(info.get("id"))
+            self._dialogue.ask(find(info.get("id")), ts, "\n".join(words), key)
 
 
 class _AnswerMessage:
     """One model message: a single step, or one step for each `step-finish` part."""
 
-    def __init__(self, record: Record, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
-        self._record = record
+    def __init__(self, find: Find, dialogue: AgentSession, message: Mapping[str, Any]) -> None:
+        self._find = find
         self._dialogue = dialogue
         self._info = read_object(message.get("info"))
         self._parts = read_objects(message.get("parts"))
-        self._where = _find_place(record, self._info.get("id"))
+        self._where = find(self._info.get("id"))
         self._ts = read_epoch_ms(read_object(self._info.get("time")).get("created"))
 
     def events(self) -> Iterator[Event]:
@@ -101,7 +126,7 @@ class _AnswerMessage:
 
     def _take_call(self, part: Mapping[str, Any]) -> Iterator[Event]:
         call_id, time = read_text(part.get("callID")), read_object(read_object(part.get("state")).get("time"))
-        where = _find_place(self._record, part.get("id") if call_id == _MASKED else call_id)
+        where = self._find(part.get("id") if call_id == _MASKED else call_id)
         begun, ended = read_epoch_ms(time.get("start")), read_epoch_ms(time.get("end"))
         yield self._dialogue.add_call(
             where, begun or self._ts, **call_fields(part), key=_world_key(part.get("id"))

@@ -174,6 +174,7 @@ class ModelReply:
     marks: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()  # ids by which a later reply refers to this one …
     refers: tuple[str, ...] = ()  # … and by which this one refers to an earlier one
+    prescribed: bool = False  # the prompt asks for calls in the text: `calls` stand there
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
         """Mark the last call when the reply shows that the call is incomplete; return the reply.

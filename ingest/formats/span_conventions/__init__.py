@@ -26,6 +26,7 @@ READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...]
     (frozenset({"langsmith"}), frameworks.read_langsmith),
     (frozenset({"langfuse"}), frameworks.read_langfuse),
     (frozenset({"codex"}), frameworks.read_codex),
+    (frozenset({"target"}), frameworks.read_beeai),
 )
 
 

@@ -1,4 +1,4 @@
-"""Reads the attributes of five frameworks: ADK, Pydantic AI, LangSmith, Langfuse and Codex."""
+"""Reads the attributes of six frameworks: ADK, Pydantic AI, LangSmith, Langfuse, Codex and BeeAI."""
 
 from __future__ import annotations
 
@@ -150,3 +150,22 @@ def read_codex(raw: RawSpan, facts: SpanFacts) -> None:
         provider="openai",
         model=first_text(attributes, "model"),
     )
+
+
+def read_beeai(raw: RawSpan, facts: SpanFacts) -> None:
+    """Read a span of BeeAI's instrumentation, which is one event of a run.
+
+    `target` is the event's path: `tool.search.wikipedia.start`, `backend.openai.chat.success`.
+    """
+    operation, _, stage = (first_text(raw.attributes, "target") or "").rpartition(".")
+    if stage != first_text(raw.attributes, "name") or not operation.startswith(("tool.", "backend.")):
+        return
+    facts.stage_of, facts.stage = operation, stage
+    if operation.startswith("tool."):
+        given = open_json(first_value(raw.attributes, "input.value"))
+        facts.kind, facts.by_model = SpanKind.EXECUTION, True
+        facts.tool = first_text(raw.attributes, "tool.name") or operation.rpartition(".")[2]
+        arguments = given if isinstance(given, dict) else None
+        facts.fill(arguments=arguments, result=first_value(raw.attributes, "output.value"))
+    else:
+        facts.kind = SpanKind.INFERENCE

@@ -46,10 +46,9 @@ def argument_fields(made: TracedCall, asked: UnderstoodSpan) -> dict[str, Any]:
         if isinstance(sent, str):
             return {"raw_arguments": sent, "args_source": ArgsSource.RAW, **refused}
         return {"args_source": ArgsSource.MISSING, **refused}
-    if sent is None and made.run is not None:
-        sent = received_arguments(made.run.facts.arguments)
-    elif made.run is not None and made.run.facts.arguments is sent:
-        sent = received_arguments(sent)  # a reply that was not recorded
+    ran = made.run.facts if made.run is not None else None
+    if ran is not None and (sent is None or sent is ran.arguments):  # a reply that was not recorded
+        sent = ran.arguments if ran.by_model else received_arguments(ran.arguments)
     if isinstance(sent, str) and (uses_object_arguments(asked) or is_rewritten(sent, asked)):
         decoded = received_arguments(sent)
         sent = sent if decoded is None else decoded

@@ -3,9 +3,9 @@
 A lane is the model calls and tool runs of one agent. Calls are read from the model's replies, not from the
 runs. Runs of tools are results, joined to calls by the call's id, else by name and order. Only when the
 content of a reply was not recorded, the tools that ran after it count as its calls; where an agent's span has
-tools but no model call at all (Copilot in Visual Studio), each run is a call. Results in later requests
-are joined, too: by id, else by name, counted from the end, because every request repeats the earlier
-messages.
+tools but no model call at all (Copilot in Visual Studio), each run is a call, and so is a run that only a
+model starts (OpenAI's Agents SDK). Results in later requests are joined, too: by id, else by name, counted
+from the end, because every request repeats the earlier messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ingest.formats.provider_messages.exchange import StopReason, read_stop_reason
 from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
-from ingest.formats.traces.span_tree import TraceLane
+from ingest.formats.traces.span_tree import TraceLane, time_key
 
 _RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
 _BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
@@ -101,7 +101,12 @@ def find_steps(
     for step in steps:
         join_results(step.span.facts.input or (), known, step.span)
         known.extend(step.calls)
-    return steps, runs.take_rest()
+    left = runs.take_rest()
+    unrecorded = [run for run in left if run.facts.by_model]
+    alone = [run for run in unrecorded if not join_unrecorded(run, steps)]
+    if alone:
+        steps = sorted((*steps_of_runs(alone, lane.agents), *steps), key=lambda step: time_key(step.span))
+    return steps, [run for run in left if not run.facts.by_model]
 
 
 def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
@@ -134,7 +139,7 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
     by_id = {agent.span_id: agent for agent in agents}
     step, ends = None, 0
     for run in runs:
-        asked = by_id.get(run.parent_id or "", agents[0])
+        asked = by_id.get(run.parent_id or "", agents[0] if agents else run)
         if step is None or run.start is None or run.start >= ends:
             if step is not None:
                 yield step
@@ -146,6 +151,15 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
         step.calls.append(TracedCall(said=said, run=run))
     if step is not None:
         yield step
+
+
+def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
+    """Add a run that only a model starts to the calls of the reply before it; return False without one."""
+    before = [step for step in steps if not began_before(run, step.span)]
+    if before:
+        said = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
+        before[-1].calls.append(TracedCall(said=said, run=run))
+    return bool(before)
 
 
 def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedCall]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from ingest.formats.spans.span import SpanKind, UnderstoodSpan
+from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 
 _HANDED_DOWN = ("provider", "model", "system", "definitions", "prompt_name", "prompt_version", "input")
 _OF_THE_ONE_CALL = (
@@ -78,6 +78,7 @@ class TreeWalk:
 def find_lanes(spans: Mapping[str, UnderstoodSpan]) -> list[TraceLane]:
     """Return the main lane, followed by the other lanes that have model calls or agents."""
     _name_runs(spans.values())
+    join_stages(spans.values())
     walk = TreeWalk()
     walk_tree(spans, walk)
     for lane in walk.lanes.values():
@@ -104,6 +105,31 @@ def _name_runs(spans: Iterable[UnderstoodSpan]) -> None:
         if name in called:
             span.kind = SpanKind.EXECUTION
             span.facts.fill(tool=name, result=span.facts.answered)
+
+
+def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
+    """Make one span of those that an instrumentation wrote for the stages of one operation.
+
+    BeeAI writes a span when a call starts, one when it succeeds or fails, and one when it is finished. The
+    first gets the facts of the others, and lasts until the second begins; the others count no longer.
+    """
+    staged = sorted((span for span in spans if span.facts.stage_of is not None), key=time_key)
+    open_stages: dict[str, UnderstoodSpan] = {}
+    joined: set[str] = set()
+    for span in staged:
+        operation, stage = span.facts.stage_of or "", span.facts.stage
+        first = open_stages.get(operation)
+        if stage == "start" or first is None:
+            open_stages[operation] = span
+            continue
+        facts = span.facts
+        first.facts.fill(**{name: getattr(facts, name) for name in (*_HANDED_DOWN, *_OF_THE_ONE_CALL)})
+        _merge(first, span)
+        if first.span_id not in joined:
+            first.end = span.start
+            joined.add(first.span_id)
+        span.kind = SpanKind.OTHER
+        facts.output, facts.tool = None, None
 
 
 def tool_name(span_name: str) -> str:
@@ -170,10 +196,17 @@ def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
             return
         alone = alone and outer.kind is SpanKind.INFERENCE and len(walk.inner[outer.span_id]) == 1
         names = (*_HANDED_DOWN, *_OF_THE_ONE_CALL) if alone else _HANDED_DOWN
+        if alone and makes_calls(outer.facts) and not makes_calls(span.facts):
+            # The inner instrumentation wrote the reply's text only, Agno's for instance "None".
+            span.facts.output, span.facts.finish = outer.facts.output, outer.facts.finish
         span.facts.fill(**{name: getattr(outer.facts, name) for name in names})
         if alone and span.error is None:
             span.error = outer.error
         inner = outer
+
+
+def makes_calls(facts: SpanFacts) -> bool:
+    return any(message.calls for message in facts.output or ())
 
 
 def _merge(run: UnderstoodSpan, again: UnderstoodSpan) -> None:

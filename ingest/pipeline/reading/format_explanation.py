@@ -18,6 +18,7 @@ from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.pipeline.reading.format_recognition import (
     UnusableFileError,
+    check_side_file,
     choose_format,
     describe_log,
     describe_read_error,
@@ -68,6 +69,7 @@ def _explain_file(found: LogFile, max_line: int) -> FormatClaim:
     except OSError as error:
         return FormatClaim(found.name, None, str(describe_read_error(error)))
     try:
+        check_side_file(found.place, head)
         name, reason = choose_format(head, about).SOURCE.name, None
     except UnusableFileError as unusable:
         name, reason = None, str(unusable)

@@ -23,6 +23,8 @@ from ingest.foreign_files import ForeignKind
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
 from ingest.log_format import About, Format
 from ingest.record import Record
+from ingest.sources.archives.file_type import DATABASE
+from ingest.sources.databases.snapshot import ALL_SIDE_FILES, DATABASE_NAMES
 from ingest.sources.log_content import LogContent, open_log
 from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.stored_names import stored_path
@@ -91,17 +93,39 @@ def recognise_content(
     rewound before. Raises UnusableFileError with the reason, or OSError.
     """
     head = read_head(content, max_line)
+    check_side_file(found.place, head)
     about = describe_log(found, content, head, max_line)
     chosen = choose_format(head, about, form)
     siblings = SiblingFiles(found.place, max_line)
     return RecognisedLog(chosen, head.container, about, siblings, chosen in head.claiming)
 
 
+def check_side_file(place: LogPlace, head: LogHead) -> None:
+    """Raise UnusableFileError for a file of SQLite's that is read together with the database beside it."""
+    suffix = next((end for end in ALL_SIDE_FILES if place.own_name.endswith(end)), None)
+    if suffix is None or head.objects:
+        return
+    database = place.sibling(place.own_name.removesuffix(suffix))
+    if database is None or not _is_database(database):
+        return
+    beside = UnusableFileError(f"is read with {_one_line(database.own_name)}")
+    beside.is_companion = True
+    raise beside
+
+
+def _is_database(place: LogPlace) -> bool:
+    try:
+        with closing(io.BufferedReader(place.open())) as stream:
+            return stream.read(len(DATABASE)) == DATABASE
+    except OSError:
+        return False
+
+
 def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
     name = found.place.own_name
     if content.packed:
         name = _PACKED.sub("", name)
-    return About(name, _head_identity(head), SiblingFiles(found.place, max_line))
+    return About(name, _head_identity(head), SiblingFiles(found.place, max_line), found.place.folder_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +190,35 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     if not head.objects and head.cut_off is not None:
         raise describe_read_error(DamagedFileError(head.cut_off))
     if not head.objects:
-        kind, why = _describe_no_records(head.first)
+        kind, why = _describe_no_records(head.first, about.name)
         raise _refuse_foreign(kind, why, _collect_explanations(about))
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        keys = ", ".join(key if len(key) <= _KEY_SHOWN else "…" for key in list(head.objects[0])[:8])
         known = "`callgauge formats` lists those that are"
-        why = f"is in no format known here (its first object has the keys {keys})"
         calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
         told = _collect_explanations(about)
-        raise _refuse_foreign(ForeignKind.JSON, why, [*calls, *told], "" if told else known)
+        kind, why = _describe_head(head)
+        raise _refuse_foreign(kind, why, [*calls, *told], "" if told else known)
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
     return head.claiming[0]
+
+
+def _describe_head(head: LogHead) -> tuple[ForeignKind, str]:
+    first = head.objects[0]
+    if "database" in first and isinstance(first.get("tables"), dict):
+        tables = ", ".join(_shorten_names(first["tables"])) or "none"
+        return ForeignKind.BINARY, f"is an SQLite database in no format known here (its tables: {tables})"
+    keys = ", ".join(_shorten_names(first))
+    return ForeignKind.JSON, f"is in no format known here (its first object has the keys {keys})"
+
+
+def _shorten_names(names: Iterable[str]) -> list[str]:
+    return [name if len(name) <= _KEY_SHOWN else "…" for name in list(names)[:8]]
 
 
 def _refuse_foreign(
@@ -240,13 +276,15 @@ class SiblingFiles:
         return data if len(data) <= self.max_size else None
 
 
-def _describe_no_records(first: bytes) -> tuple[ForeignKind | None, str]:
+def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
     """Return what a file without JSON objects holds, and a sentence on it; None = it may be a log."""
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"
     if b"\0" in start:
-        return ForeignKind.BINARY, "is a binary file"
+        named = name.lower().endswith(DATABASE_NAMES)
+        encrypted = "; if it is an SQLite database, it is encrypted" if named else ""
+        return None if named else ForeignKind.BINARY, f"is a binary file{encrypted}"
     if start.lstrip().startswith((b"{", b"[")):
         return ForeignKind.BROKEN, "is no JSON document, and no line of it is a JSON object"
     return ForeignKind.TEXT, f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"

@@ -11,6 +11,7 @@ from ingest.sources.archives.decompression import Compression, DecompressedStrea
 from ingest.sources.archives.streams import RewindableStream
 from ingest.sources.archives.text_encoding import Utf8Stream, detect_encoding
 
+DATABASE = b"SQLite format 3\0"  # https://sqlite.org/fileformat.html
 LOOK = 512  # bytes; the first block of a tar archive
 
 
@@ -25,11 +26,18 @@ class Packing:
 
     `compression` is None when the file is not compressed, `archive` None when the content is no archive,
     `encoding` None when it is no text in UTF-16 or UTF-32.
+    `is_database`: the content is an SQLite database.
     """
 
     compression: Compression | None
     archive: ArchiveKind | None
     encoding: str | None = None
+    is_database: bool = False
+
+    @property
+    def is_as_stored(self) -> bool:
+        """True when the bytes of a file that is no archive are read as they are stored."""
+        return self.compression is None and self.encoding is None and not self.is_database
 
 
 def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[RewindableStream, Packing]:
@@ -53,6 +61,8 @@ def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[Rewin
 def _decode_text(
     stream: RewindableStream, compression: Compression | None, head: bytes, keeps: int
 ) -> tuple[RewindableStream, Packing]:
+    if head.startswith(DATABASE):
+        return stream, Packing(compression, None, is_database=True)
     archive = _detect_archive(head)
     encoding = detect_encoding(head) if archive is None else None
     if encoding is not None:

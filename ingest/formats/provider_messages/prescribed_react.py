@@ -1,0 +1,87 @@
+"""Reads calls that a prompt tells the model to write as ReAct does, and their results.
+
+CrewAI without native calls and LangChain's ReAct agents ask for `Action: NAME` and `Action Input: {json}` in
+the text, and put the result behind them in the next request, as `Observation: …` in the model's own message.
+Such a text is the protocol: a call in it is a call, not one that leaked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from ingest.decoding.fields import read_text
+from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus
+from ingest.formats.provider_messages.chat_messages import join_content
+from ingest.formats.provider_messages.exchange import (
+    Exchange,
+    ModelCall,
+    ModelReply,
+    ModelRequest,
+    RequestResult,
+)
+from ingest.formats.provider_messages.message_hashes import words_mark
+from lenient.calls import extract_tool_calls
+
+_ASKS = ("Action:", "Action Input:", "Observation:")
+_OBSERVED = "\nObservation:"
+# CrewAI's own answers to a call that it could not run (crewAIInc/crewAI, `translations/en.json`).
+_FAULTS = (
+    (
+        FaultLayer.SYNTAX,
+        re.compile(r"(?:I encountered an error: )?Error: the Action Input is not a valid key"),
+    ),
+    (FaultLayer.SCHEMA, re.compile(r"You tried to use the tool .{1,200}, but it doesn't exist")),
+    (FaultLayer.EXECUTION, re.compile(r"I encountered an error(?: while trying to use the tool)?[:.]")),
+)
+_FIRST = 3  # messages in which the prompt is looked for
+
+
+def follow_react(exchange: Exchange) -> None:
+    """Change an exchange whose prompt asks for ReAct: the replies get their calls, the request its results.
+
+    Exchanges that offer native tools, or whose prompt asks for nothing of the kind, stay as they are.
+    """
+    asked = exchange.asked
+    if asked is None or asked.tools or not _asks_for_react(asked):
+        return
+    asked.result = _read_observation
+    asked.parts = [part for message in asked.parts for part in _split_observation(message)]
+    for reply in exchange.replies:
+        _read_calls(reply)
+
+
+def _asks_for_react(asked: ModelRequest) -> bool:
+    said = (join_content(part.get("content")) for part in islice(asked.parts, _FIRST))
+    return any(all(word in text for word in _ASKS) for text in (asked.prompt, *said) if text)
+
+
+def _split_observation(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a model's message, and what was observed behind its call as a message of the role tool."""
+    words = join_content(message.get("content")) if message.get("role") == "assistant" else None
+    if words is None or "Action Input:" not in words or _OBSERVED not in words:
+        yield message
+        return
+    yield {**message, "content": words.partition(_OBSERVED)[0]}
+    yield {"role": "tool", "content": words.partition(_OBSERVED)[2].strip()}
+
+
+def _read_observation(message: Mapping[str, Any]) -> RequestResult:
+    content = join_content(message.get("content"))
+    layer = next((layer for layer, words in _FAULTS if words.match(content or "")), None)
+    if layer is None:
+        return RequestResult(content)
+    return RequestResult(content, None, ResultStatus.ERROR, FlagSource.DERIVED_TEXT, layer)
+
+
+def _read_calls(reply: ModelReply) -> None:
+    reply.prescribed = True
+    words = read_text(reply.text)
+    if reply.calls or words is None:
+        return
+    for call in islice(extract_tool_calls(words, dialect="react"), 1):  # the agent runs the first
+        sent = {"raw_arguments": call.request.raw_arguments, "args_source": ArgsSource.RAW}
+        reply.calls.append(ModelCall(call.name, None, sent))
+        reply.marks = words_mark(words.partition(_OBSERVED)[0])

@@ -1,0 +1,46 @@
+"""A file of facts beside a session is read with it: the session has its id, and the file is no reject."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.pipeline.load import load
+from tests.conftest import CASES
+from tests.store.night import ask
+
+VIBE = {"session_id": "7a7a", "start_time": "2026-06-13T10:00:00Z", "model": "mistral-medium-3.5"}
+GROK = {"info": {"id": "019f"}, "created_at": "2026-07-18T10:00:00Z", "current_model_id": "grok-4.5"}
+
+
+@pytest.mark.parametrize(
+    ("case", "name", "beside", "facts", "session"),
+    [
+        ("mistral_vibe/tags_in_results.jsonl", "messages.jsonl", "meta.json", VIBE, "7a7a"),
+        ("grok_build/the_older_shape.jsonl", "chat_history.jsonl", "summary.json", GROK, "019f"),
+    ],
+)
+def test_the_facts_beside_a_session_are_read_with_it(
+    case: str, name: str, beside: str, facts: dict[str, Any], session: str, tmp_path: Path
+) -> None:
+    logs, store = tmp_path / "logs", tmp_path / "store"
+    logs.mkdir()
+    shutil.copy(CASES / "formats" / case, logs / name)
+    (logs / beside).write_text(json.dumps(facts))
+    report = load([logs], store)
+    assert (report.loaded, report.rejected) == (1, ())
+    assert [Path(one.path).name for one in report.companions] == [beside]
+    assert ask(store, "SELECT DISTINCT session_id, ts::DATE::VARCHAR FROM tool_calls") == [
+        (session, (facts.get("start_time") or facts["created_at"])[:10])
+    ]
+
+
+@pytest.mark.parametrize("beside", ["meta.json", "summary.json"])
+def test_such_a_file_alone_is_rejected(beside: str, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / beside).write_text(json.dumps({**VIBE, **GROK}))
+    assert len(load([tmp_path / "logs"], tmp_path / "store").rejected) == 1
