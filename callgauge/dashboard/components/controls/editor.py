@@ -6,12 +6,15 @@ Streamlit's own text area sends its text only when it loses the focus.
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
 import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import read_source
 
-_HTML = "<label for='text'></label>\n<textarea id='text' spellcheck='false' autocomplete='off'></textarea>"
+# Label and height stand in it from the start: the page below would move when the script sets them.
+_HTML = """<label for='text'>{label}</label>
+<textarea id='text' spellcheck='false' autocomplete='off' style='height: {height}px'></textarea>"""
 _LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
 
 
@@ -31,8 +34,8 @@ def editor(
     before the page is drawn, when a person presses Ctrl+Enter.
     """
     draw = st.components.v2.component(
-        "editor",
-        html=_HTML,
+        f"editor_{key}_{height}",
+        html=_HTML.format(label=escape(label), height=height),
         css=read_source(__file__, "editor.css"),
         js=read_source(__file__, "editor.js"),
     )
