@@ -22,11 +22,10 @@ KESTREL = ":blue[kestrel\\-14b\\: parse errors"
 
 
 def sentences(app: AppTest) -> list[str]:
-    """The sentences of the card, without the signs before them."""
+    """The sentences of the card on rates and errors, without the signs before them; not those on the load."""
     labels = [str(link.proto.label) for link in app.get("page_link")]
-    return [
-        label.split("] ", 1)[1] for label in labels if label[0] == ":" and label.split("[")[1][0] in "▲▼○"
-    ]
+    items = [label for label in labels if label[0] == ":" and label.split("[")[1][0] in "▲▼○"]
+    return [label.split("] ", 1)[1] for label in items if " rejected]" not in label]
 
 
 def lines_on(store: Path, rate: Rate, last: date) -> list[str]:

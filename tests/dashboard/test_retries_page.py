@@ -197,7 +197,7 @@ def test_turns_with_two_verdicts_lead_to_their_session(retried: Path) -> None:
     assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
         "completed",
         "not completed",
-        "a chain of attempts was abandoned",
+        "a call that never got through was left",
     ]
     assert row[6]["href"] == "sessions?session=s1&turn=1"
 

@@ -265,13 +265,13 @@ def test_a_neighbour_in_the_archive_is_found(tmp_path: Path, packing: str) -> No
     assert [beside(name) for name in ("nowhere", "../s1.jsonl", "", "..")] == [None] * 4
 
 
-def test_a_log_that_becomes_an_archive_gives_way_to_its_members(logs: Path, store: Path) -> None:
+def test_a_log_that_becomes_an_archive_stays_beside_its_members(logs: Path, store: Path) -> None:
     (logs / "night").write_text(session("s9"))
     load([logs], store)
     zipped(logs / "night", LOGS)
     load([logs], store)
-    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",), ("s3",)]
-    assert count(store, "files") == 3
+    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",), ("s3",), ("s9",)]
+    assert count(store, "files") == 4
 
 
 def test_an_archive_of_nothing_is_named(logs: Path, store: Path) -> None:

@@ -95,7 +95,7 @@ def test_an_object_that_was_rewritten_is_read_anew(s3: Any, store: Path) -> None
     load([f"s3://{BUCKET}"], store)
     put(s3, "a", session("s2"))  # as large, within the second
     assert load([f"s3://{BUCKET}"], store).loaded == 1
-    assert ask(store, "SELECT session_id FROM sessions") == [("s2",)]
+    assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",)]
 
 
 def test_a_log_that_was_uploaded_or_packed_is_recognised(s3: Any, logs: Path, store: Path) -> None:

