@@ -12,6 +12,7 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   label.textContent = data.label
   area.placeholder = data.placeholder
   area.style.height = `${data.height}px`
+  parentElement.host?.setAttribute("data-drawn", "") // its place was held until now (shell.css)
   // The pause outlives this call: drawing anew while somebody types must not swallow what was typed last.
   const report = () => {
     clearTimeout(area.pause)

@@ -15,6 +15,7 @@ from callgauge.dashboard.components.controls.component_files import read_source
 # Label and height stand in it from the start: the page below would move when the script sets them.
 _HTML = """<label for='text'>{label}</label>
 <textarea id='text' spellcheck='false' autocomplete='off' style='height: {height}px'></textarea>"""
+_LABEL = 22  # pixels
 _LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
 
 
@@ -41,6 +42,7 @@ def editor(
     )
     draw(
         key=key,
+        height=height + _LABEL,  # until it is drawn; then it is as high as a person makes it
         data={
             "label": label,
             "text": text,
