@@ -97,6 +97,7 @@ def _take_agent(
         if not any(one.get("name") == _ANSWER for one in definitions):
             definitions.append({"name": _ANSWER})  # Letta's own, with which it greets in the agent's name
         yield ToolsOffered(**here, definitions=tuple(filter(None, definitions)))
+    record.find_line('"messages"', past=True)  # behind the list of the ids in context, where there is one
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
         where = record.find_line(f'"{ident}"') if ident is not None else record.where

@@ -12,6 +12,7 @@ items of the Responses API, `raw_item` of an item the same ones again.
 **Traps.**
 - A call stands in `model_responses`, `generated_items`, `session_items`, `interruptions` and more: it counts
   once, by its `call_id`. Calls of an earlier run stand in `original_input` and are not counted.
+  Its place is the first line with its id.
 - A call that waits for its approval has no result; one that was rejected is refused as soon as the rejection
   is noted in `approvals`.
 - `last_processed_response` has definitions of the called tools only: they are not taken for all that was

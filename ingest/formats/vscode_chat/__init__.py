@@ -19,7 +19,8 @@ log of changes to one such document: it is replayed (`state_log`).
 - A result is a tree of text nodes.
 - `copilot/` before a model's name is the vendor; `metadata.resolvedModel` is the model behind `copilot/auto`,
   which is no name of one.
-- A later line of a `.jsonl` can replace all before: what the session no longer holds is gone.
+- A later line of a `.jsonl` can replace all before: what the session no longer holds is gone. The place of a
+  call is the last line that changed its request.
 
 **Bounds.** A session is held whole, so `--max-line` bounds each line of it.
 
