@@ -107,7 +107,7 @@ def test_a_stream_that_stops_in_the_middle_cut_the_text_not_the_model(events: An
         '{"path": "a"}'[:4],
         ArgsSource.TRUNCATED,
     )
-    assert not call.lost
+    assert call.refused_at is None
 
 
 def test_a_joiner_gives_a_body_as_soon_as_it_is_whole() -> None:

@@ -136,7 +136,7 @@ class ConversationMatcher:
         thread.head = (
             extend_hash(trail.end, ConversationItem(ItemKind.MODEL, reply.marks)) if reply.marks else None
         )
-        ids = [call.id for call in reply.calls if not (call.lost or call.unparsed) or call.id is not None]
+        ids = [call.id for call in reply.calls if call.refused_at is None or call.id is not None]
         unique = [id_ for id_ in ids if id_ is not None and is_unique(id_)]
         if unique:
             thread.named, thread.anchor = tuple(f"call:{id_}" for id_ in unique), thread.head

@@ -17,7 +17,6 @@ from typing import Any
 from ingest.events import (
     CallMade,
     Event,
-    FaultLayer,
     PromptSeen,
     ResultSeen,
     SessionSeen,
@@ -224,15 +223,9 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
         key=unique_id(call.id),
         **call.arguments,
         strategy=strategy,
-        refused_by_harness=_refused_at(call),
+        refused_by_harness=call.refused_at,
         harness_message=call.message,
     )
-
-
-def _refused_at(call: ModelCall) -> FaultLayer | None:
-    if call.unparsed:
-        return FaultLayer.SYNTAX
-    return FaultLayer.EMISSION if call.lost else None
 
 
 def date_request(exchange: Exchange) -> None:

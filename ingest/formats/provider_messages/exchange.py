@@ -92,8 +92,8 @@ class ModelCall:
     id: str | None
     arguments: dict[str, Any]
     message: str | None = None
-    lost: bool = False  # never became a call: cut off, leaked or announced only
-    unparsed: bool = False  # the server could not parse it and answered with an error
+    # EMISSION: never became a call (cut off, leaked, only announced); SYNTAX: the server could not parse it
+    refused_at: FaultLayer | None = None
 
     @classmethod
     def from_api(
@@ -111,7 +111,7 @@ class ModelCall:
         """
         if words and leaked_tool_calls(words):
             return []  # ingest.sessions.leaked_calls finds it there
-        return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, lost=True)]
+        return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, FaultLayer.EMISSION)]
 
 
 class StopReason(Enum):
@@ -245,7 +245,7 @@ def _is_whole(arguments: Mapping[str, Any]) -> bool:
 
 def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
     if by_limit:
-        call.lost, call.message = True, call.message or _CUT
+        call.refused_at, call.message = call.refused_at or FaultLayer.EMISSION, call.message or _CUT
         if call.arguments.get("args_source") is ArgsSource.RESERIALISED and not call.arguments.get(
             "arguments"
         ):

@@ -17,7 +17,7 @@ import orjson
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
 from ingest.decoding.token_counts import count_whole_input
-from ingest.events import ArgsSource
+from ingest.events import ArgsSource, FaultLayer
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
     ItemKind,
@@ -62,7 +62,9 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         calls = [read_call(call) for part in parts if (call := read_object(read_field(part, "functionCall")))]
         if word in _LOST:
             said = read_text(read_field(candidate, "finishMessage")) or word
-            calls.append(ModelCall(None, None, {"args_source": ArgsSource.MISSING}, said, lost=True))
+            calls.append(
+                ModelCall(None, None, {"args_source": ArgsSource.MISSING}, said, FaultLayer.EMISSION)
+            )
         yield ModelReply(
             id=read_text(read_field(body, "responseId")),
             model=read_text(read_field(body, "modelVersion")),

@@ -17,7 +17,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
 from ingest.decoding.token_counts import count_whole_input
-from ingest.events import ArgsSource
+from ingest.events import ArgsSource, FaultLayer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.exchange import (
@@ -123,7 +123,7 @@ def read_unparsed_call(error: Any, asked: Mapping[str, Any]) -> ModelReply | Non
         return None
     source = ArgsSource.MISSING if said is None else ArgsSource.RAW
     call = ModelCall(
-        None, None, {"raw_arguments": said, "args_source": source}, message or None, unparsed=True
+        None, None, {"raw_arguments": said, "args_source": source}, message or None, FaultLayer.SYNTAX
     )
     return ModelReply(calls=[call], word=read_text(told.get("code")), end=StopReason.CALLS)
 
