@@ -15,11 +15,12 @@ import re
 import zlib
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 import zstandard
 
 from ingest.damaged_file import CutOffError, DamagedFileError
+from ingest.sources.archives.piece_stream import PieceStream
 
 _INPUT = 64 * 1024
 _WINDOW = 128 * 1024 * 1024  # bytes of memory that a stream may ask for; `zstd --long=27`, `xz -9` need less
@@ -120,34 +121,16 @@ _DECODERS: dict[Compression, Callable[[], _Decoder]] = {
 _ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
 
 
-class DecompressedStream(io.RawIOBase):
+class DecompressedStream(PieceStream):
     """The uncompressed content of a compressed stream; closing it closes the compressed stream."""
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
-        self._source = source
+        super().__init__(source)
         self._kind = kind
         self._decoder: _Decoder = _DECODERS[kind]()
-        self._ready = memoryview(b"")
         self._consumed = self._made = 0
 
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)
-        if not self._ready and view:
-            self._ready = memoryview(self._next_content(len(view)))
-        count = min(len(view), len(self._ready))
-        view[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
-
     def _next_content(self, limit: int) -> bytes:
-        """Return the next piece of content; empty only at the end."""
         data, ended = b"", False
         while True:
             if self._decoder.eof:

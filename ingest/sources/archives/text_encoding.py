@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import codecs
 import io
-from typing import Any
+
+from ingest.sources.archives.piece_stream import PieceStream
 
 _INPUT = 64 * 1024
 _MARKS = (
@@ -44,7 +45,7 @@ def _begins_json(head: bytes, encoding: str) -> bool:
     return start.startswith(_BEGINS) and start.isascii() and "\0" not in start
 
 
-class Utf8Stream(io.RawIOBase):
+class Utf8Stream(PieceStream):
     """Text of another encoding as UTF-8, without its byte order mark; closing it closes the source.
 
     A unit that is no character costs itself: it becomes U+FFFD. A lone surrogate stays what it is, which is
@@ -52,26 +53,15 @@ class Utf8Stream(io.RawIOBase):
     """
 
     def __init__(self, source: io.RawIOBase, encoding: str) -> None:
-        self._source = source
+        super().__init__(source)
         self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
-        self._ready = memoryview(b"")
         self._begun = self._ended = False
 
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)
-        while not self._ready and view and not self._ended:
-            self._ready = memoryview(self._next_piece())
-        count = min(len(view), len(self._ready))
-        view[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
+    def _next_content(self, limit: int) -> bytes:  # noqa: ARG002 - pieces are as long as the source gives
+        while not self._ended:
+            if piece := self._next_piece():
+                return piece
+        return b""
 
     def _next_piece(self) -> bytes:
         data = self._source.read(_INPUT) or b""
