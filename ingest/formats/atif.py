@@ -152,7 +152,8 @@ class _AtifRun:
     def _take_reply(self, step: Mapping[str, Any], words: str | None) -> Iterator[Event]:
         calls = read_objects(step.get("tool_calls"))
         metrics = read_object(step.get("metrics"))
-        written = [] if calls else list(self._written_calls(step, words or ""))
+        refusal = _terminus_refusal(step) if self._is_terminus else None
+        written = [] if calls else list(self._written_calls(words or "", refusal))
         strategy = Strategy.TOOL_USE if calls else Strategy.JSON_FALLBACK if written else None
         yield StepMade(
             **self._event_place(),
@@ -166,7 +167,7 @@ class _AtifRun:
         for call in calls:
             yield self._make_call(call)
         if written:
-            yield from self._answers_to_text(step, len(written))
+            yield from self._answers_to_text(step, len(written), refusal)
         if calls:
             yield from self._take_results(
                 step, only=read_text(calls[0].get("tool_call_id")) if len(calls) == 1 else None
@@ -178,11 +179,13 @@ class _AtifRun:
     def _is_terminus(self) -> bool:
         return (read_text(self._agent.get("name")) or "").startswith("terminus")
 
-    def _written_calls(self, step: Mapping[str, Any], words: str) -> Iterator[CallMade]:
-        """Yield the calls that a reply holds as text, as the agent's prompt prescribes."""
+    def _written_calls(self, words: str, refusal: str | None) -> Iterator[CallMade]:
+        """Yield the calls that a reply holds as text, as the agent's prompt prescribes.
+
+        `refusal`: what terminus-2 said about a reply that it could not read.
+        """
         shared: dict[str, Any] = {**self._event_place(), "strategy": Strategy.JSON_FALLBACK}
         if self._is_terminus:
-            refusal = _terminus_refusal(step)
             if refusal is not None or _COMMANDS in words:
                 yield CallMade(
                     **shared,
@@ -197,12 +200,13 @@ class _AtifRun:
                 sent = call.request.arguments
                 yield CallMade(**shared, tool=call.name, arguments=sent, args_source=ArgsSource.RESERIALISED)
 
-    def _answers_to_text(self, step: Mapping[str, Any], calls: int) -> Iterator[ResultSeen]:
+    def _answers_to_text(
+        self, step: Mapping[str, Any], calls: int, refusal: str | None
+    ) -> Iterator[ResultSeen]:
         """Yield the results of calls in text, which name no call: in order, where there are as many."""
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:
             return
-        refusal = _terminus_refusal(step) if self._is_terminus else None
         for ordinal, result in enumerate(observed):
             yield ResultSeen(
                 **self._event_place(),
