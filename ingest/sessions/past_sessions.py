@@ -30,7 +30,7 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 
 
 class PastSession(msgspec.Struct, frozen=True):
-    """The turns of a session in the store, at least one, in ascending order of their numbers."""
+    """The turns of a session in the store, at least one, in ascending order of their numbers and times."""
 
     turns: tuple[PastTurn, ...]
 
@@ -61,7 +61,8 @@ class PastSession(msgspec.Struct, frozen=True):
         return turn if at_its_end or not turn.ended else None
 
     def find_turn(self, number: int) -> PastTurn | None:
-        return next((turn for turn in self.turns if turn.number == number), None)
+        """Return the turn with this number; of several, which the log counts anew, the last."""
+        return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 
 
 PastSessions = Mapping[str, PastSession]
