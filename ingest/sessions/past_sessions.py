@@ -30,9 +30,18 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 
 
 class PastSession(msgspec.Struct, frozen=True):
-    """The turns of a session in the store, at least one, in ascending order of their numbers and times."""
+    """The turns of a session in the store, at least one, in ascending order of their numbers and times.
+
+    The other fields are what was in force in the last one: `definitions` are the name, description and
+    definition of the tools of the log that were used so far.
+    """
 
     turns: tuple[PastTurn, ...]
+    prompt_id: str | None = None
+    prompt_hash: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    definitions: tuple[tuple[str, str, str], ...] = ()
 
     def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
         """Return the number of the turn that begins with this time and text.

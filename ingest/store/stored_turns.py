@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -99,11 +97,6 @@ class StoredDefinitions:
         given = held if self._given is None else self._given
         # What else the log offered is not kept: the name was not in it.
         return CallDefinitions(given, ToolCatalog() if offered else None)
-
-
-def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
-    """Return the tool definition from the values of a row of `tool_definitions`."""
-    return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
 
 
 def restore_turns(
