@@ -6,7 +6,6 @@ Needs the extra `callgauge[trials]` to ask models; tools and the executor work w
 from callgauge.gateway.capabilities import Capabilities, JsonStability
 from callgauge.gateway.endpoint import Endpoint, MissingExtraError
 from callgauge.gateway.gateway import Gateway, Limits, Prompt
-from callgauge.gateway.messages import Call, CallSource, Message, ModelRequest, Reply, StopReason, Tokens
 from callgauge.gateway.probe import Probe, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.tools import (
@@ -22,6 +21,15 @@ from callgauge.gateway.tools import (
 )
 from callgauge.gateway.turn import CallResult, Turn, TurnStep
 from callgauge.gateway.wires import WIRES
+from callgauge.gateway.wires.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+)
 
 __all__ = [
     "WIRES",
@@ -29,20 +37,20 @@ __all__ = [
     "CallResult",
     "CallSource",
     "Capabilities",
+    "ChatMessage",
+    "ChatRequest",
     "Endpoint",
     "Executor",
+    "FinishReason",
     "Gateway",
     "JsonStability",
     "Limits",
-    "Message",
     "MissingExtraError",
-    "ModelRequest",
     "NoReplyError",
     "Probe",
     "Prompt",
     "RecordedAnswer",
     "Reply",
-    "StopReason",
     "Tokens",
     "Tool",
     "ToolContext",

@@ -28,6 +28,11 @@ class Capabilities:
     json_stability: JsonStability | None = None
     known_by: Mapping[str, str] = field(default_factory=dict)
 
+    def as_declared(self) -> Capabilities:
+        """Return these capabilities, declared where nothing is said of how a field is known."""
+        known = [name for name in VALUES if getattr(self, name) is not None]
+        return replace(self, known_by={**dict.fromkeys(known, "declared"), **self.known_by})
+
     def complete(self, other: Capabilities, known_by: str) -> Capabilities:
         """Return these capabilities, with what `other` knows where these know nothing."""
         new = {

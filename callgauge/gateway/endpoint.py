@@ -7,14 +7,13 @@ import json
 import random
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from callgauge.gateway.messages import Call, CallSource, ModelRequest, Reply, StopReason
 from callgauge.gateway.provider_errors import (
     NoReplyError,
     Trouble,
@@ -24,8 +23,9 @@ from callgauge.gateway.provider_errors import (
 )
 from callgauge.gateway.request_slots import RequestSlots
 from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
+from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
 from callgauge.gateway.wires.wire import WireRequest
-from lenient.calls.unparsed_calls import UnparsedCall
+from lenient.calls.server_refusals import ServerRefusal
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,13 +39,14 @@ class MissingExtraError(ImportError):
     """A package is missing that asking models needs."""
 
 
-@dataclass(frozen=True, slots=True)
 class _AskAgainError(Exception):
     """The answer was the network's fault; `wait` is how long the endpoint asks to wait, in seconds."""
 
-    message: str
-    wait: float = 0.0
-    status: int | None = None
+    def __init__(self, message: str, wait: float = 0.0, status: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.wait = wait
+        self.status = status
 
 
 class Endpoint:
@@ -95,6 +96,10 @@ class Endpoint:
         parts = urlsplit(self.url)
         return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
 
+    def to_log(self) -> dict[str, str]:
+        """Return the wire, and the server where it is known, for a session log."""
+        return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
+
     async def __aenter__(self) -> Self:
         if self._client is None:
             http = load_httpx()
@@ -109,7 +114,7 @@ class Endpoint:
             client, self._client = self._client, None
             await client.aclose()
 
-    async def ask(self, request: ModelRequest) -> Reply:
+    async def ask(self, request: ChatRequest) -> Reply:
         """Return the model's reply.
 
         A call that the server could not parse and reports as an error is a reply with `refused`. Raises
@@ -139,20 +144,19 @@ class Endpoint:
         grown = self.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.25)  # noqa: S311 no secret
         return min(max(asked_for, grown), self.longest_wait)
 
-    async def _ask_once(self, asked: WireRequest, request: ModelRequest) -> Reply:
-        """Send the request once. Raises _AskAgainError for what is the network's, NoReplyError for the rest."""
+    async def _ask_once(self, asked: WireRequest, request: ChatRequest) -> Reply:
+        """Send the request once. Raises _AskAgainError for what is the network's, else NoReplyError."""
         if self._client is None:
             raise RuntimeError("An endpoint is used within `async with`.")
         http = load_httpx()
         self.requests_sent += 1
         headers = {"content-type": "application/json", **self.wire.headers(self._key)}
+        url = self.url + asked.path
         content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
         try:
             async with (
                 asyncio.timeout(self.timeout),
-                self._client.stream(
-                    "POST", self.url + asked.path, content=content, headers=headers
-                ) as answer,
+                self._client.stream("POST", url, content=content, headers=headers) as answer,
             ):
                 if answer.status_code != _OK:
                     body = await _read_bytes(answer)
@@ -243,10 +247,10 @@ def _read_wait(headers: httpx2.Headers) -> float:
         return 0.0
 
 
-def _reply_with_unparsed(unparsed: UnparsedCall, message: str) -> Reply:
+def _reply_with_unparsed(unparsed: ServerRefusal, message: str) -> Reply:
     source = CallSource.LOST if unparsed.raw is None else CallSource.RAW
     return Reply(
-        stop=StopReason.OTHER,
+        stop=FinishReason.OTHER,
         stop_word="unparsed_call",
         refused=message,
         refused_call=Call("", "", unparsed.raw or "", source),

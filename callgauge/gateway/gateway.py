@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -11,16 +11,16 @@ from typing import Any, Literal, Self
 
 from callgauge.gateway.capabilities import Capabilities, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
-from callgauge.gateway.messages import Message, ModelRequest, Reply
 from callgauge.gateway.probe import Probe, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import USE_TOOLS, write_json_template
 from callgauge.gateway.session_log import SessionLog
 from callgauge.gateway.tools.executor import Executor
 from callgauge.gateway.tools.toolbox import Tool, Toolbox
-from callgauge.gateway.turn import Strategy, Turn
+from callgauge.gateway.turn import Strategy, Turn, TurnStep
 from callgauge.gateway.turn_log import TurnLog
 from callgauge.gateway.turn_loop import TurnLoop
+from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,8 @@ class Gateway:
     session_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     environment: dict[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
-    history: list[Message] = field(default_factory=list, init=False)
+    watch: Callable[[TurnStep], None] | None = None
+    history: list[ChatMessage] = field(default_factory=list, init=False)
     turns: int = field(default=0, init=False)
     _executor: Executor = field(init=False, repr=False)
     _session_log: SessionLog | None = field(default=None, init=False, repr=False)
@@ -82,8 +83,8 @@ class Gateway:
             self._executor = Executor(box)
         if isinstance(self.prompt, str):
             self.prompt = Prompt(self.prompt)
-        told = Capabilities().complete(self.capabilities or Capabilities(), "declared")
-        self.capabilities = told.complete(known_of_wire(self.endpoint.wire.name), "wire")
+        declared = (self.capabilities or Capabilities()).as_declared()
+        self.capabilities = declared.complete(known_of_wire(self.endpoint.wire.name), "wire")
 
     async def __aenter__(self) -> Self:
         await self.endpoint.__aenter__()
@@ -123,7 +124,7 @@ class Gateway:
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
             return Turn(self.turns, "error", answer, (), 0, 0.0)
-        self.history.append(Message("user", text))
+        self.history.append(ChatMessage("user", text))
         loop = self._make_loop(log)
         try:
             return await loop.run()
@@ -137,7 +138,7 @@ class Gateway:
         if self.probe is None and needs_probe and len(self._executor.toolbox):
             self.probe = await probe_model(self.endpoint, self.model, self.known)
         if self.probe is not None:
-            self.capabilities = _take_over(self.known, self.probe.capabilities)
+            self.capabilities = self.known.complete(self.probe.capabilities, "probed")
         if self._is_started:
             return
         self._is_started = True
@@ -171,7 +172,7 @@ class Gateway:
             capabilities=self.known.to_log(),
             probe=self.probe.to_log() if self.probe is not None and self.probe.ok is not None else None,
             sampling=dict(self.sampling) or None,
-            endpoint={"wire": self.endpoint.wire.name, "server": self.endpoint.server},
+            endpoint=self.endpoint.to_log(),
             **self.meta,
         )
 
@@ -203,6 +204,7 @@ class Gateway:
             is_serial=self.known.supports_parallel_tools is False,
             takes_system=self.known.allows_midturn_system is True,
             environment=self.environment,
+            watch=self.watch or (lambda _step: None),
         )
 
     async def _ask(self) -> Reply:
@@ -221,11 +223,11 @@ class Gateway:
             self.capabilities = replace(self.known, supports_tool_use=False, known_by=known_by)
             return await self.endpoint.ask(self._write_request())
 
-    def _write_request(self) -> ModelRequest:
+    def _write_request(self) -> ChatRequest:
         is_native = self.used_strategy == "tool_use"
         system = self._write_system()
-        head = (Message("system", system),) if system else ()
-        return ModelRequest(
+        head = (ChatMessage("system", system),) if system else ()
+        return ChatRequest(
             model=self.model,
             messages=(*head, *self.history),
             tools=tuple(self._executor.toolbox.catalog) if is_native else (),
@@ -234,10 +236,3 @@ class Gateway:
             sampling=self.sampling,
             extra_body=self.extra_body,
         )
-
-
-def _take_over(known: Capabilities, probed: Capabilities) -> Capabilities:
-    """Return what is known with what a probe found, and how the probe knows it."""
-    complete = known.complete(probed, "probed")
-    told = {name: probed.known_by[name] for name in complete.known_by if name in probed.known_by}
-    return replace(complete, known_by={**complete.known_by, **told, **known.known_by})

@@ -15,9 +15,9 @@ from typing import Any
 
 from callgauge.gateway.capabilities import Capabilities, JsonStability, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
-from callgauge.gateway.messages import Call, Message, ModelRequest, Reply
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
+from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, Reply
 from lenient import ToolCatalog, ToolDefinition, extract_tool_calls
 
 REPORT_NUMBER = ToolDefinition.from_json_schema(
@@ -68,8 +68,7 @@ async def probe_model(
     With `json_questions` the template of the JSON fallback is tried that many times. Never raises for what
     the endpoint answers.
     """
-    told = Capabilities().complete(declared or Capabilities(), "declared")
-    known = told.complete(known_of_wire(endpoint.wire.name), "wire")
+    known = (declared or Capabilities()).as_declared().complete(known_of_wire(endpoint.wire.name), "wire")
     asking = _Questions(endpoint, model)
     started = time.monotonic()
     error: str | None = None
@@ -100,18 +99,18 @@ class _Questions:
         self.model = model
         self.sent = 0
 
-    async def _ask(self, *messages: Message, with_tool: bool = True) -> Reply:
+    async def _ask(self, *messages: ChatMessage, with_tool: bool = True) -> Reply:
         self.sent += 1
         tools = (REPORT_NUMBER,) if with_tool else ()
         sampling = {"temperature": 0}
-        return await self.endpoint.ask(ModelRequest(self.model, messages, tools, sampling=sampling))
+        return await self.endpoint.ask(ChatRequest(self.model, messages, tools, sampling=sampling))
 
     async def ask_native(self, known: Capabilities) -> tuple[Capabilities, str | None]:
         """Ask for a call without forcing it: a grammar would make any model say yes."""
         try:
             reply = await self._ask(
-                Message("system", "Use the tool. Do not answer in text."),
-                Message("user", "Report the number 7 with the tool report_number."),
+                ChatMessage("system", "Use the tool. Do not answer in text."),
+                ChatMessage("user", "Report the number 7 with the tool report_number."),
             )
         except NoReplyError as told:
             if told.trouble is Trouble.NO_TOOLS:
@@ -133,17 +132,17 @@ class _Questions:
         return await self._ask_for(
             known,
             read,
-            Message("system", "Use the tool. Make both calls in one answer."),
-            Message("user", "Report the numbers 7 and 8 with report_number, both calls at once."),
+            ChatMessage("system", "Use the tool. Make both calls in one answer."),
+            ChatMessage("user", "Report the numbers 7 and 8 with report_number, both calls at once."),
         )
 
     async def ask_midturn_system(self, known: Capabilities) -> Capabilities:
         messages = (
-            Message("system", "Answer briefly."),
-            Message("user", "Say one."),
-            Message("assistant", "One."),
-            Message("system", "From now on say two."),
-            Message("user", "Again, please."),
+            ChatMessage("system", "Answer briefly."),
+            ChatMessage("user", "Say one."),
+            ChatMessage("assistant", "One."),
+            ChatMessage("system", "From now on say two."),
+            ChatMessage("user", "Again, please."),
         )
         try:
             await self._ask(*messages, with_tool=False)
@@ -154,12 +153,12 @@ class _Questions:
 
     async def ask_json(self, known: Capabilities, questions: int) -> Capabilities:
         """Count the text answers to the template that are one readable block and nothing else."""
-        system = Message("system", write_json_template([REPORT_NUMBER]))
+        system = ChatMessage("system", write_json_template([REPORT_NUMBER]))
         right = asked = 0
         for number in range(questions):
             try:
                 reply = await self._ask(
-                    system, Message("user", f"Report the number {number + 7}."), with_tool=False
+                    system, ChatMessage("user", f"Report the number {number + 7}."), with_tool=False
                 )
             except NoReplyError:
                 break
@@ -169,7 +168,7 @@ class _Questions:
         return known.complete(found, "probed")
 
     async def _ask_for(
-        self, known: Capabilities, read: Callable[[Reply], Capabilities], *messages: Message
+        self, known: Capabilities, read: Callable[[Reply], Capabilities], *messages: ChatMessage
     ) -> Capabilities:
         try:
             return known.complete(read(await self._ask(*messages)), "probed")

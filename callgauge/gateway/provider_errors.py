@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from lenient.calls.unparsed_calls import UnparsedCall, read_unparsed_call
+from lenient.calls.server_refusals import ServerRefusal, read_server_refusal
 
 
 class Trouble(StrEnum):
@@ -64,9 +64,9 @@ def read_error_field(body: str) -> Any:
     return decoded.get("error", decoded) if isinstance(decoded, dict) else body
 
 
-def read_model_call(body: str) -> UnparsedCall | None:
+def read_model_call(body: str) -> ServerRefusal | None:
     """Return the model's own call that this error is about, if it is about one."""
-    return read_unparsed_call(read_error_field(body))
+    return read_server_refusal(read_error_field(body))
 
 
 def find_trouble(status: int | None, body: str, *, has_tools: bool) -> Trouble:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from callgauge.gateway.messages import Call, CallSource, Message, Reply
 from callgauge.gateway.sentences import say_unread
 from callgauge.gateway.tools.executor import ToolResult
+from callgauge.gateway.wires.messages import Call, CallSource, ChatMessage, Reply
 from lenient import (
     TextCall,
     ToolCallRequest,
@@ -95,7 +95,7 @@ _ATTEMPTS = {
 
 def native_history(
     reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult], *, is_serial: bool
-) -> list[Message]:
+) -> list[ChatMessage]:
     """Return the messages of a native step: what the model said and called, and the result of every call.
 
     With `is_serial` each call is told with its own result, so that a server which takes one call a message
@@ -106,19 +106,24 @@ def native_history(
     texts = [reply.text, *(say_unread(one.call.raw, one.request.parse_error) for one, _ in lost)]
     said = "\n".join(text for text in texts if text)
     answers = [
-        Message("tool", result.text, (), one.call.id, history_name(one), is_error=result.status != "success")
+        ChatMessage(
+            "tool", result.text, (), one.call.id, history_name(one), is_error=result.status != "success"
+        )
         for one, result in kept
     ]
     calls = tuple(replace(one.call, name=history_name(one), raw=history_arguments(one)) for one, _ in kept)
     if is_serial and len(kept) > 1:
-        messages: list[Message] = []
+        messages: list[ChatMessage] = []
         for place, (call, answer) in enumerate(zip(calls, answers, strict=True)):
             carried = reply.carried if place == 0 else ()
-            messages += [Message("assistant", said if place == 0 else "", (call,), carried=carried), answer]
+            messages += [
+                ChatMessage("assistant", said if place == 0 else "", (call,), carried=carried),
+                answer,
+            ]
     else:
-        messages = [Message("assistant", said, calls, carried=reply.carried), *answers]
+        messages = [ChatMessage("assistant", said, calls, carried=reply.carried), *answers]
     if lost:
-        messages.append(Message("user", "\n\n".join(result.text for _, result in lost)))
+        messages.append(ChatMessage("user", "\n\n".join(result.text for _, result in lost)))
     return messages
 
 
@@ -143,12 +148,12 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
 _LONGEST_NAME = 64
 
 
-def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[Message]:
+def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:
     """Return the messages of a step in which the calls were text: the text, and one message of results."""
     told = (
         f"[{result.status}] {one.call.name}: {result.text}" for one, result in zip(read, results, strict=True)
     )
-    return [Message("assistant", reply.text), Message("user", "\n\n".join(told))]
+    return [ChatMessage("assistant", reply.text), ChatMessage("user", "\n\n".join(told))]
 
 
 def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from callgauge.gateway.messages import Reply, Tokens
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.tools.executor import ToolResult
+from callgauge.gateway.wires.messages import Reply, Tokens
 
 Strategy = Literal["tool_use", "json_fallback"]
 Status = Literal["ok", "error", "prompt_limit", "max_steps"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from callgauge.gateway.messages import CallSource, Reply
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.session_log import SessionLog
 from callgauge.gateway.turn import CallResult, Strategy
+from callgauge.gateway.wires.messages import CallSource, Reply
 
 # Servers that parse the model's text and write the arguments anew.
 REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))

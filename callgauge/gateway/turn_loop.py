@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from callgauge.gateway.messages import Message, Reply, StopReason
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.read_calls import (
     ReadCall,
@@ -26,14 +25,15 @@ from callgauge.gateway.read_calls import (
 from callgauge.gateway.sentences import (
     CALL_BY_INTERFACE,
     NO_READABLE_BLOCK,
-    say_cut_off,
     say_server_refused,
     say_unread,
 )
 from callgauge.gateway.tools.executor import Executor, ToolResult
+from callgauge.gateway.tools.refusals import say_cut_off
 from callgauge.gateway.tools.toolbox import ToolContext
 from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
 from callgauge.gateway.turn_log import TurnLog
+from callgauge.gateway.wires.messages import ChatMessage, FinishReason, Reply
 from lenient import leaked_tool_calls
 
 MOST_REPEATS = 3  # of the same refused call, before the turn ends
@@ -43,11 +43,11 @@ MOST_REPEATS = 3  # of the same refused call, before the turn ends
 class TurnLoop:
     """One turn under way. `ask` sends the conversation; `messages` is the conversation, and grows.
 
-    `id_pattern`, `is_serial` and `takes_system` come from the model's capabilities.
+    `watch` is told each step. `id_pattern`, `is_serial` and `takes_system` come from the capabilities.
     """
 
     ask: Callable[[], Awaitable[Reply]]
-    messages: list[Message]
+    messages: list[ChatMessage]
     executor: Executor
     log: TurnLog
     strategy: Callable[[], Strategy]
@@ -59,6 +59,7 @@ class TurnLoop:
     is_serial: bool
     takes_system: bool
     environment: dict[str, Any]
+    watch: Callable[[TurnStep], None]
     steps: list[TurnStep] = field(default_factory=list)
     compensations: int = 0
     status: Status | None = None
@@ -117,7 +118,7 @@ class TurnLoop:
         done = [CallResult(*each) for each in zip(calls, results, strict=True)]
         for one in done:
             self.log.write_result(step, one)
-        self.steps.append(TurnStep(reply, strategy, tuple(done)))
+        self._add(TurnStep(reply, strategy, tuple(done)))
         if strategy == "tool_use":
             self.messages += native_history(reply, calls, results, is_serial=self.is_serial)
         else:
@@ -151,7 +152,7 @@ class TurnLoop:
                 self.log.write_reply(
                     step, reply, strategy, stop, protocol_violation=True, tool=leaked[0].name
                 )
-                self.steps.append(TurnStep(reply, strategy, fault=f"a call of {leaked[0].name} in the text"))
+                self._add(TurnStep(reply, strategy, fault=f"a call of {leaked[0].name} in the text"))
                 self._compensate(reply.text, CALL_BY_INTERFACE)
                 return
         elif (attempt := find_attempt(reply.text, catalog)) is not None:
@@ -161,13 +162,13 @@ class TurnLoop:
                 "snippet": reply.text[:100],
             }
             self.log.write_reply(step, reply, strategy, stop, parse_error=error)
-            self.steps.append(TurnStep(reply, strategy, fault=error["error"]))
+            self._add(TurnStep(reply, strategy, fault=error["error"]))
             self._compensate(reply.text, NO_READABLE_BLOCK)
             return
         self.log.write_reply(step, reply, strategy, stop)
-        self.steps.append(TurnStep(reply, strategy))
-        self.messages.append(Message("assistant", reply.text, carried=reply.carried))
-        self._end("prompt_limit" if reply.stop is StopReason.MAX_TOKENS else "ok", reply.text)
+        self._add(TurnStep(reply, strategy))
+        self.messages.append(ChatMessage("assistant", reply.text, carried=reply.carried))
+        self._end("prompt_limit" if reply.stop is FinishReason.MAX_TOKENS else "ok", reply.text)
 
     def _take_refused(self, step: int, reply: Reply, strategy: Strategy) -> None:
         """Take a call that the server could not parse: a step of the model with a syntax fault."""
@@ -183,18 +184,18 @@ class TurnLoop:
             self.log.write_calls(step, [named], strategy)
             done = CallResult(named, ToolResult("input_unparsable", sentence))
             self.log.write_result(step, done)
-            self.steps.append(TurnStep(reply, strategy, (done,), told))
+            self._add(TurnStep(reply, strategy, (done,), told))
         else:
             error = {"mode": strategy, "error": told, "snippet": raw or told[:100]}
             self.log.write_reply(step, reply, strategy, _stop_without_calls(reply), parse_error=error)
-            self.steps.append(TurnStep(reply, strategy, fault=told))
+            self._add(TurnStep(reply, strategy, fault=told))
         self._compensate("\n".join(text for text in (reply.text, say_unread(raw, told)) if text), sentence)
 
     def _compensate(self, said: str, sentence: str) -> None:
         """Tell the model what was wrong, if there is a compensation left; else end the turn visibly."""
-        self.messages.append(Message("assistant", said))
+        self.messages.append(ChatMessage("assistant", said))
         if self._use_compensation(NOT_RUN + sentence):
-            self.messages.append(Message("system" if self.takes_system else "user", sentence))
+            self.messages.append(ChatMessage("system" if self.takes_system else "user", sentence))
 
     def _use_compensation(self, answer: str) -> bool:
         if not self.compensations_left:
@@ -214,10 +215,14 @@ class TurnLoop:
         self._repeated = (key, times + 1 if key == before else 1)
         return self._repeated[1] >= MOST_REPEATS
 
+    def _add(self, step: TurnStep) -> None:
+        self.steps.append(step)
+        self.watch(step)
+
     def _end(self, status: Status, answer: str) -> None:
         self.status, self.answer = status, answer
 
 
 def _stop_without_calls(reply: Reply) -> str:
     """Return the reply's stop reason where no call is left: never `tool_use` (seed 002)."""
-    return (StopReason.END_TURN if reply.stop is StopReason.TOOL_USE else reply.stop).value
+    return (FinishReason.END_TURN if reply.stop is FinishReason.TOOL_USE else reply.stop).value

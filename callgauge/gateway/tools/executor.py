@@ -16,12 +16,13 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.sentences import describe_call, say_refusal, say_unknown_tool
+from callgauge.gateway.tools.refusals import describe_call, say_refusal, say_unknown_tool
 from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolRejected
 from lenient import ToolCallRequest
 
 TOOLS_LOG = logging.getLogger("callgauge.Tools")
 PARSE_LOG = logging.getLogger("callgauge.ToolParse")
+logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until a program asks for it
 MOST_CHARACTERS = 20_000  # of a result
 
 

@@ -12,7 +12,15 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.messages import Call, CallSource, Message, ModelRequest, Reply, StopReason, Tokens
+from callgauge.gateway.wires.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+)
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
     ErrorInReplyError,
@@ -27,7 +35,7 @@ from callgauge.gateway.wires.wire import (
 DEFAULT_MAX_TOKENS = 4096  # the API wants a number
 
 
-class _Block(msgspec.Struct):
+class _AnthropicBlock(msgspec.Struct):
     type: str = ""
     text: str | None = None
     id: str | None = None
@@ -38,22 +46,22 @@ class _Block(msgspec.Struct):
     data: str | None = None
 
 
-class _Usage(msgspec.Struct):
+class _AnthropicUsage(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
 
 
-class _Answer(msgspec.Struct):
+class _AnthropicAnswer(msgspec.Struct):
     model: str | None = None
-    content: list[_Block] | None = None
+    content: list[_AnthropicBlock] | None = None
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: _AnthropicUsage | None = None
     error: Any = None
 
 
-class _Delta(msgspec.Struct):
+class _AnthropicDelta(msgspec.Struct):
     type: str = ""
     text: str | None = None
     partial_json: str | None = None
@@ -62,26 +70,26 @@ class _Delta(msgspec.Struct):
     stop_reason: str | None = None
 
 
-class _Event(msgspec.Struct):
+class _AnthropicEvent(msgspec.Struct):
     type: str = ""
     index: int = 0
-    message: _Answer | None = None
-    content_block: _Block | None = None
-    delta: _Delta | None = None
-    usage: _Usage | None = None
+    message: _AnthropicAnswer | None = None
+    content_block: _AnthropicBlock | None = None
+    delta: _AnthropicDelta | None = None
+    usage: _AnthropicUsage | None = None
     error: Any = None
 
 
 _STOPS = {
-    "tool_use": StopReason.TOOL_USE,
-    "end_turn": StopReason.END_TURN,
-    "stop_sequence": StopReason.END_TURN,
-    "max_tokens": StopReason.MAX_TOKENS,
-    "refusal": StopReason.REFUSAL,
+    "tool_use": FinishReason.TOOL_USE,
+    "end_turn": FinishReason.END_TURN,
+    "stop_sequence": FinishReason.END_TURN,
+    "max_tokens": FinishReason.MAX_TOKENS,
+    "refusal": FinishReason.REFUSAL,
 }
 
 
-def _write(request: ModelRequest) -> WireRequest:
+def _write(request: ChatRequest) -> WireRequest:
     sampling = {name: value for name, value in request.sampling.items() if name != "seed"}
     system, rest = _split_system(request.messages)
     body: dict[str, Any] = {
@@ -105,7 +113,7 @@ def _write(request: ModelRequest) -> WireRequest:
     return WireRequest("/messages", merge_body(body, request.extra_body))
 
 
-def _split_system(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
+def _split_system(messages: tuple[ChatMessage, ...]) -> tuple[str, tuple[ChatMessage, ...]]:
     """Return the text of the system messages at the beginning, and the messages after them."""
     at = 0
     while at < len(messages) and messages[at].role == "system":
@@ -113,7 +121,7 @@ def _split_system(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ..
     return "\n\n".join(message.text for message in messages[:at] if message.text), messages[at:]
 
 
-def _write_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+def _write_messages(messages: tuple[ChatMessage, ...]) -> list[dict[str, Any]]:
     """Return the messages with neighbours of one role joined: results and words of a user are one message."""
     written: list[dict[str, Any]] = []
     for message in messages:
@@ -128,7 +136,7 @@ def _write_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     return written
 
 
-def _write_blocks(message: Message) -> list[dict[str, Any]]:
+def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [
             {
@@ -148,11 +156,11 @@ def _write_blocks(message: Message) -> list[dict[str, Any]]:
 
 
 def _read_events(events: Iterable[str]) -> Reply:
-    blocks: dict[int, _Block] = {}
+    blocks: dict[int, _AnthropicBlock] = {}
     pieces: dict[int, list[str]] = {}
-    usage, model, word = _Usage(), "", ""
+    usage, model, word = _AnthropicUsage(), "", ""
     for data in events:
-        event = decode(data, _Event)
+        event = decode(data, _AnthropicEvent)
         if event.type == "message_start" and event.message is not None:
             usage, model = event.message.usage or usage, event.message.model or ""
         elif event.type == "content_block_start" and event.content_block is not None:
@@ -171,8 +179,10 @@ def _read_events(events: Iterable[str]) -> Reply:
     raise BrokenReplyError("The stream ended before the reply did.")
 
 
-def _take_delta(at: int, delta: _Delta, blocks: dict[int, _Block], pieces: dict[int, list[str]]) -> None:
-    block = blocks.setdefault(at, _Block("text", text=""))
+def _take_delta(
+    at: int, delta: _AnthropicDelta, blocks: dict[int, _AnthropicBlock], pieces: dict[int, list[str]]
+) -> None:
+    block = blocks.setdefault(at, _AnthropicBlock("text", text=""))
     if delta.type == "input_json_delta":
         pieces.setdefault(at, []).append(delta.partial_json or "")
     elif delta.type == "text_delta":
@@ -183,24 +193,32 @@ def _take_delta(at: int, delta: _Delta, blocks: dict[int, _Block], pieces: dict[
         block.signature = (block.signature or "") + (delta.signature or "")
 
 
-def _add_usage(before: _Usage, told: _Usage) -> _Usage:
+def _add_usage(before: _AnthropicUsage, told: _AnthropicUsage) -> _AnthropicUsage:
     """Return the counts with those of `message_delta`, which are sums, in place of the earlier ones."""
-    named = {name: value for name in _Usage.__struct_fields__ if (value := getattr(told, name)) is not None}
+    named = {
+        name: value
+        for name in _AnthropicUsage.__struct_fields__
+        if (value := getattr(told, name)) is not None
+    }
     return msgspec.structs.replace(before, **named)
 
 
 def _read_body(body: bytes) -> Reply:
-    answer = decode(body, _Answer)
+    answer = decode(body, _AnthropicAnswer)
     if answer.error is not None:
         raise ErrorInReplyError(write_object(answer.error))
     if answer.content is None:
         raise BrokenReplyError("The answer has no content.")
-    usage = answer.usage or _Usage()
+    usage = answer.usage or _AnthropicUsage()
     return _finish(dict(enumerate(answer.content)), {}, answer.stop_reason or "", usage, answer.model or "")
 
 
 def _finish(
-    blocks: dict[int, _Block], raw_texts: dict[int, str], word: str, usage: _Usage, model: str
+    blocks: dict[int, _AnthropicBlock],
+    raw_texts: dict[int, str],
+    word: str,
+    usage: _AnthropicUsage,
+    model: str,
 ) -> Reply:
     """Return the reply; `raw_texts` holds the arguments that came in pieces, by the place of their block."""
     calls: list[Call] = []
@@ -218,7 +236,7 @@ def _finish(
     return Reply(
         text="".join(block.text or "" for _, block in sorted(blocks.items()) if block.type == "text"),
         calls=tuple(calls),
-        stop=_STOPS.get(word, StopReason.OTHER),
+        stop=_STOPS.get(word, FinishReason.OTHER),
         stop_word=word,
         tokens=Tokens(
             None if usage.input_tokens is None else sum(count or 0 for count in read),

@@ -13,7 +13,15 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.messages import Call, CallSource, Message, ModelRequest, Reply, StopReason, Tokens
+from callgauge.gateway.wires.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+)
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
     ErrorInReplyError,
@@ -26,45 +34,45 @@ from callgauge.gateway.wires.wire import (
 )
 
 
-class _FunctionCall(msgspec.Struct):
+class _GeminiFunctionCall(msgspec.Struct):
     name: str = ""
     args: Any = None
     id: str | None = None
 
 
-class _Part(msgspec.Struct, rename="camel"):
+class _GeminiPart(msgspec.Struct, rename="camel"):
     text: str | None = None
     thought: bool | None = None
-    function_call: _FunctionCall | None = None
+    function_call: _GeminiFunctionCall | None = None
     thought_signature: str | None = None
 
 
-class _Content(msgspec.Struct):
-    parts: list[_Part] | None = None
+class _GeminiContent(msgspec.Struct):
+    parts: list[_GeminiPart] | None = None
 
 
-class _Candidate(msgspec.Struct, rename="camel"):
-    content: _Content | None = None
+class _GeminiCandidate(msgspec.Struct, rename="camel"):
+    content: _GeminiContent | None = None
     finish_reason: str | None = None
     finish_message: str | None = None
 
 
-class _Usage(msgspec.Struct, rename="camel"):
+class _GeminiUsage(msgspec.Struct, rename="camel"):
     prompt_token_count: int | None = None
     candidates_token_count: int | None = None
     thoughts_token_count: int | None = None
     cached_content_token_count: int | None = None
 
 
-class _Feedback(msgspec.Struct, rename="camel"):
+class _GeminiFeedback(msgspec.Struct, rename="camel"):
     block_reason: str | None = None
 
 
-class _Answer(msgspec.Struct, rename="camel"):
-    candidates: list[_Candidate] | None = None
-    usage_metadata: _Usage | None = None
+class _GeminiAnswer(msgspec.Struct, rename="camel"):
+    candidates: list[_GeminiCandidate] | None = None
+    usage_metadata: _GeminiUsage | None = None
     model_version: str | None = None
-    prompt_feedback: _Feedback | None = None
+    prompt_feedback: _GeminiFeedback | None = None
     error: Any = None
 
 
@@ -78,7 +86,7 @@ _QUOTED_CALL = re.compile(
 )
 
 
-def _write(request: ModelRequest) -> WireRequest:
+def _write(request: ChatRequest) -> WireRequest:
     messages = request.messages
     system = [message.text for message in messages if message.role == "system"]
     body: dict[str, Any] = {"contents": _write_contents(messages)}
@@ -92,7 +100,7 @@ def _write(request: ModelRequest) -> WireRequest:
     return WireRequest(f"/models/{request.model}:{method}", merge_body(body, request.extra_body))
 
 
-def _write_contents(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+def _write_contents(messages: tuple[ChatMessage, ...]) -> list[dict[str, Any]]:
     written: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":
@@ -106,7 +114,7 @@ def _write_contents(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     return written
 
 
-def _write_parts(message: Message) -> list[dict[str, Any]]:
+def _write_parts(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         told = {"error" if message.is_error else "result": message.text}
         return [{"functionResponse": {"name": message.name, "response": told}}]
@@ -119,18 +127,18 @@ def _write_parts(message: Message) -> list[dict[str, Any]]:
     return parts
 
 
-class _Gathered:
+class _GeminiGathered:
     """The parts of a reply as they come; each event is an answer of its own with the next parts."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.calls: list[Call] = []
-        self.usage = _Usage()
+        self.usage = _GeminiUsage()
         self.model = ""
         self.stop_word: str | None = None
         self.stop_message: str | None = None
 
-    def take(self, answer: _Answer) -> None:
+    def take(self, answer: _GeminiAnswer) -> None:
         if answer.error is not None:
             raise ErrorInReplyError(write_object(answer.error))
         self.usage = answer.usage_metadata or self.usage
@@ -143,7 +151,7 @@ class _Gathered:
             self.stop_word = candidate.finish_reason or self.stop_word
             self.stop_message = candidate.finish_message or self.stop_message
 
-    def _take_part(self, part: _Part) -> None:
+    def _take_part(self, part: _GeminiPart) -> None:
         if part.function_call is not None:
             call = part.function_call
             self.calls.append(
@@ -180,12 +188,12 @@ class _Gathered:
         )
 
 
-def _read_stop(word: str, has_calls: bool) -> StopReason:
+def _read_stop(word: str, has_calls: bool) -> FinishReason:
     if word == "STOP":
-        return StopReason.TOOL_USE if has_calls else StopReason.END_TURN
+        return FinishReason.TOOL_USE if has_calls else FinishReason.END_TURN
     if word == "MAX_TOKENS":
-        return StopReason.MAX_TOKENS
-    return StopReason.REFUSAL if word in _REFUSALS else StopReason.OTHER
+        return FinishReason.MAX_TOKENS
+    return FinishReason.REFUSAL if word in _REFUSALS else FinishReason.OTHER
 
 
 def _read_refused_call(told: str) -> Call | None:
@@ -194,9 +202,9 @@ def _read_refused_call(told: str) -> Call | None:
 
 
 def _read_events(events: Iterable[str]) -> Reply:
-    gathered = _Gathered()
+    gathered = _GeminiGathered()
     for data in events:
-        gathered.take(decode(data, _Answer))
+        gathered.take(decode(data, _GeminiAnswer))
     return gathered.finish()
 
 

@@ -12,7 +12,15 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.messages import Call, CallSource, Message, ModelRequest, Reply, StopReason, Tokens
+from callgauge.gateway.wires.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+)
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
     ErrorInReplyError,
@@ -24,56 +32,56 @@ from callgauge.gateway.wires.wire import (
 )
 
 
-class _Function(msgspec.Struct):
+class _ChatFunction(msgspec.Struct):
     name: str | None = None
     arguments: Any = None
 
 
-class _ToolCall(msgspec.Struct):
+class _ChatToolCall(msgspec.Struct):
     index: int | None = None
     id: str | None = None
-    function: _Function | None = None
+    function: _ChatFunction | None = None
 
 
-class _Said(msgspec.Struct):
+class _ChatSaid(msgspec.Struct):
     content: Any = None
     refusal: str | None = None
-    tool_calls: list[_ToolCall] | None = None
+    tool_calls: list[_ChatToolCall] | None = None
 
 
-class _Choice(msgspec.Struct):
-    delta: _Said | None = None
-    message: _Said | None = None
+class _ChatChoice(msgspec.Struct):
+    delta: _ChatSaid | None = None
+    message: _ChatSaid | None = None
     finish_reason: str | None = None
 
 
-class _Details(msgspec.Struct):
+class _ChatDetails(msgspec.Struct):
     cached_tokens: int | None = None
 
 
-class _Usage(msgspec.Struct):
+class _ChatUsage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    prompt_tokens_details: _Details | None = None
+    prompt_tokens_details: _ChatDetails | None = None
 
 
-class _Completion(msgspec.Struct):
+class _ChatCompletion(msgspec.Struct):
     model: str | None = None
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    choices: list[_ChatChoice] | None = None
+    usage: _ChatUsage | None = None
     error: Any = None
 
 
 _STOPS = {
-    "tool_calls": StopReason.TOOL_USE,
-    "function_call": StopReason.TOOL_USE,
-    "stop": StopReason.END_TURN,
-    "length": StopReason.MAX_TOKENS,
-    "content_filter": StopReason.REFUSAL,
+    "tool_calls": FinishReason.TOOL_USE,
+    "function_call": FinishReason.TOOL_USE,
+    "stop": FinishReason.END_TURN,
+    "length": FinishReason.MAX_TOKENS,
+    "content_filter": FinishReason.REFUSAL,
 }
 
 
-def _write(request: ModelRequest) -> WireRequest:
+def _write(request: ChatRequest) -> WireRequest:
     body: dict[str, Any] = {
         "model": request.model,
         "messages": [_write_message(message) for message in request.messages],
@@ -88,7 +96,7 @@ def _write(request: ModelRequest) -> WireRequest:
     return WireRequest("/chat/completions", merge_body(body, request.extra_body))
 
 
-def _write_message(message: Message) -> dict[str, Any]:
+def _write_message(message: ChatMessage) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     written: dict[str, Any] = {"role": message.role, "content": message.text}
@@ -101,7 +109,7 @@ def _write_message(message: Message) -> dict[str, Any]:
     return written
 
 
-class _Gathered:
+class _ChatGathered:
     """The parts of a reply as they come."""
 
     def __init__(self) -> None:
@@ -110,17 +118,17 @@ class _Gathered:
         self.sources: list[CallSource] = []
         self._places: dict[int, int] = {}
         self.stop_word: str | None = None
-        self.usage = _Usage()
+        self.usage = _ChatUsage()
         self.model = ""
         self.refused_by_model = False
 
-    def take(self, part: _Completion) -> None:
+    def take(self, part: _ChatCompletion) -> None:
         if part.error is not None:
             raise ErrorInReplyError(write_object(part.error))
         self.model = part.model or self.model
         self.usage = part.usage or self.usage
         for choice in (part.choices or ())[:1]:
-            said = choice.delta or choice.message or _Said()
+            said = choice.delta or choice.message or _ChatSaid()
             self.texts.append(_join_content(said.content))
             if said.refusal:
                 self.texts.append(said.refusal)
@@ -129,8 +137,8 @@ class _Gathered:
                 self._take_call(call)
             self.stop_word = choice.finish_reason or self.stop_word
 
-    def _take_call(self, call: _ToolCall) -> None:
-        function = call.function or _Function()
+    def _take_call(self, call: _ChatToolCall) -> None:
+        function = call.function or _ChatFunction()
         at = self._place_of(call)
         kept = self.calls[at]
         kept[0] = kept[0] or call.id or ""
@@ -141,7 +149,7 @@ class _Gathered:
             kept[2] += write_object(function.arguments)
             self.sources[at] = CallSource.RESERIALISED
 
-    def _place_of(self, call: _ToolCall) -> int:
+    def _place_of(self, call: _ChatToolCall) -> int:
         """Return the place of the call that this part belongs to, a new one where it begins a call."""
         if call.index is not None and call.index in self._places:
             return self._places[call.index]
@@ -156,14 +164,14 @@ class _Gathered:
 
     def finish(self) -> Reply:
         details = self.usage.prompt_tokens_details
-        stop = _STOPS.get(self.stop_word or "", StopReason.OTHER)
+        stop = _STOPS.get(self.stop_word or "", FinishReason.OTHER)
         return Reply(
             text="".join(self.texts),
             calls=tuple(
                 Call(call_id, name, raw, source)
                 for (call_id, name, raw), source in zip(self.calls, self.sources, strict=True)
             ),
-            stop=StopReason.REFUSAL if self.refused_by_model else stop,
+            stop=FinishReason.REFUSAL if self.refused_by_model else stop,
             stop_word=self.stop_word or "",
             tokens=Tokens(
                 self.usage.prompt_tokens,
@@ -183,20 +191,20 @@ def _join_content(content: Any) -> str:
 
 
 def _read_events(events: Iterable[str]) -> Reply:
-    gathered, is_done = _Gathered(), False
+    gathered, is_done = _ChatGathered(), False
     for data in events:
         if data.strip() == "[DONE]":
             is_done = True
             break
-        gathered.take(decode(data, _Completion))
+        gathered.take(decode(data, _ChatCompletion))
     if not is_done and gathered.stop_word is None:
         raise BrokenReplyError("The stream ended before the reply did.")
     return gathered.finish()
 
 
 def _read_body(body: bytes) -> Reply:
-    completion = decode(body, _Completion)
-    gathered = _Gathered()
+    completion = decode(body, _ChatCompletion)
+    gathered = _ChatGathered()
     gathered.take(completion)
     if not completion.choices:
         raise BrokenReplyError("The answer has no choices.")

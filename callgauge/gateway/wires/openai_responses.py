@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.messages import Call, Message, ModelRequest, Reply, StopReason, Tokens
+from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, FinishReason, Reply, Tokens
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
     ErrorInReplyError,
@@ -23,56 +23,56 @@ from callgauge.gateway.wires.wire import (
 )
 
 
-class _Part(msgspec.Struct):
+class _ResponsesPart(msgspec.Struct):
     text: str | None = None
     refusal: str | None = None
 
 
-class _Item(msgspec.Struct):
+class _ResponsesItem(msgspec.Struct):
     type: str = ""
     id: str | None = None
     call_id: str | None = None
     name: str | None = None
     arguments: str | None = None
-    content: list[_Part] | None = None
+    content: list[_ResponsesPart] | None = None
     summary: Any = None
     encrypted_content: str | None = None
 
 
-class _Incomplete(msgspec.Struct):
+class _ResponsesIncomplete(msgspec.Struct):
     reason: str | None = None
 
 
-class _Details(msgspec.Struct):
+class _ResponsesDetails(msgspec.Struct):
     cached_tokens: int | None = None
 
 
-class _Usage(msgspec.Struct):
+class _ResponsesUsage(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
-    input_tokens_details: _Details | None = None
+    input_tokens_details: _ResponsesDetails | None = None
 
 
-class _Response(msgspec.Struct):
+class _ResponsesResponse(msgspec.Struct):
     model: str | None = None
     status: str | None = None
-    output: list[_Item] | None = None
-    incomplete_details: _Incomplete | None = None
-    usage: _Usage | None = None
+    output: list[_ResponsesItem] | None = None
+    incomplete_details: _ResponsesIncomplete | None = None
+    usage: _ResponsesUsage | None = None
     error: Any = None
 
 
-class _Event(msgspec.Struct):
+class _ResponsesEvent(msgspec.Struct):
     type: str = ""
     output_index: int = 0
-    item: _Item | None = None
+    item: _ResponsesItem | None = None
     delta: str | None = None
-    response: _Response | None = None
+    response: _ResponsesResponse | None = None
     message: str | None = None
     error: Any = None
 
 
-def _write(request: ModelRequest) -> WireRequest:
+def _write(request: ChatRequest) -> WireRequest:
     sampling = dict(request.sampling)
     if "max_tokens" in sampling:
         sampling["max_output_tokens"] = sampling.pop("max_tokens")
@@ -93,7 +93,7 @@ def _write(request: ModelRequest) -> WireRequest:
     return WireRequest("/responses", merge_body(body, request.extra_body))
 
 
-def _write_message(message: Message) -> list[dict[str, Any]]:
+def _write_message(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
     written: list[dict[str, Any]] = [dict(item) for item in message.carried]
@@ -106,14 +106,14 @@ def _write_message(message: Message) -> list[dict[str, Any]]:
     return written
 
 
-class _Gathered:
+class _ResponsesGathered:
     """The items of a reply by their place; what `output_item.done` holds counts before the pieces."""
 
     def __init__(self) -> None:
-        self.items: dict[int, _Item] = {}
+        self.items: dict[int, _ResponsesItem] = {}
         self.pieces: dict[int, list[str]] = {}
 
-    def finish(self, response: _Response) -> Reply:
+    def finish(self, response: _ResponsesResponse) -> Reply:
         for at, item in enumerate(response.output or ()):
             self.items[at] = item
         texts: list[str] = []
@@ -132,7 +132,7 @@ class _Gathered:
                 kept = {"id": item.id, "summary": item.summary, "encrypted_content": item.encrypted_content}
                 carried.append({"type": "reasoning", **{k: v for k, v in kept.items() if v is not None}})
         word = (response.incomplete_details.reason if response.incomplete_details else None) or ""
-        usage = response.usage or _Usage()
+        usage = response.usage or _ResponsesUsage()
         cached = usage.input_tokens_details.cached_tokens if usage.input_tokens_details else None
         return Reply(
             text="".join(texts),
@@ -145,29 +145,29 @@ class _Gathered:
         )
 
 
-def _read_stop(word: str, has_calls: bool, was_refused: bool) -> StopReason:
+def _read_stop(word: str, has_calls: bool, was_refused: bool) -> FinishReason:
     if word == "max_output_tokens":
-        return StopReason.MAX_TOKENS
+        return FinishReason.MAX_TOKENS
     if word == "content_filter" or was_refused:
-        return StopReason.REFUSAL
+        return FinishReason.REFUSAL
     if word:
-        return StopReason.OTHER
-    return StopReason.TOOL_USE if has_calls else StopReason.END_TURN
+        return FinishReason.OTHER
+    return FinishReason.TOOL_USE if has_calls else FinishReason.END_TURN
 
 
 def _read_events(events: Iterable[str]) -> Reply:
-    gathered = _Gathered()
+    gathered = _ResponsesGathered()
     for data in events:
         if data.strip() == "[DONE]":
             continue
-        event = decode(data, _Event)
+        event = decode(data, _ResponsesEvent)
         kind, at = event.type, event.output_index
         if kind in ("response.output_item.added", "response.output_item.done") and event.item is not None:
             gathered.items[at] = event.item
         elif kind in ("response.function_call_arguments.delta", "response.output_text.delta"):
             gathered.pieces.setdefault(at, []).append(event.delta or "")
         elif kind in ("response.completed", "response.incomplete"):
-            return gathered.finish(event.response or _Response())
+            return gathered.finish(event.response or _ResponsesResponse())
         elif kind in ("response.failed", "error"):
             told = event.response.error if event.response else event.error or {"message": event.message}
             raise ErrorInReplyError(write_object(told))
@@ -175,12 +175,12 @@ def _read_events(events: Iterable[str]) -> Reply:
 
 
 def _read_body(body: bytes) -> Reply:
-    response = decode(body, _Response)
+    response = decode(body, _ResponsesResponse)
     if response.error is not None:
         raise ErrorInReplyError(write_object(response.error))
     if response.output is None:
         raise BrokenReplyError("The answer has no output.")
-    return _Gathered().finish(response)
+    return _ResponsesGathered().finish(response)
 
 
 def _headers(key: str) -> dict[str, str]:

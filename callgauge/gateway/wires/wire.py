@@ -5,6 +5,7 @@ All of it is pure. A reader takes the events of a stream, or one whole body, and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from callgauge.gateway.messages import ModelRequest, Reply
+from callgauge.gateway.wires.messages import ChatRequest, Reply
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ class Wire:
     """
 
     name: str
-    write: Callable[[ModelRequest], WireRequest]
+    write: Callable[[ChatRequest], WireRequest]
     headers: Callable[[str], dict[str, str]]
     read_events: Callable[[Iterable[str]], Reply]
     read_body: Callable[[bytes], Reply]
@@ -54,7 +55,10 @@ def decode(data: str | bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BrokenReplyError(f"The answer cannot be read: {error}") from None
+        try:  # half an emoji, as models write it in escapes, is what only the standard library takes
+            return msgspec.convert(json.loads(data), type=kind)
+        except (ValueError, RecursionError, msgspec.ValidationError):
+            raise BrokenReplyError(f"The answer cannot be read: {error}") from None
 
 
 def decode_object(raw: str) -> dict[str, Any]:

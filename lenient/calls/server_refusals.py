@@ -13,7 +13,7 @@ _OLLAMA = re.compile(r"error parsing tool call: raw='(.*)', err=", re.DOTALL)
 _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
 
 
-class UnparsedCall(NamedTuple):
+class ServerRefusal(NamedTuple):
     """A call that a server could not parse.
 
     `raw` is the text that the model wrote, None where the error does not quote all of it. `message` is the
@@ -24,7 +24,7 @@ class UnparsedCall(NamedTuple):
     message: str | None
 
 
-def read_unparsed_call(error: Any) -> UnparsedCall | None:
+def read_server_refusal(error: Any) -> ServerRefusal | None:
     """Return the call that an error of a chat API is about, None when the error is about anything else.
 
     `error` is the field `error` of the answer, an object or a text. Groq's has the text in
@@ -40,4 +40,4 @@ def read_unparsed_call(error: Any) -> UnparsedCall | None:
         said = quoted.group(1) if quoted is not None else None
     if said is None and _LLAMA_SERVER not in message:
         return None
-    return UnparsedCall(said, message or None)
+    return ServerRefusal(said, message or None)

@@ -20,7 +20,7 @@ class CallSource(StrEnum):
     LOST = "lost"  # a server refused the call and does not quote it
 
 
-class StopReason(StrEnum):
+class FinishReason(StrEnum):
     """Why a reply ended, in one spelling for all wires."""
 
     TOOL_USE = "tool_use"
@@ -47,7 +47,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One message of a conversation.
 
     `calls` are an assistant's, with arguments that are valid JSON objects. `call_id` and `name` say which
@@ -83,7 +83,7 @@ class Reply:
 
     text: str = ""
     calls: tuple[Call, ...] = ()
-    stop: StopReason = StopReason.END_TURN
+    stop: FinishReason = FinishReason.END_TURN
     stop_word: str = ""
     tokens: Tokens = Tokens()
     model: str = ""
@@ -95,7 +95,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ChatRequest:
     """What a model is asked: the conversation, the tools it may call, and how it is to answer.
 
     `is_serial` asks for one call at most in a reply. `sampling` has the names `temperature`, `top_p`,
@@ -103,7 +103,7 @@ class ModelRequest:
     """
 
     model: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     tools: tuple[ToolDefinition, ...] = ()
     is_serial: bool = False
     streams: bool = True
