@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Tool
 
 _FAILED, _WRONG_USE = 1, 2
+_ATTEMPTS = 3  # somebody waits
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -154,7 +155,7 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> 
     if key is not None and key not in os.environ:
         _fail(f"--key names {key}, and the environment has no such variable", _WRONG_USE)
     try:
-        return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server)
+        return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
     except ValueError as problem:
         _fail(str(problem), _WRONG_USE)
 
