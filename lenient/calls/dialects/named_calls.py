@@ -10,9 +10,12 @@ from collections.abc import Iterator
 
 from lenient.calls.dialects.json_blocks import read_json_blocks
 from lenient.calls.reading.extracted_call import FoundCall
-from lenient.calls.reading.json_in_text import pass_blanks
+from lenient.calls.reading.json_in_text import pass_blanks, read_json_value
 from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
+from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.source_text import SourceText
+from lenient.scan.strings.string_search import Lookahead
 
 _FENCE_OPEN = re.compile(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")
 _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
@@ -45,12 +48,26 @@ def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str 
         if fence is not None and (last := _FENCE_CLOSE.match(text, end)) is not None:
             stop = last.end()
     else:
-        raw, stop, complete = text[start : block.end].rstrip(), block.end, block.end < len(text)
+        stop = _choose_end(reply, block, start, name)
+        raw, complete = text[start:stop].rstrip(), stop < len(text)
         if fence is not None:
             raw = raw.removesuffix("```").rstrip()
-    closing = next((mark for mark in block.ends if mark.start() == pass_blanks(text, stop)), None)
+    closing = block.closing.match(text, pass_blanks(text, stop))
     stop = closing.end() if closing is not None else start + len(raw) if not block.ends else stop
     return FoundCall(name, raw, block.start, stop, complete, start if raw else None, call_id)
+
+
+def _choose_end(reply: ModelText, block: TokenBlock, start: int, name: str) -> int:
+    """Return where broken arguments end: before the token with which they are least broken."""
+    node, best, least = reply.arguments_node(name), block.end, 2
+    for end in block.find_ends(reply, start):
+        if least == 0 or not reply.spend_budget(end - start):
+            break
+        piece = SourceText(reply.text[start:end].rstrip().removesuffix("```").rstrip())
+        read = read_json_value(piece, 0, Lookahead(piece.text), start, node)
+        if not isinstance(read, UnreadableError) and read.damage < least:
+            best, least = end, read.damage
+    return best
 
 
 def mistral(reply: ModelText) -> Iterator[FoundCall]:
