@@ -1,8 +1,8 @@
 """Finds where the value of a parameter between tags ends, by the tags that follow.
 
 A closing tag ends a value when another tag of the dialect, or the end of the text, follows; a closing tag
-inside code is followed by more code. An opening tag within a value is text, unless it names a declared
-parameter that has not appeared yet. The budget of the reply limits how often a tag is examined.
+inside code is followed by more code. An opening tag in the middle of a line is text, unless it names a
+declared parameter that has not appeared yet. The budget of the reply limits how often a tag is examined.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from lenient.calls.reading.model_text import ModelText
 
 REST = re.compile(
-    r"\s*+(?:</?[\w:]*+tool_calls?>|</?[\w:]*+function_calls>|</?｜DSML｜|<｜tool|<\|close\|>|<\||<invoke|\Z)"
+    r"\s*+(?:</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
 """What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
 
@@ -70,13 +70,16 @@ class ValueEndSearch:
 
     def ends_at_parameter(self, index: int) -> End | None:
         mark = self.marks[index]
-        is_next = self.unseen is None or mark["key"] in self.unseen
+        is_placed = self.is_placed(index)
+        is_next = is_placed if self.unseen is None else mark["key"] in self.unseen
         if is_next and self.depth == self.calls == 0 and self.closing < 0:
             return mark.start(), index, False
-        self.depth += 1
+        self.depth += is_placed
         return None
 
     def ends_at_call(self, index: int) -> End | None:
+        if not self.is_placed(index) or not self.begins_body(index):
+            return None
         self.cut = index if self.cut < 0 else self.cut
         self.calls += 1
         return None
@@ -89,6 +92,19 @@ class ValueEndSearch:
                 return self.marks[index].start(), index, False
             self.cut = index if self.cut < 0 else self.cut
         return None
+
+    def is_placed(self, index: int) -> bool:
+        """Return True when the tag `marks[index]` begins a line, or follows another tag or token."""
+        start, before = self.marks[index].start(), self.marks[index - 1].end() if index else 0
+        line = self.text.rfind("\n", before, start) + 1
+        return not self.text[max(line, before) : start].strip() or self.text[start - 1] == ">"
+
+    def begins_body(self, index: int) -> bool:
+        """Return True when a tag, a JSON object or the text's end follows the opening tag `marks[index]`."""
+        end = self.marks[index].end()
+        following = self.marks[index + 1].start() if index + 1 < len(self.marks) else len(self.text)
+        rest = self.text[end : min(following, end + 400)].strip()
+        return not rest or rest.startswith("{")
 
     def is_structural(self, index: int) -> bool:
         """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`."""

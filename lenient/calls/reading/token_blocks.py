@@ -51,6 +51,8 @@ class TokenBlock:
         """
         yield self.end
         outside = next((mark for mark in self.marks.finditer(reply.text, start) if not mark["string"]), None)
+        if outside is None and self.end < len(reply.text):
+            yield len(reply.text)
         if outside is not None and outside.start() > self.end:
             yield outside.start()
         if self.last_end > self.end and (outside is None or outside.start() != self.last_end):
