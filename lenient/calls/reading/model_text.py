@@ -68,6 +68,7 @@ class ModelText:
 
     `told` is True when the caller named the dialect of the text. `left` is how many steps may still be spent
     on reading parts of the text a second time; at 0 no more places are tried, so that the time stays linear.
+    `json_end` is the end of the valid JSON object or array with which the text begins, 0 without one.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
@@ -78,6 +79,8 @@ class ModelText:
         self.thoughts = list(_find_reasoning(text))
         self._thought_starts = [start for start, _ in self.thoughts]
         self.body = self._find_body()
+        leads = text[self.body[0] : self.body[0] + 1] in ("{", "[")
+        self.json_end = (find_json_end(text, self.body[0]) if leads else None) or 0
         self._fences: list[FencedBlock] | None = None
         self._fence_starts: list[int] = []
         self._spellings = {normalise_name(tool.name) for tool in catalog} if catalog is not None else set()
@@ -133,8 +136,11 @@ class ModelText:
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 
     def is_quoted(self, position: int) -> bool:
-        """Return True when `position` is in reasoning, inline code, or a fence announced as an example."""
-        if self.find_reasoning_end(position) is not None:
+        """Return True when `position` is in reasoning, inline code, or a fence announced as an example.
+
+        It is quoted, too, within the valid JSON with which the text begins.
+        """
+        if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
         if self.text[max(0, position - 3) : position].endswith("`"):
             return not self.text.endswith("```", 0, position)

@@ -88,7 +88,7 @@ class ValueEndSearch:
         if self.calls:
             self.calls -= 1
         elif self.depth == 0:
-            if self.closing < 0 and self.ends_call(index, strictly=True):
+            if self.closing < 0 and self.is_placed(index) and self.ends_call(index, strictly=True):
                 return self.marks[index].start(), index, False
             self.cut = index if self.cut < 0 else self.cut
         return None

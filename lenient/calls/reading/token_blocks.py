@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from lenient.calls.reading.broken_json_end import find_outside_strings
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 
 
@@ -17,15 +18,14 @@ class TokenBlock:
 
     `ends` are the first and the last closing token in the block; () when there is none. `limit` is the latest
     end of the block: the offset of the next opening token, or the length of the text. `closing` matches the
-    closing tokens of the dialect, `marks` both kinds and JSON strings, so that tokens in strings can be
-    passed over.
+    closing tokens of the dialect, `tokens` both kinds.
     """
 
     opening: re.Match[str]
     ends: tuple[re.Match[str], ...]
     limit: int
     closing: re.Pattern[str]
-    marks: re.Pattern[str]
+    tokens: re.Pattern[str]
 
     @property
     def start(self) -> int:
@@ -50,7 +50,7 @@ class TokenBlock:
         outside of all strings may lie beyond it, where an opening token stands in a string too.
         """
         yield self.end
-        outside = next((mark for mark in self.marks.finditer(reply.text, start) if not mark["string"]), None)
+        outside = find_outside_strings(reply, start, self.tokens)
         if outside is None and self.end < len(reply.text):
             yield len(reply.text)
         if outside is not None and outside.start() > self.end:
@@ -60,19 +60,18 @@ class TokenBlock:
 
 
 @cache
-def _compile_marks(opening: re.Pattern[str], closing: re.Pattern[str]) -> re.Pattern[str]:
-    tokens = f"{opening.pattern}|{closing.pattern}"
-    return re.compile(rf'(?P<string>"(?:[^"\\]++|\\.)*+"?)|{tokens}', re.DOTALL | re.MULTILINE)
+def _either(opening: re.Pattern[str], closing: re.Pattern[str]) -> re.Pattern[str]:
+    return re.compile(f"{opening.pattern}|{closing.pattern}", opening.flags | closing.flags)
 
 
 def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[TokenBlock]:
     """Yield the blocks of a dialect, in order. A block ends before the next opening token at the latest."""
     starts = list(reply.find_tokens(opening))
     ends = list(closing.finditer(reply.text)) if starts else []
-    marks = _compile_marks(opening, closing)
+    tokens = _either(opening, closing)
     places = [match.start() for match in ends]
     for index, token in enumerate(starts[:MAX_TOKENS]):
         limit = starts[index + 1].start() if index + 1 < len(starts) else len(reply.text)
         first, after = bisect_left(places, token.end()), bisect_left(places, limit)
         inner = ends[first:after]
-        yield TokenBlock(token, tuple(inner[:1] + inner[-1:]), limit, closing, marks)
+        yield TokenBlock(token, tuple(inner[:1] + inner[-1:]), limit, closing, tokens)

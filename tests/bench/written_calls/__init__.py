@@ -1,4 +1,4 @@
-"""Calls that a model wrote as text: every notation, with slips, made with a seed; how many are read as meant."""
+"""Calls that a model wrote as text, in every notation and with slips: how many are read as meant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ CATALOG = ToolCatalog.load(list(TOOLS))
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """One text, told its dialect or not: the calls read, and the verdict. `unsaid`: what was missing, and not said."""
+    """One text, told its dialect or not: the calls read, and the verdict.
+
+    `unsaid` is True when a token or the text's end is missing, and nothing was said.
+    """
 
     written: WrittenText
     told: bool
@@ -77,7 +80,7 @@ def _print_table(title: str, judged: Iterable[JudgedText], group: Callable[[Judg
 
 
 def main(options: list[str]) -> int:
-    """Print the tables by dialect, slip and what the values hold; `--show` prints the texts read otherwise."""
+    """Print the tables by dialect, slip and what values hold; `--show` prints the texts read otherwise."""
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=2)

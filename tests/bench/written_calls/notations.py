@@ -110,6 +110,7 @@ def _gemma(call: Call, _: Arguments) -> str:
     return f"call:{call.name}" + written(call.arguments)
 
 
+_XTML = {str: "string", int: "number", bool: "boolean", list: "array", dict: "object", float: "number"}
 _NAMED = _object("name", "arguments")
 NOTATIONS: tuple[Notation, ...] = (
     Notation("hermes", Values.JSON, ("", ""), _fixed("<tool_call>\n"), _NAMED, "\n</tool_call>",
@@ -141,7 +142,8 @@ NOTATIONS: tuple[Notation, ...] = (
              lambda call, _: f"<｜tool▁call▁begin｜>{call.name}<｜tool▁sep｜>", _only_arguments(),
              "<｜tool▁call▁end｜>", separator="", foreign="</tool_call>", header_names=True),
     Notation("kimi_k2", Values.JSON, ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
-             lambda call, index: f"<|tool_call_begin|>functions.{call.name}:{index}<|tool_call_argument_begin|>",
+             lambda call, index: f"<|tool_call_begin|>functions.{call.name}:{index}"
+             "<|tool_call_argument_begin|>",
              _only_arguments(), "<|tool_call_end|>", separator="", foreign="</tool_call>",
              header_names=True),
     Notation("tool_call_name", Values.JSON, ("", ""), lambda call, _: f"<tool_call>{call.name}\n",
@@ -200,4 +202,3 @@ NOTATIONS: tuple[Notation, ...] = (
              separator="\n\n"),
     Notation("bare_json", Values.PLAIN, ("", ""), _fixed(""), _NAMED, ""),
 )  # fmt: skip
-_XTML = {str: "string", int: "number", bool: "boolean", list: "array", dict: "object", float: "number"}

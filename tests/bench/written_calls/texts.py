@@ -30,9 +30,10 @@ TOOLS: tuple[dict[str, Any], ...] = tuple(
 )  # fmt: skip
 """What the model was offered, in Anthropic's shape."""
 
+_JSON_SLIPS = ("raw newlines", "trailing comma", "missing brace")
 SLIPS = (
     "none", "prose around", "several calls", "no section begin", "no section end", "no call begin",
-    "no call end", "foreign end", "cut off", "raw newlines", "trailing comma", "missing brace",
+    "no call end", "foreign end", "cut off", *_JSON_SLIPS,
 )  # fmt: skip
 
 
@@ -76,19 +77,19 @@ def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
 def _hold_code(rng: random.Random, _: Notation) -> str:
     name = rng.choice(("total", "größe", "rows", "parse_line"))
     return rng.choice((
-        f'def {name}(a, b=None):\n    """Add "a" to b."""\n    return {{"sum": a + (b or 0), \'n\': [a, b]}}\n',
-        f"if (a < b && c > d) {{\n\tprintf(\"%s\\n\", {name}[0]);\n}}",
-        f"SELECT \"{name}\", 'it''s' FROM t WHERE a <> b; -- {{x}}",
+        f'def {name}(a, b=None):\n    """Add "a"."""\n    return {{"sum": a + (b or 0), \'n\': [a, b]}}\n',
+        f'if (a < b && c > d) {{\n\tprintf("%s\\n", {name}[0]);\n}}',
+        f"UPDATE t SET \"{name}\" = 'it''s' WHERE a <> b; -- {{x}}",  # noqa: S608  a value, never run
         f"awk '{{print $1\",\"$2}}' {name}.csv | sed -e 's/\\\"//g' > out.txt && echo \"done: $?\"",
     ))  # fmt: skip
 
 
 def _hold_tags(rng: random.Random, _: Notation) -> str:
     return rng.choice((
-        "<p>Wet <b>paint</b>, see <a href=\"/x?a=1&b=2\">here</a></p>",
+        '<p>Wet <b>paint</b>, see <a href="/x?a=1&b=2">here</a></p>',
         "<config>\n  <parameter>depth</parameter>\n  <value>3</value>\n</config>",
         "Use <parameter=depth> in the template, or </parameter> to end it; <function> is new.",
-        "<?xml version=\"1.0\"?>\n<function name=\"f\"><parameter name=\"x\">1</parameter></function>",
+        '<?xml version="1.0"?>\n<function name="f"><parameter name="x">1</parameter></function>',
         "a </tool_call> here is only text, as is <tool_call> before it",
         "<thinking>no</thinking> and <T extends Base<U>> x = <T>y;",
     ))  # fmt: skip
@@ -113,14 +114,15 @@ def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
 def _hold_fence(rng: random.Random, _: Notation) -> str:
     return rng.choice((
         "# Usage\n\n```bash\npip install x\n```\n\nThen run it.",
-        "```json\n{\"name\": \"run_shell\", \"arguments\": {\"command\": \"ls\"}}\n```",
+        '```json\n{"name": "run_shell", "arguments": {"command": "ls"}}\n```',
         "Inline `code`, and\n~~~\na fence\n~~~\nafter it.",
     ))  # fmt: skip
 
 
 def _hold_other_scripts(rng: random.Random, _: Notation) -> str:
     return rng.choice((
-        "北京今天的天气怎么样？“很好”，谢谢。", "Größe über 5 m², naïve café – «bien»", "日本語：「設定」を変更する",
+        "北京今天的天气怎么样？“很好”，谢谢。", "Größe über 5 m², naïve café – «bien»",
+        "日本語：「設定」を変更",
         "مرحبا بالعالم، كيف الحال؟", "Привет, мир! 👩‍👩‍👧 ok", "ไม่มีข้อมูล ๑๒๓",
     ))  # fmt: skip
 
@@ -135,7 +137,8 @@ def _hold_json(rng: random.Random, _: Notation) -> str:
 def _hold_prose(rng: random.Random, _: Notation) -> str:
     return rng.choice((
         "She said \"no\", and left: 'why?' – [sic]", "a=1, b=2) and (c", "Thought: no.\nAction: none",
-        "  two blanks before, one tab after\t", "x", "C:\\Users\\new\\table.txt", "50% of $HOME, #1 & more; ok",
+        "  two blanks before, one tab after\t", "x", "C:\\Users\\new\\table.txt",
+        "50% of $HOME, #1 & more; ok",
     ))  # fmt: skip
 
 
@@ -145,7 +148,23 @@ _HOLDINGS = {
 }  # fmt: skip
 
 
-# --- a text ---------------------------------------------------------------------------------------------------
+# --- a text -------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The parts of a reply: what stands around all calls, and the opening, body and closing of each call."""
+
+    begin: str
+    openings: list[str]
+    bodies: list[str]
+    closings: list[str]
+    end: str
+    unopened: bool = False
+
+    def join(self, separator: str, end: str) -> str:
+        calls = map("".join, zip(self.openings, self.bodies, self.closings, strict=True))
+        return self.begin + separator.join(calls) + end
 
 
 class _Maker:
@@ -160,78 +179,50 @@ class _Maker:
     def make(self, name: str) -> WrittenText | None:
         """Return the text, None when the notation cannot have the slip."""
         notation, slip = self.notation, self.slip
-        is_json = notation.values in (Values.JSON, Values.PLAIN)
-        if slip in ("raw newlines", "trailing comma", "missing brace") and not is_json:
-            return None
-        if slip == "several calls" and not notation.several:
+        if slip in _JSON_SLIPS and notation.values not in (Values.JSON, Values.PLAIN):
             return None
         if slip == "several calls":
+            if not notation.several:
+                return None
             calls = [self.draw_call() for _ in range(self.rng.choice((2, 3)))]
         else:
             calls = [self.draw_call(textual=slip in ("cut off", "raw newlines"))]
-        return self.write(name, calls)
+        parts = self.spoil(self.write(calls), calls)
+        if parts is None:
+            return None
+        if slip == "cut off":
+            return self.cut(name, calls, parts.join(notation.separator, ""))
+        text = parts.join(notation.separator, parts.end)
+        if slip == "prose around":
+            text = f"I will do that now.\n\n{text}" + self.rng.choice(("", "\n\nLet me know."))
+        return WrittenText(
+            name, notation.dialect, slip, self.holds, text, tuple(calls), unopened=parts.unopened
+        )
 
     def draw_call(self, *, textual: bool = False) -> Call:
-        """Return a call whose texts hold what this text is about; `textual`: a long text comes last."""
+        """Return a call whose texts hold what this text is about; `textual`: a text comes last."""
         text = _HOLDINGS[self.holds](self.rng, self.notation)
-        path = self.rng.choice(("notes.md", "src/a b.py", "/tmp/ä.txt"))
+        path = self.rng.choice(("notes.md", "src/a b.py", "docs/ä.txt"))
         kinds = ["write_file", "run_shell"] if textual else [str(tool["name"]) for tool in TOOLS]
         kind = self.rng.choice(kinds)
+        more = not textual and self.rng.random() < 0.5
         if kind == "write_file":
-            more = {} if textual or self.rng.random() < 0.5 else {"overwrite": True}
-            return Call(kind, {"path": path, "content": text, **more})
+            return Call(kind, {"path": path, "content": text, **({"overwrite": True} if more else {})})
         if kind == "run_shell":
-            more = {} if textual or self.rng.random() < 0.5 else {"timeout": 30}
-            return Call(kind, {**more, "command": text} if textual else {"command": text, **more})
+            return Call(kind, {"command": text, **({"timeout": 30} if more else {})})
         if kind == "search_docs":
             return Call(kind, {"query": text, "limit": 5, "tags": ["a", "b, c"]})
         return Call(kind, {"id": 7, "fields": {"title": "x: y", "n": [1, 2]}, "note": text})
 
-    def write(self, name: str, calls: list[Call]) -> WrittenText | None:
-        notation, slip = self.notation, self.slip
-        begin, end = notation.section
-        unopened = False
-        opened, closed = notation.opened, notation.closed
-        first, last = opened(calls[0], 0), closed
-        if slip == "no section begin":
-            token, closer = begin.rstrip("[\n "), end.strip("]\n ")
-            if not token:
-                return None
-            begin, unopened = begin.removeprefix(token), bool(closer) and closer not in _NO_PAIR
-        elif slip == "no section end":
-            if not end.strip("]\n "):
-                return None
-            end = "]" if "]" in end else ""
-        elif slip == "no call begin":
-            if not first.strip() or not closed.strip():
-                return None
-            token = _droppable(first, calls[0].name)
-            if not token:
-                return None
-            first, unopened = first.replace(token, "", 1), closed.strip() not in _NO_PAIR
-        elif slip == "no call end":
-            if not closed.strip():
-                return None
-            last = ""
-        elif slip == "foreign end":
-            if notation.foreign is None:
-                return None
-            last = notation.foreign
-        bodies = [notation.body(call, self.write_arguments) for call in calls]
-        if slip == "missing brace":
-            place = bodies[-1].rfind("}")
-            bodies[-1] = bodies[-1][:place] + bodies[-1][place + 1 :]
-        openings = [first, *(opened(call, index) for index, call in enumerate(calls[1:], 1))]
-        closings = [*(closed for _ in calls[1:]), last]
-        text = begin + notation.separator.join(map("".join, zip(openings, bodies, closings, strict=True)))
-        if slip == "cut off":
-            return self.cut(name, calls, text)
-        text += end
-        if slip == "prose around":
-            text = f"I will do that now.\n\n{text}" + self.rng.choice(("", "\n\nLet me know."))
-        return WrittenText(
-            name, notation.dialect, slip, self.holds, text, tuple(calls), unopened=unopened
-        )  # fmt: skip
+    def write(self, calls: list[Call]) -> _Parts:
+        notation = self.notation
+        return _Parts(
+            notation.section[0],
+            [notation.opened(call, index) for index, call in enumerate(calls)],
+            [notation.body(call, self.write_arguments) for call in calls],
+            [notation.closed for _ in calls],
+            notation.section[1],
+        )
 
     def write_arguments(self, arguments: dict[str, Any]) -> str:
         written = write_json(arguments)
@@ -239,30 +230,54 @@ class _Maker:
             return _ESCAPE.sub(lambda escape: "\n" if escape[0] == "\\n" else escape[0], written)
         if self.slip == "trailing comma":
             return written[:-1] + ",}"
+        if self.slip == "missing brace":
+            return written[:-1]
         return written
 
+    def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
+        """Return the parts with a token missing or wrong, as the slip says; None where there is none."""
+        closer = parts.end.strip("]\n ")
+        if self.slip == "no section begin":
+            missed = parts.begin.rstrip("[\n ")
+            parts.begin = parts.begin.removeprefix(missed)
+            parts.unopened = bool(closer) and closer not in _NO_PAIR
+            return parts if missed else None
+        if self.slip == "no section end":
+            parts.end = "]" if "]" in parts.end else ""
+            return parts if closer else None
+        if self.slip == "no call begin":
+            missed = _droppable(parts.openings[0], calls[0].name)
+            parts.openings[0] = parts.openings[0].replace(missed, "", 1)
+            parts.unopened = parts.closings[0].strip() not in _NO_PAIR
+            return parts if missed and parts.closings[0].strip() else None
+        if self.slip in ("no call end", "foreign end"):
+            other = "" if self.slip == "no call end" else self.notation.foreign
+            possible = bool(parts.closings[-1].strip()) or other
+            parts.closings[-1] = other or ""
+            return parts if possible and other is not None else None
+        return parts
+
     def cut(self, name: str, calls: list[Call], text: str) -> WrittenText | None:
-        """Return the text cut off within the last value, which must be a text that holds no escapes there."""
+        """Return the text cut off within the last value, which must be a text without escapes up to there."""
         key, value = list(calls[-1].arguments.items())[-1]
         for kept in range(len(value) // 2, 2, -1):
             part = value[:kept]
-            if part.isalnum() or part[-1].isalnum() and '"' not in part and "\\" not in part and "\n" not in part:
-                place = text.rfind(part)
-                if place > 0 and "'" not in part and text.count(part) == 1:
-                    last = Call(calls[-1].name, {**calls[-1].arguments, key: part})
-                    return WrittenText(
-                        name, self.notation.dialect, self.slip, self.holds, text[: place + kept],
-                        (*calls[:-1], last), cut=True,
-                    )  # fmt: skip
+            if part[-1].isalnum() and not set("\"'\\\n") & set(part) and text.count(part) == 1:
+                last = Call(calls[-1].name, {**calls[-1].arguments, key: part})
+                end = text.index(part) + kept
+                meant = (*calls[:-1], last)
+                return WrittenText(
+                    name, self.notation.dialect, self.slip, self.holds, text[:end], meant, cut=True
+                )
         return None
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the first token of a call's opening, "" when nothing of the notation would be left."""
-    token = opening.strip().split("\n")[0]
-    if name in token:
-        token = token[: token.index(name)].removesuffix("functions.").removesuffix("function<｜tool▁sep｜>")
-        token = token[: token.rfind(">") + 1] if token.endswith("=") or token.endswith('"') else token
-        if "commentary" in token:
-            token = "<|start|>assistant<|channel|>"
-    return token
+    """Return the token with which a call begins, "" when nothing of the notation would be left without it."""
+    first = opening.strip().split("\n")[0]
+    if first.startswith("<|start|>"):
+        return "<|start|>assistant<|channel|>"
+    if name not in first:
+        return first
+    before = first[: first.index(name)].removesuffix("functions.").removesuffix("function<｜tool▁sep｜>")
+    return before[: before.rfind(">") + 1] if before.endswith(("=", '"')) else before
