@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lenient.calls.reading.broken_json_end import is_less_broken
 from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
 from lenient.calls.reading.json_in_text import JsonInText, pass_blanks, read_json_value
@@ -51,6 +52,8 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
             return
         yield from find_calls(reply, read, CallEvidence.TOKENS)
         position = max(position + 1, read.base + read.end)
+        if position > block.end:
+            block = block.move_beyond(reply, position)
 
 
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
@@ -67,7 +70,7 @@ def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonIn
         if not reply.spend_budget(end - start):
             break
         read = _read_slice(reply, start, end)
-        if read is not None and (best is None or read.damage < best.damage):
+        if read is not None and (best is None or is_less_broken(read.damage, best.damage, reply, end)):
             best = read
         if best is not None and best.damage == 0:
             return best

@@ -72,17 +72,23 @@ def bare_json(reply: ModelText) -> Iterator[FoundCall]:
     Llama 3.2 writes this, and so do models without a template for calls. Source: vLLM `llama3_json`; replies
     of models whose prompt asks for JSON.
     """
+    done = 0
     for read in _read_objects(reply, reply.text, 0):
         whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
-        if whole or not _is_quoted_example(reply, read):
-            yield from find_calls(reply, read, CallEvidence.TEXT, whole=whole)
+        if whole or not _is_quoted_example(reply, read, done):
+            for found in find_calls(reply, read, CallEvidence.TEXT, whole=whole):
+                yield found
+                done = found.end
 
 
-def _is_quoted_example(reply: ModelText, read: JsonInText) -> bool:
-    """Return True for an object in inline code, in a fence, or after words that announce an example."""
+def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:
+    """Return True for an object in inline code, in a fence, or after words that announce an example.
+
+    `done` is the end of the call before: words in it announce nothing.
+    """
     start = read.base + read.mark.start
     before = reply.text[max(0, start - 1) : start]
-    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start)
+    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start, since=done)
 
 
 _LOOK = 800  # reading an object costs as much as passing so many characters again

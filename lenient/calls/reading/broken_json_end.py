@@ -31,10 +31,18 @@ def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
     return re.compile(rf'(?P<string>"(?:[^"\\]++|\\[\s\S])*+"?)|{tokens.pattern}', tokens.flags)
 
 
+def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
+    """Return True when JSON that ends at `end` with this damage is to be preferred to that with the `least`.
+
+    Where all are badly broken, a later token is: the earlier ones may stand in a string.
+    """
+    return damage < least or (damage == least == 2 and end < len(reply.text))
+
+
 def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> int | None:
     """Return that of the `ends` up to which the arguments from `start` on are least broken, None without any.
 
-    `name` is the name of the tool, whose definition says where strings end. Of equal ends the first counts.
+    `name` is the name of the tool, whose definition says where strings end.
     """
     node, best, least = reply.arguments_node(name), None, 3
     for end in ends:
@@ -43,6 +51,6 @@ def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> 
         piece = SourceText(reply.text[start:end].rstrip().removesuffix("```").rstrip())
         read = read_json_value(piece, 0, Lookahead(piece.text), start, node)
         damage = 2 if isinstance(read, UnreadableError) else read.damage
-        if damage < least:
+        if is_less_broken(damage, least, reply, end):
             best, least = end, damage
     return best

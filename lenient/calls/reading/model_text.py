@@ -147,12 +147,12 @@ class ModelText:
         fence = self.fence_around(position)
         return fence is not None and self.is_example(fence.start)
 
-    def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE) -> bool:
+    def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE, *, since: int = 0) -> bool:
         """Return True when the words before `position` say that the text there is an example.
 
-        `words` matches the words that announce an example.
+        `words` matches the words that announce an example; those before `since` do not count.
         """
-        before = self.text[max(0, position - _LEAD_IN) : position].rstrip()
+        before = self.text[max(since, position - _LEAD_IN) : position].rstrip()
         paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
         return words.search(paragraph) is not None
 

@@ -107,11 +107,15 @@ class ValueEndSearch:
         return not rest or rest.startswith("{")
 
     def is_structural(self, index: int) -> bool:
-        """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`."""
+        """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`.
+
+        The closing tag of a call counts when it ends the call.
+        """
         end = self.marks[index].end()
         following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
         if following >= 0 and not self.text[end:following].strip():
-            return self.marks[index + 1].lastgroup != "value_end"
+            next_kind = self.marks[index + 1].lastgroup
+            return self.ends_call(index + 1) if next_kind == "call_end" else next_kind != "value_end"
         return REST.match(self.text, end) is not None
 
     def ends_call(self, index: int, *, strictly: bool = False) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from lenient.calls.reading.broken_json_end import find_outside_strings
@@ -57,6 +57,15 @@ class TokenBlock:
             yield outside.start()
         if self.last_end > self.end and (outside is None or outside.start() != self.last_end):
             yield self.last_end
+
+
+    def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
+        """Return the block with the tokens from `position` on: those before it stand in strings."""
+        token = self.tokens.search(reply.text, position)
+        if token is None:
+            return replace(self, ends=(), limit=len(reply.text))
+        closing = self.closing.match(reply.text, token.start())
+        return replace(self, ends=(closing,) if closing is not None else (), limit=token.start())
 
 
 @cache
