@@ -78,7 +78,8 @@ class ValueEndSearch:
         return None
 
     def ends_at_call(self, index: int) -> End | None:
-        if not self.is_placed(index) or not self.begins_body(index):
+        after_token = self.text[self.marks[index].start() - 1] == ">"
+        if not (self.is_placed(index) or after_token) or not self.begins_body(index):
             return None
         self.cut = index if self.cut < 0 else self.cut
         self.calls += 1
@@ -94,10 +95,10 @@ class ValueEndSearch:
         return None
 
     def is_placed(self, index: int) -> bool:
-        """Return True when the tag `marks[index]` begins a line, or follows another tag or token."""
+        """Return True when the tag `marks[index]` begins a line, or follows another tag of the dialect."""
         start, before = self.marks[index].start(), self.marks[index - 1].end() if index else 0
         line = self.text.rfind("\n", before, start) + 1
-        return not self.text[max(line, before) : start].strip() or self.text[start - 1] == ">"
+        return not self.text[max(line, before) : start].strip()
 
     def begins_body(self, index: int) -> bool:
         """Return True when a tag, a JSON object or the text's end follows the opening tag `marks[index]`."""
