@@ -50,7 +50,7 @@ def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> 
             break
         piece = SourceText(reply.text[start:end].rstrip().removesuffix("```").rstrip())
         read = read_json_value(piece, 0, Lookahead(piece.text), start, node)
-        damage = 2 if isinstance(read, UnreadableError) else read.damage
+        damage = 3 if isinstance(read, UnreadableError) else read.damage
         if is_less_broken(damage, least, reply, end):
             best, least = end, damage
     return best

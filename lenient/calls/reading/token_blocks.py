@@ -58,7 +58,6 @@ class TokenBlock:
         if self.last_end > self.end and (outside is None or outside.start() != self.last_end):
             yield self.last_end
 
-
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
         """Return the block with the tokens from `position` on: those before it stand in strings."""
         token = self.tokens.search(reply.text, position)
