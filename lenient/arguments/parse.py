@@ -305,12 +305,14 @@ class _TolerantReader(_Run):
         """
         text = _replace_invalid(self.call.raw)
         made = ", ".join(dict.fromkeys(found.code for found in self.findings.items))
-        tried = ", ".join(dict.fromkeys(self.tried))
+        hint = f"Tried: {', '.join(dict.fromkeys(self.tried))}." + (
+            f" Mended so far: {made}." if made else ""
+        )
         position = min(position, len(text))
         deep = reason == "nested_too_deep"
         error = Diagnostic(
             reason if deep else "json_parse_error", "$", position, min(position + 1, len(text)),
-            found=text[:100], detail=None if deep else reason, hint=f"Tried: {tried}." + (f" Mended so far: {made}." if made else ""),
+            found=text[:100], detail=None if deep else reason, hint=hint,
         )  # fmt: skip
         return self.refuse(error)
 
