@@ -132,7 +132,7 @@ def render_path(path: Path) -> str:
 
 
 def name_parameter(path: str) -> str:
-    """Return the name of the parameter at a rendered path: `limit`, `filters[].name` for any item of a list.
+    """Return the name of the parameter at a rendered path: `limit`, `filters[*].name` for any item of a list.
 
     Positions are left out, so that the same fault has the same name in every call.
     """
@@ -140,7 +140,7 @@ def name_parameter(path: str) -> str:
     odd = _ODD_NAME.fullmatch(below)
     if odd is not None:
         return shorten(_ESCAPED.sub(r"\1", odd[1]), _MAX_KEY)
-    return shorten(_ITEM.sub(lambda found: found[1] or "[]", below), _MAX_KEY)
+    return shorten(_ITEM.sub(lambda found: found[1] or "[*]", below), _MAX_KEY)
 
 
 def join_path(path: str, step: str | int) -> str:

@@ -189,8 +189,8 @@ def test_an_error_names_its_parameter_in_parse_error() -> None:
     assert error_of(code="x") == "pattern_mismatch:code ^[0-9]+$"
     assert error_of(**{'odd "name"': "x"}) == 'unsupported_number_literal:odd "name"'
     assert error_of(rows=[{"id": "x", "at": ""}, {"id": "y"}]) == (
-        "unsupported_integer_literal:rows[].id; unsupported_integer_literal:rows[].id; "
-        "missing_required:rows[].at"
+        "unsupported_integer_literal:rows[*].id; unsupported_integer_literal:rows[*].id; "
+        "missing_required:rows[*].at"
     )
     assert parse_arguments("{}", tool).parse_error == "missing_required:limit"
     assert parse_arguments("[1]", tool).parse_error == "arguments_must_be_object"
