@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.model_text import ModelText
 from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.diagnostics import Diagnostic
 
 _CALL = re.compile(
     r"(?:(?P<begin><start_function_call>|<\|tool_call>)\s*+|^[ \t]*+)"
@@ -26,6 +27,8 @@ _MARKS = re.compile(
     rf"|{_CALL.pattern}",
     re.DOTALL | re.MULTILINE,
 )
+_BETWEEN = re.compile(r"\s*+(?:[,}\]][^<>]*+)?")
+"""What stands between two texts: a comma or a closing bracket comes first."""
 _KEY = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]*+)(?=\s*+:)")
 
 
@@ -51,7 +54,12 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
         body = reply.text[opening.end() : stop].rstrip()
         done = mark.end() if mark is not None and complete else opening.end() + len(body)
         raw = _write_as_json(body, complete=complete)
-        around = () if opening["begin"] else (missing_opening(opening.start()),)
+        around: tuple[Diagnostic, ...] = ()
+        if not opening["begin"]:
+            around += (missing_opening(opening.start()),)
+        if not all(map(_BETWEEN.fullmatch, _DELIMITER.split(body)[2::2])):
+            hint = "Text stands outside of the delimiters: they may stand within a text."
+            around += (Diagnostic("ambiguous", "$", opening.end(), opening.end() + len(body), hint=hint),)
         yield FoundCall(
             opening["name"], raw, opening.start(), done, complete or raw.endswith("}"), around=around
         )

@@ -122,14 +122,16 @@ class _TagWalk:
         """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
         opening = self.marks[index]
         start = opening.end()
-        stop, after, closed = ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        found = ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        stop, after, closed, doubtful = found
         value = self.text[start:stop]
         cut = stop == len(self.text) and not closed
         value, layout = self.trim_layout(value, closed, cut)
         said = opening.groupdict().get("text")
         end = self.marks[after - 1].end() if closed else stop
         is_text = None if said is None else said in ("true", "string")
-        return WrittenParameter(opening["key"].strip(), value, is_text, closed, cut, layout, end), after
+        key = opening["key"].strip()
+        return WrittenParameter(key, value, is_text, closed, cut, layout, end, doubtful), after
 
     def trim_layout(self, value: str, closed: bool, cut: bool) -> tuple[str, bool]:
         """Return the value without the line breaks that are layout, and True when that was a guess.

@@ -158,9 +158,12 @@ class ModelText:
 
     @property
     def find_fences(self) -> list[FencedBlock]:
-        """The fenced blocks of the text, in order; the last block may be unclosed."""
+        """The fenced blocks of the text outside of reasoning, in order; the last may be unclosed."""
         if self._fences is None:
-            self._fences = list(_find_fenced_blocks(self.text))
+            lines = (
+                each for each in _FENCE.finditer(self.text) if self.find_reasoning_end(each.start()) is None
+            )
+            self._fences = list(_find_fenced_blocks(self.text, lines))
             self._fence_starts = [fence.start for fence in self._fences]
         return self._fences
 
@@ -225,9 +228,9 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
             yield opening.start(), position
 
 
-def _find_fenced_blocks(text: str) -> Iterator[FencedBlock]:
+def _find_fenced_blocks(text: str, lines: Iterator[re.Match[str]]) -> Iterator[FencedBlock]:
     opening: re.Match[str] | None = None
-    for line in _FENCE.finditer(text):
+    for line in lines:
         if opening is None:
             opening = line
         elif line.group(1).startswith(opening.group(1)) and not line.group(2):

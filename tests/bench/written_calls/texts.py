@@ -30,10 +30,12 @@ TOOLS: tuple[dict[str, Any], ...] = tuple(
 )  # fmt: skip
 """What the model was offered, in Anthropic's shape."""
 
+_SEVERAL = ("several calls", "no end between", "second cut off")
 _JSON_SLIPS = ("raw newlines", "trailing comma", "missing brace")
 SLIPS = (
     "none", "prose around", "several calls", "no section begin", "no section end", "no call begin",
-    "no call end", "foreign end", "cut off", *_JSON_SLIPS,
+    "no call end", "foreign end", "cut off", *_JSON_SLIPS, "no end between", "second cut off", "end twice",
+    "blanks around", "thought before",
 )  # fmt: skip
 
 
@@ -181,18 +183,20 @@ class _Maker:
         notation, slip = self.notation, self.slip
         if slip in _JSON_SLIPS and notation.values not in (Values.JSON, Values.PLAIN):
             return None
-        if slip == "several calls":
-            if not notation.several:
-                return None
-            calls = [self.draw_call() for _ in range(self.rng.choice((2, 3)))]
-        else:
-            calls = [self.draw_call(textual=slip in ("cut off", "raw newlines"))]
+        if slip in _SEVERAL and not notation.several:
+            return None
+        calls = [self.draw_call(textual=slip in ("cut off", "second cut off", "raw newlines"))]
+        if slip in _SEVERAL:
+            calls = [*(self.draw_call() for _ in range(self.rng.choice((1, 2)))), *calls]
         parts = self.spoil(self.write(calls), calls)
         if parts is None:
             return None
-        if slip == "cut off":
+        if slip in ("cut off", "second cut off"):
             return self.cut(name, calls, parts.join(notation.separator, ""))
         text = parts.join(notation.separator, parts.end)
+        if slip == "thought before":
+            thought = Call("run_shell", {"command": "ls"})
+            text = f"<think>\nFirst {self.write([thought]).join('', '')} and then?\n</think>\n\n{text}"
         if slip == "prose around":
             text = f"I will do that now.\n\n{text}" + self.rng.choice(("", "\n\nLet me know."))
         return WrittenText(
@@ -250,9 +254,16 @@ class _Maker:
             parts.openings[0] = parts.openings[0].replace(missed, "", 1)
             parts.unopened = parts.closings[0].strip() not in _NO_PAIR
             return parts if missed and parts.closings[0].strip() else None
+        if self.slip in ("no end between", "end twice"):
+            possible = bool(parts.closings[0].strip())
+            parts.closings[0] = "" if self.slip == "no end between" else parts.closings[0] * 2
+            return parts if possible else None
+        if self.slip == "blanks around":
+            parts.bodies = [f"  {body}\n" if body[:1] == "{" else body for body in parts.bodies]
+            parts.closings = [f"{closing}\n " for closing in parts.closings]
         if self.slip in ("no call end", "foreign end"):
             other = "" if self.slip == "no call end" else self.notation.foreign
-            possible = bool(parts.closings[-1].strip()) or other
+            possible = bool(parts.closings[-1].strip() or other)
             parts.closings[-1] = other or ""
             return parts if possible and other is not None else None
         return parts
