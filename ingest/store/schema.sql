@@ -36,6 +36,11 @@ CREATE TABLE files (
     foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
 
+-- The files of a session that is spread over files, one row each. The content of the log `file_id`
+-- is that of these files; that of the file `path` begins there at `line` and `byte_offset`. A place of the log is in the
+-- file that begins last before it.
+CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
+
 -- Other names under which the content of a file was found, so that it need not be looked at again.
 CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,

@@ -16,7 +16,7 @@ import duckdb
 
 from ingest.errors import StoreVersionError
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 _HERE = Path(__file__).parent
 
 
