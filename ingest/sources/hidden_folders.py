@@ -17,7 +17,7 @@ class HiddenNames:
     `searched` counts the logs found in hidden folders that are known to hold some, by the folder's path.
     `left_out` counts hidden folders that were not entered by name, `first` has the path of the first of each,
     `files` counts hidden files. `idle` counts the files that agents keep beside their sessions and that hold
-    no calls, by agent and folder.
+    no calls, by agent and tree.
     """
 
     searched: Counter[str] = field(default_factory=Counter)
@@ -38,11 +38,11 @@ class HiddenNames:
             notes.append(f"in hidden folders only the logs of known agents were looked for: {told}")
         if self.left_out or self.files:
             notes.append(self._describe_left_out())
-        for agent in sorted({agent for agent, _ in self.idle}):
-            folders = [(folder, count) for (of, folder), count in sorted(self.idle.items()) if of == agent]
-            where = ", ".join(f"{folder} ({count:,})" for folder, count in folders[:_NAMED])
-            files = _count(sum(count for _, count in folders), "file")
-            notes.append(f"passed over {files} beside the sessions of {agent}, which hold no calls: {where}")
+        for (agent, tree), count in sorted(self.idle.items()):
+            files = _count(count, "file")
+            notes.append(
+                f"passed over {files} in {tree} that {agent} keeps beside its sessions: no calls in them"
+            )
         return tuple(notes)
 
     def _describe_left_out(self) -> str:

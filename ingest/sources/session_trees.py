@@ -125,7 +125,7 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs among files; `idle` counts files of trees that hold no calls, by producer and folder."""
+    """The logs among files; `idle` counts files of trees that hold no calls, by producer and root."""
 
     logs: list[LogFile] = field(default_factory=list)
     idle: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -150,7 +150,7 @@ def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> Gat
             gathered.logs.append(found)
     for root, found in beside:
         if root in trees:
-            gathered.idle[root[0].producer, found.name.rpartition("/")[0]] += 1
+            gathered.idle[root[0].producer, stored_path(root[1].rstrip("/"))] += 1
         else:
             gathered.logs.append(found)
     for tree in trees.values():

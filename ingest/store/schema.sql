@@ -4,6 +4,7 @@
 
 CREATE TABLE store_info (schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP);
 
+-- files_rejected: without those that are no logs.
 -- sessions_replaced: that the load read anew, or from some turn on, in a file with other content than before;
 -- sessions_removed: by --replace; calls_fewer: calls that were in the store and are no longer.
 CREATE TABLE ingest_runs (

@@ -30,6 +30,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
     PICKS,
     kept_keys,
     list_link,
+    list_runs,
     read_filters,
 )
 
@@ -56,6 +57,8 @@ def _draw_filters() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="sessionfilters"):
         for name, label, options in PICKS:
             draw_pick(label, name, options, width=190)
+        if runs := list_runs():
+            draw_pick("Run", "run", runs, width=190)
         draw_search_box(
             "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
         )
@@ -95,13 +98,15 @@ def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
         ),
         height=600,
     ):
-        rows = [_build_row(row) for row in found.rows.to_dict("records")]
-        draw_table("sessions_list", "Sessions", _make_columns(), rows, opens=True)
+        told = found.rows.to_dict("records")
+        with_run = any(row["run"] for row in told)
+        rows = [_build_row(row, with_run=with_run) for row in told]
+        draw_table("sessions_list", "Sessions", _make_columns(with_run=with_run), rows, opens=True)
         offer_further_days(found, "session")
         draw_pager("session_page", pages)
 
 
-def _make_columns() -> list[Column]:
+def _make_columns(*, with_run: bool) -> list[Column]:
     def sorts(order: str, column: Column) -> Column:
         return order_column(column, order, "descending", _order_link)
 
@@ -109,6 +114,7 @@ def _make_columns() -> list[Column]:
         sorts("time", Column("Start (UTC)", "tight")),
         Column("Session", "file", "Its task or first message, and its id"),
         Column("Models", "name", "Below them what wrote the log"),
+        *([Column("Run", "name", "Of what experiment, as the path of its file says")] if with_run else []),
         sorts("turns", Column("Turns", "number")),
         sorts("calls", Column("Calls", "number")),
         sorts("faults", Column("Faults", "number", "Calls that went wrong at any layer")),
@@ -125,7 +131,7 @@ def _order_link(order: str | None) -> str:
     return filters.page_link("sessions", {}, kept | ({"order": order} if order else {}))
 
 
-def _build_row(row: Row) -> list[Cell]:
+def _build_row(row: Row, *, with_run: bool) -> list[Cell]:
     start = row["started_at"]
     said = row["said"] or ""
     models = [wording.one_line(model, 60) for model in row["models"]]
@@ -142,6 +148,7 @@ def _build_row(row: Row) -> list[Cell]:
             "\n".join(models[:1]) or "–",
             sub="\n".join((*models[1:_MODELS], *more, wording.one_line(row["title"], 60))),
         ),
+        *([_run_cell(row)] if with_run else []),
         Cell(f"{row['turns']:,}", sub=wording.plural(row["steps"], "step")),
         Cell(f"{row['calls']:,}"),
         Cell(f"{row['faults']:,}", tone="warn" if row["faults"] else None),
@@ -154,6 +161,14 @@ def _build_row(row: Row) -> list[Cell]:
             sub=f"{wording.plural(missing, 'turn')} unknown" if row["tokens_known"] and missing else None,
         ),
     ]
+
+
+def _run_cell(row: Row) -> Cell:
+    run = row["run"]
+    if not run:
+        return Cell("–")
+    link = filters.page_link("sessions", {}, kept_keys("session_page", "run") | {"run": run})
+    return Cell(wording.one_line(run, 60), href=link, title=wording.visible(run))
 
 
 def _session_title(row: Row) -> str:
