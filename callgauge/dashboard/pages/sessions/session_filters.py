@@ -42,7 +42,7 @@ def list_runs() -> dict[str, str]:
     """
     named = st.query_params.get("run")
     runs = dict.fromkeys([*store_queries.ask("session_runs")["run"], *([named] if named else [])])
-    return {"": "Any run", **{run: wording.one_line(run, 60) for run in runs}} if runs else {}
+    return {"": "All runs", **{run: wording.one_line(run, 60) for run in runs}} if runs else {}
 
 
 def read_filters() -> dict[str, Any]:

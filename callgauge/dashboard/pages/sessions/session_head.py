@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
@@ -27,14 +27,14 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
         sum(turn[name] for turn in turns) for name in ("steps", "calls", "faults", "retries")
     )
     user = f"user {wording.one_line(row['user_name'], 40)}" if row["user_name"] else None
-    harness = " ".join(filter(None, (row["harness"], row["harness_version"])))
+    harness = wording.one_line(" ".join(filter(None, (row["harness"], row["harness_version"]))), 60)
+    run = f"run {wording.one_line(row['run'], 40)}" if row["run"] else ""
     cells = {
         "Start": Cell(wording.utc_to_the_second(started), sub=user),
         "Duration": Cell(
             wording.duration((ended - started).total_seconds() or None if started and ended else None)
         ),
-        "Source": Cell(row["title"], sub=wording.one_line(harness, 60) or None),
-        **_run_cell(row),
+        "Source": Cell(row["title"], sub="\n".join(filter(None, (harness, run))) or None),
         "Turns": Cell(f"{len(turns):,}", sub=wording.plural(steps, "step")),
         "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'fault')}\nretries: {retries:,}"),
         "Completed (log)": _ended_cell(turns, "recorded_ok"),
@@ -44,14 +44,6 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
     }
     columns = [Column(title, "name") for title in cells]
     draw_table("session_facts", "What is known of the session", columns, [list(cells.values())])
-
-
-def _run_cell(row: Row) -> dict[str, Cell]:
-    """Return the cell with the run of an experiment that the session is of; none where it is of none."""
-    if not row["run"]:
-        return {}
-    link = filters.page_link("sessions", {}, {"run": row["run"]})
-    return {"Run": Cell(wording.one_line(row["run"], 60), href=link, title=wording.visible(row["run"]))}
 
 
 def _place_cell(row: Row) -> Cell:
