@@ -124,6 +124,8 @@ def test_only_the_session_with_a_changed_or_new_file_is_read_again(
     load([logs], store)
     again = load([logs], store)
     assert (again.loaded, again.unchanged, again.generation) == (0, 2, None)
+    parts = ask(store, "SELECT count(*), count(DISTINCT path) FROM file_members")
+    assert parts == [(len(list(tree.glob("[smp]*/*/*.json"))),) * 2]
     put(tree / "part" / "msg_a2" / "prt_a21.json", tool("a2"))
     changed = load([logs], store)
     assert (changed.loaded, changed.unchanged, changed.sessions_replaced) == (1, 1, 1)

@@ -98,23 +98,24 @@ def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
         ),
         height=600,
     ):
-        told = found.rows.to_dict("records")
-        with_run = any(row["run"] for row in told)
-        rows = [_build_row(row, with_run=with_run) for row in told]
-        draw_table("sessions_list", "Sessions", _make_columns(with_run=with_run), rows, opens=True)
+        rows = [_build_row(row) for row in found.rows.to_dict("records")]
+        draw_table("sessions_list", "Sessions", _make_columns(), rows, opens=True)
         offer_further_days(found, "session")
         draw_pager("session_page", pages)
 
 
-def _make_columns(*, with_run: bool) -> list[Column]:
+def _make_columns() -> list[Column]:
     def sorts(order: str, column: Column) -> Column:
         return order_column(column, order, "descending", _order_link)
 
     return [
         sorts("time", Column("Start (UTC)", "tight")),
-        Column("Session", "file", "Its task or first message, and its id"),
+        Column(
+            "Session",
+            "file",
+            "Its task or first message, its id, and its run where a path tells one",
+        ),
         Column("Models", "name", "Below them what wrote the log"),
-        *([Column("Run", "name", "Of what experiment, as the path of its file says")] if with_run else []),
         sorts("turns", Column("Turns", "number")),
         sorts("calls", Column("Calls", "number")),
         sorts("faults", Column("Faults", "number", "Calls that went wrong at any layer")),
@@ -131,7 +132,7 @@ def _order_link(order: str | None) -> str:
     return filters.page_link("sessions", {}, kept | ({"order": order} if order else {}))
 
 
-def _build_row(row: Row, *, with_run: bool) -> list[Cell]:
+def _build_row(row: Row) -> list[Cell]:
     start = row["started_at"]
     said = row["said"] or ""
     models = [wording.one_line(model, 60) for model in row["models"]]
@@ -143,12 +144,11 @@ def _build_row(row: Row, *, with_run: bool) -> list[Cell]:
             href=list_link(row, st.query_params.get("session_page") or "1"),
             sub=f"{start:%H:%M:%S}" if start else None,
         ),
-        Cell(_session_title(row), sub=wording.one_line(row["session_id"], 80), title=wording.visible(said)),
+        Cell(_session_title(row), sub=_session_ids(row), title=wording.visible(said)),
         Cell(
             "\n".join(models[:1]) or "–",
             sub="\n".join((*models[1:_MODELS], *more, wording.one_line(row["title"], 60))),
         ),
-        *([_run_cell(row)] if with_run else []),
         Cell(f"{row['turns']:,}", sub=wording.plural(row["steps"], "step")),
         Cell(f"{row['calls']:,}"),
         Cell(f"{row['faults']:,}", tone="warn" if row["faults"] else None),
@@ -163,17 +163,14 @@ def _build_row(row: Row, *, with_run: bool) -> list[Cell]:
     ]
 
 
-def _run_cell(row: Row) -> Cell:
-    run = row["run"]
-    if not run:
-        return Cell("–")
-    link = filters.page_link("sessions", {}, kept_keys("session_page", "run") | {"run": run})
-    return Cell(wording.one_line(run, 60), href=link, title=wording.visible(run))
-
-
 def _session_title(row: Row) -> str:
     words = wording.one_line(row["task"] or row["said"] or "no message", 90)
     return f"{words} (sub-agent)" if row["parent_session_id"] else words
+
+
+def _session_ids(row: Row) -> str:
+    run = f"run {wording.one_line(row['run'], 60)}" if row["run"] else ""
+    return "\n".join(filter(None, (wording.one_line(row["session_id"], 80), run)))
 
 
 def _ended_cell(row: Row, kind: str) -> Cell:
