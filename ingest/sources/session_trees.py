@@ -109,8 +109,8 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
     except OSError as error:
         yield make_file_line(file.path, f"cannot be read: {error.strerror or error}")
         return
-    with closing(stream):
-        piece = stream.read(_PIECE) or b""
+    with closing(io.BufferedReader(stream)) as whole:
+        piece = whole.read(_PIECE)
         if len(piece) < _PIECE and not piece.strip():
             yield make_file_line(file.path, "is empty")
             return
@@ -119,7 +119,7 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
         while piece:
             yield piece.translate(ONE_LINE)
             breaks += piece.count(b"\n")
-            piece = stream.read(_PIECE) or b""
+            piece = whole.read(_PIECE)
     yield b"\n" * breaks
 
 

@@ -157,6 +157,8 @@ def parse_tree_path(path: str) -> TreePath | None:
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
     """Return the tree in which a file at this path would hold no calls: its layout and root; else None."""
+    if not path.endswith((".json", "/migration")):
+        return None
     for layout in LAYOUTS:
         match = layout.idle.fullmatch(path) if layout.idle is not None else None
         if match is not None:

@@ -118,6 +118,38 @@ def test_a_call_within_a_file_has_its_line_and_byte(logs: Path, store: Path) -> 
         assert f'"{call}"'.encode() in data[byte:].split(b"\n")[0]
 
 
+SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
+TOLD = "SELECT tool_call_id, tool, result_text FROM tool_calls ORDER BY ALL"
+
+
+def test_the_sample_of_opencode_has_the_calls_that_its_parts_hold(store: Path) -> None:
+    parts = [json.loads(path.read_bytes()) for path in (SAMPLES / "opencode/storage/part").glob("*/*.json")]
+    counted = [
+        (part["callID"], part["state"]["input"].get("tool", part["tool"]), text)
+        for part in parts
+        if part["type"] == "tool"
+        for text in [part["state"].get("output", part["state"].get("error"))]
+    ]
+    load([SAMPLES / "opencode" / "storage"], store)
+    assert len(counted) == 8
+    assert ask(store, TOLD) == sorted((call, tool, text or None) for call, tool, text in counted)
+
+
+def test_the_sample_of_strands_has_the_calls_that_its_messages_hold(store: Path) -> None:
+    folder = SAMPLES / "strands" / "session_made_trip"
+    files = [json.loads(path.read_bytes()) for path in folder.rglob("message_*.json")]
+    blocks = [block for file in files for block in file["message"]["content"]]
+    names = {
+        block["toolUse"]["toolUseId"]: block["toolUse"]["name"] for block in blocks if "toolUse" in block
+    }
+    results = [block["toolResult"] for block in blocks if "toolResult" in block]
+    load([folder], store)
+    assert len(names) == 5
+    assert ask(store, TOLD) == sorted(
+        (result["toolUseId"], names[result["toolUseId"]], result["content"][0]["text"]) for result in results
+    )
+
+
 def test_only_the_session_with_a_changed_or_new_file_is_read_again(
     logs: Path, tree: Path, store: Path
 ) -> None:
