@@ -13,9 +13,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ingest.decoding.session_files import ONE_LINE, make_file_line, make_first_line
+from ingest.sources.archives.piece_stream import PieceStream
 from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import FileStamp, LogFile, LogPlace
 from ingest.sources.stored_names import stored_path
@@ -66,31 +67,14 @@ class SessionTree:
         return None
 
 
-class SessionTreeLines(io.RawIOBase):
+class SessionTreeLines(PieceStream[Generator[bytes]]):
     """The files of a session as a stream of lines. At most a piece of one file is held."""
 
     def __init__(self, tree: SessionTree) -> None:
-        self._lines = _read_session(tree)
-        self._rest = memoryview(b"")
+        super().__init__(_read_session(tree))
 
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self._lines.close()
-        super().close()
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer)
-        while not self._rest:
-            line = next(self._lines, None)
-            if line is None:
-                return 0
-            self._rest = memoryview(line)
-        count = min(len(view), len(self._rest))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
+    def _next_content(self, limit: int) -> bytes:  # noqa: ARG002 - what does not fit waits
+        return next(self._source, b"")
 
 
 def _read_session(tree: SessionTree) -> Generator[bytes]:
