@@ -69,3 +69,7 @@ DROP TABLE renamed_calls;
 DROP TABLE marked_turns;
 DROP TABLE renamed_turns;
 DROP TABLE first_turns;
+
+-- Sessions that are spread over files.
+
+CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
