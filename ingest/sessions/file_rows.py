@@ -17,12 +17,16 @@ from ingest.sessions.stored_text import cut_text
 from ingest.sessions.table_rows import (
     JUDGED,
     Row,
+    call_mark,
+    call_place,
     call_values,
     date_columns,
     definition_row,
     diagnostic_rows,
     prompt_row,
     stable_id,
+    turn_mark,
+    turn_place,
     turn_row,
 )
 from ingest.sessions.turns import OpenCall, OpenTurn
@@ -132,9 +136,7 @@ class FileRows:
 
     def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
-        turn_id = stable_id(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
-        if turn.begun_as is not None and not turn.begun:
-            turn_id = turn.begun_as
+        turn_id = self._turn_id(session.session_id, turn)
         offered = definitions[turn.definitions].offered
         judged = turn.judge(definitions, results_expected=session.saw_result)
         self._name_prompt(turn)
@@ -211,10 +213,26 @@ class FileRows:
                 }
                 self.add("step_texts", step.where, row)
 
+    def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
+        """Return the id of a turn: of its key, else of its place with a mark of the text that began it.
+
+        A turn that an earlier file began has that one's id where it is known; else adopt_parts.sql finds it.
+        """
+        if turn.begun_as is not None and not turn.begun:
+            return turn.begun_as
+        if turn.key:
+            return stable_id(self._source, turn.key, "")
+        begun_by = turn.text if turn.begun else None
+        return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
+
     def _call_id(self, session_id: str, turn: OpenTurn, call: OpenCall) -> str:
-        if call.event.key is not None:
-            return stable_id(self._source, call.event.key)
-        return stable_id(self._source, session_id, turn.number, call.step, call.ordinal)
+        """Return the id of a call: of its key, else of its place with a mark of what was called."""
+        event = call.event
+        if event.key is not None:
+            return stable_id(self._source, event.key)
+        place = call_place(self._source, session_id, turn.number, call.step, call.ordinal)
+        sent = event.raw_arguments if event.arguments is None else event.arguments
+        return place + call_mark(event.tool_call_id, event.tool, event.args_source, sent)
 
     def _definition_id(self, verdict: Verdict) -> str | None:
         if verdict.definition is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from hashlib import blake2b, sha256
@@ -25,6 +26,7 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
 # Named once: looking a member up in its Enum takes as long as making a small object.
+_RANDOM = re.compile(r"[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
 
@@ -35,6 +37,44 @@ def stable_id(*parts: object) -> str:
     """
     text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=8).hexdigest()
+
+
+def call_place(source: str, session_id: str, turn: int, step: int, ordinal: int) -> str:
+    """Return the id of the place of a call: the first 16 digits of the ids of all calls there."""
+    return stable_id(source, session_id, turn, step, ordinal)
+
+
+def turn_place(source: str, session_id: str, number: int) -> str:
+    """Return the id of the place of a turn: the first 16 digits of the ids of all turns there."""
+    return stable_id(source, session_id, number)
+
+
+def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:
+    """Return 8 hexadecimal digits that tell a call from the others at its place.
+
+    Two runs may share a session's id. `sent` are the arguments: the model's text, or the decoded value for
+    RESERIALISED. They count only where the log's own id of the call may be another call's as well ("call_1"),
+    so that a copy whose arguments are cut, redacted or spelt otherwise is mostly still known.
+    """
+    if tool_call_id is not None and is_random_id(tool_call_id):
+        return _mark(tool_call_id)
+    arguments = json_text(sent, sort_keys=True) if args_source is _RESERIALISED else sent
+    return _mark("\x1f".join((tool_call_id or "", tool or "", arguments or "")))
+
+
+def is_random_id(name: str) -> bool:
+    """Return True for an id of the kind that providers draw at random: 20 letters and digits in a row."""
+    found = _RANDOM.search(name.replace("-", ""))
+    return found is not None and sum(map(str.isdecimal, found[0])) > 1
+
+
+def turn_mark(text: str | None) -> str:
+    """Return 8 hexadecimal digits that tell a turn from the others at its place; '' without a text."""
+    return "" if text is None else _mark(cut_text(text) or "")
+
+
+def _mark(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def session_hash(source: str, session_id: str) -> str:

@@ -86,8 +86,8 @@ class LogContent(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer completely, except at the end of the content; return the number of bytes read.
 
-        The size of a piece thus does not depend on how the log was compressed. A compressed file that is cut
-        off ends where it breaks, and `cut_off` says why; of an archive, that costs the member.
+        The size of a piece thus does not depend on how the log was compressed. A compressed file or a member
+        of a tar archive that is cut off ends where it breaks, and `cut_off` says why.
         """
         view = memoryview(buffer)
         filled = 0
@@ -95,8 +95,6 @@ class LogContent(io.RawIOBase):
             while filled < len(view) and (count := self._stream.readinto(view[filled:]) or 0):
                 filled += count
         except CutOffError as error:
-            if self._found.archive is not None:
-                raise
             self.cut_off = str(error)
         self._count_and_hash(view[:filled])
         return filled

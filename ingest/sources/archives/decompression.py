@@ -153,7 +153,8 @@ class DecompressedStream(PieceStream):
             made = self._decoder.decompress(data, limit)
         except _ERRORS as error:
             raise DamagedFileError(
-                f"its {self._kind} data cannot be unpacked ({str(error)[:100]})"
+                f"its {self._kind} data cannot be unpacked ({str(error)[:100]}); what came out may be wrong, "
+                "so nothing of it is in: load an intact copy"
             ) from error
         self._made += len(made)
         if self._made > SUSPECT and self._made > _RATIO * self._consumed:
