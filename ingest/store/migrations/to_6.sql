@@ -69,3 +69,16 @@ DROP TABLE renamed_calls;
 DROP TABLE marked_turns;
 DROP TABLE renamed_turns;
 DROP TABLE first_turns;
+
+ALTER TABLE sessions ADD COLUMN arm VARCHAR;
+ALTER TABLE sessions ADD COLUMN repeat_no VARCHAR;
+ALTER TABLE turns ADD COLUMN stop_reason VARCHAR;
+ALTER TABLE turns ADD COLUMN verdict_reason VARCHAR;
+ALTER TABLE turns ADD COLUMN compensations INTEGER;
+ALTER TABLE turns ADD COLUMN cost DOUBLE;
+ALTER TABLE turn_parts ADD COLUMN stop_reason VARCHAR;
+ALTER TABLE turn_parts ADD COLUMN verdict_reason VARCHAR;
+ALTER TABLE turn_parts ADD COLUMN compensations INTEGER;
+ALTER TABLE turn_parts ADD COLUMN cost DOUBLE;
+ALTER TABLE tool_calls ADD COLUMN simulated VARCHAR;
+ALTER TABLE probes ADD COLUMN probe_id VARCHAR;
