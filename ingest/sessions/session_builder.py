@@ -169,6 +169,7 @@ class SessionBuilder:
             **date_columns(event.ts or session.started, self._facts),
             "source": self._source,
             "provider": event.provider or session.context.provider,
+            "probe_id": event.probe_id,
             "ok": event.ok,
             "error": event.error,
         }

@@ -73,3 +73,15 @@ DROP TABLE first_turns;
 -- Sessions that are spread over files.
 
 CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
+ALTER TABLE sessions ADD COLUMN arm VARCHAR;
+ALTER TABLE sessions ADD COLUMN repeat_no VARCHAR;
+ALTER TABLE turns ADD COLUMN stop_reason VARCHAR;
+ALTER TABLE turns ADD COLUMN verdict_reason VARCHAR;
+ALTER TABLE turns ADD COLUMN compensations INTEGER;
+ALTER TABLE turns ADD COLUMN cost DOUBLE;
+ALTER TABLE turn_parts ADD COLUMN stop_reason VARCHAR;
+ALTER TABLE turn_parts ADD COLUMN verdict_reason VARCHAR;
+ALTER TABLE turn_parts ADD COLUMN compensations INTEGER;
+ALTER TABLE turn_parts ADD COLUMN cost DOUBLE;
+ALTER TABLE tool_calls ADD COLUMN simulated VARCHAR;
+ALTER TABLE probes ADD COLUMN probe_id VARCHAR;
