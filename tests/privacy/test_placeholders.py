@@ -6,12 +6,14 @@ import json
 import pickle
 import random
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.privacy import redactor
 from ingest.privacy.redactor import Redactor
 from ingest.privacy.rules import RedactionRules
 from lenient import ToolCallRequest, parse_arguments
