@@ -21,6 +21,10 @@ from lenient.scan.strings.quoted_string import StringReader
 from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
 from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.value_start import read_value_start
+from lenient.scan.structure.tokens import split_tokens
+from lenient.scan.structure.reading_search import find_reading
+from lenient.scan.reading_replay import replay_reading
+from lenient.diagnostics.codes import CODES
 
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
@@ -54,8 +58,19 @@ def scan_value(
 
     Raises UnreadableError and TooManyFindingsError.
     """
-    strings = StringReader(piece.text, ahead or Lookahead(piece.text), strict=strict)
-    reading = ScanState(piece, start, findings, path, strings)
+    ahead = ahead or Lookahead(piece.text)
+    before, result, failure = len(findings.items), None, None
+    try:
+        result = _scan_once(ScanState(piece, start, findings, path, StringReader(piece.text, ahead, strict=strict)), node, opened=opened)
+    except UnreadableError as error:
+        failure = error
+    if result is not None and (strict or not _is_doubtful(findings, before)):
+        return result
+    return _reread(piece, start, node, findings, path, ahead, opened, before, result, failure)
+
+
+def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:
+    """Read one value from left to right."""
     if opened:
         _open_missing_brace(reading, node)
     else:
@@ -67,6 +82,46 @@ def scan_value(
     if reading.done is None:
         raise UnreadableError("truncated", len(reading.text))
     value, mark = reading.done
+    return ScanResult(value, mark, reading.position)
+
+
+_DOUBTFUL = frozenset({
+    "extra_closer", "wrong_closer", "missing_closer", "missing_opener", "wrong_opener", "unescaped_inner_quote",
+    "missing_closing_quote", "ambiguous", "duplicate_key", "missing_value",
+    "unclosed_string", "extra_quote", "escaped_closing_quote", "missing_opening_quote",
+})
+
+
+def _is_doubtful(findings, before) -> bool:
+    codes = {found.code for found in findings.items[before:]}
+    return not codes.isdisjoint(_DOUBTFUL) and "string_concatenation" not in codes
+
+
+def _reread(piece, start, node, findings, path, ahead, opened, before, result, failure):
+    def keep():
+        if failure is not None:
+            raise failure
+        return result
+    tokens = split_tokens(piece.text, start)
+    if tokens is None or tokens.end < (len(piece.text) if result is None else result.end):
+        return keep()
+    chosen = find_reading(piece.text, tokens, node, opened=opened)
+    if chosen is None:
+        return keep()
+    apart = Findings()
+    reading = ScanState(piece, start, apart, path, StringReader(piece.text, ahead, strict=False))
+    try:
+        replay_reading(reading, tokens, chosen, node)
+    except UnreadableError:
+        return keep()
+    assert reading.done is not None
+    value, mark = reading.done
+    if result is not None and value == result.value:
+        if chosen.tied and not any(CODES[found.code].lossy for found in findings.items[before:]):
+            findings.extend(found for found in apart.items if found.code == "ambiguous")
+        return result
+    del findings.items[before:]
+    findings.extend(apart.items)
     return ScanResult(value, mark, reading.position)
 
 

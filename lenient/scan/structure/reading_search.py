@@ -1,0 +1,450 @@
+"""Searches the reading of a text's tokens that needs the fewest mends.
+
+Each reading is a way to close, open, skip and replace brackets, commas and colons, so that the tokens make one
+JSON value. All readings are followed side by side, token by token; those that have the same brackets open
+continue as one. Each mend costs something, and so does a name that the definition declares elsewhere. The
+number of readings that are followed is bounded, so that the search takes linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.scan.structure.tokens import STRING, WORD, Tokens
+
+CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
+_MOST = 4.0  # costs beyond which no reading is taken, and for each token
+_MOST_EACH = 0.1
+_MARGIN = 2.2  # readings that cost so much more than the best are given up
+_SAME = 0.15  # readings whose costs differ by no more are equally good
+_WIDTH = 32
+_FEWEST = 8
+_STEPS = 40_000  # tokens times readings
+
+_MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
+_CUT_OFF = 0.25  # each further bracket that is missing at the end of the text
+_MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.0, 1.3, 1.2
+_MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
+_GLUED = 0.5  # nothing at all stands between two strings
+_MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 2.0
+_OTHER_SIGN = 1.1  # a colon for a comma, or a comma for a colon
+_REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
+_ABSENT_NAME = 0.4
+_WRONG_CONTAINER, _WRONG_SCALAR = 1.0, 0.4
+_REST_VALUE, _REST_MEMBER, _REST_TEXT = 1.5, 4.0, 0.2
+_INVENTED = 1.0  # neither bracket of an object or array was sent
+
+
+class Phase(IntEnum):
+    """What is due next."""
+
+    VALUE = 0  # after a colon, or at the root
+    FIRST_KEY = 1
+    KEY = 2  # after a comma
+    COLON = 3
+    AFTER = 4  # a comma or the closing bracket
+    FIRST_ITEM = 5
+    ITEM = 6  # after a comma
+    DONE = 7
+
+
+class Mend(NamedTuple):
+    """One mend before or of the token `at`; `what` is the code of the finding, `sign` what is inserted."""
+
+    at: int
+    what: str
+    sign: str = ""
+
+
+class ChosenReading(NamedTuple):
+    """The mends of the best reading, by token, and its cost.
+
+    `tied` is True when another reading is as good. `end` is the number of tokens that the value takes.
+    """
+
+    mends: dict[int, list[Mend]]
+    cost: float
+    tied: bool
+    end: int
+
+
+class _Frame:
+    """An open bracket with the names read in it so far; shared by all readings in which it is open."""
+
+    __slots__ = ("fields", "kind", "names", "node", "outer", "seen", "sent")
+
+    def __init__(
+        self, kind: str, node: Node | None, fields: Mapping[str, Node], names: int, outer: _Frame | None, sent: bool
+    ) -> None:
+        self.sent = sent  # its opening bracket was
+        self.kind = kind
+        self.node = node
+        self.fields = fields
+        self.names = names  # a bit for each name
+        self.outer = outer
+        self.seen: int = hash((kind, id(node), names, sent, outer and outer.seen))
+
+    def slot(self) -> Node | None:
+        """Return the definition of an item of this array, None for an object."""
+        return self.node.items if self.node is not None and self.kind != "{" else None
+
+
+class _State(NamedTuple):
+    """One reading of the tokens so far.
+
+    `slot` is the definition of the value that is due. `layout` stands for the values and brackets read so far:
+    readings with the same layout give the same value. `mends` is a linked list, the last mend first.
+    """
+
+    cost: float
+    phase: Phase
+    frame: _Frame | None
+    slot: Node | None
+    layout: int
+    tied: bool = False
+    mends: tuple[Any, Mend] | None = None
+
+    def mended(self, cost: float, mend: Mend | None = None, **changes: Any) -> _State:
+        mends = self.mends if mend is None else (self.mends, mend)
+        return self._replace(cost=self.cost + cost, mends=mends, **changes)
+
+
+def find_reading(text: str, tokens: Tokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
+    """Return the reading of the tokens that needs the fewest mends, None when each needs too many.
+
+    `node` is the definition of the value. `opened` means that the opening brace of the value is missing.
+    """
+    search = _Search(text, tokens, node)
+    best = search.run(opened=opened)
+    if best is None or best[0].cost > _MOST + _MOST_EACH * len(tokens.kinds):
+        return None
+    state, end, tied = best
+    mends: dict[int, list[Mend]] = {}
+    link = state.mends
+    while link is not None:
+        link, mend = link
+        mends.setdefault(mend.at, []).insert(0, mend)
+    return ChosenReading(mends, state.cost, tied, end)
+
+
+class _Search:
+    """The search over one list of tokens."""
+
+    def __init__(self, text: str, tokens: Tokens, node: Node | None) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.kinds = tokens.kinds + "\0\0"
+        self.root = node
+        self.bits: dict[str, int] = {}
+        self.finished: list[tuple[_State, int]] = []
+        self.limit = _MARGIN
+        self.at = 0
+        self.states: dict[tuple[Phase, int, int], _State] = {}
+
+    def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
+        """Return the best reading, the number of tokens it takes, and whether another one is as good."""
+        first = _State(0.0, Phase.VALUE, None, self.root, 0)
+        if opened:
+            first = self.open(first, "{", 0.0, Mend(0, "missing_opener", "{"))
+        states = [first]
+        count = len(self.tokens.kinds)
+        width = max(_FEWEST, min(_WIDTH, _STEPS // (count + 1)))
+        for at in range(count):
+            self.at, self.states = at, {}
+            self.limit = states[0].cost + _MARGIN
+            for state in states:
+                self.follow(state, 4)
+            states = sorted(self.states.values(), key=_cost_of)[:width]
+            if not states:
+                break
+        self.at = count
+        for state in states:
+            self.finish_at_end(state)
+        return self.choose()
+
+    def choose(self) -> tuple[_State, int, bool] | None:
+        if not self.finished:
+            return None
+        state, end = min(self.finished, key=lambda found: found[0].cost)
+        tied = state.tied or any(
+            other.cost <= state.cost + _SAME and other.layout != state.layout for other, _ in self.finished
+        )
+        return state, end, tied
+
+    # --- readings of one token -----------------------------------------------------------------------
+
+    def follow(self, state: _State, inserts: int) -> None:
+        """Add the readings that go on from `state` with the current token, after at most `inserts` brackets."""
+        if state.cost > self.limit:
+            return
+        if state.phase is Phase.DONE:
+            self.finish_before_rest(state, self.at)
+            return
+        kind, at = self.kinds[self.at], self.at
+        if kind in (STRING, WORD):
+            self.take_scalar(state, kind)
+        elif kind in CLOSER_OF:
+            self.take_opener(state, kind)
+        elif kind == ",":
+            self.take_comma(state)
+        elif kind == ":":
+            self.take_colon(state)
+        else:
+            self.take_closer(state, kind)
+        if not inserts:
+            return
+        phase = state.phase
+        if phase is Phase.AFTER and state.frame is not None:
+            if kind != ":":
+                closed = self.close(
+                    state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[state.frame.kind])
+                )
+                if closed is not None:
+                    self.follow(closed, inserts - 1)
+        elif phase in (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM) and state.frame is not None:
+            if kind in (STRING, WORD) and self.kinds[at + 1] == ":":
+                self.follow(self.open(state, "{", _MISSING_OPENER, Mend(at, "missing_opener", "{")), inserts - 1)
+            elif kind in (STRING, WORD) or kind in CLOSER_OF:
+                self.follow(self.open(state, "[", _MISSING_OPENER, Mend(at, "missing_opener", "[")), inserts - 1)
+
+    def take_scalar(self, state: _State, kind: str) -> None:
+        phase, frame, at = state.phase, state.frame, self.at
+        if phase is Phase.AFTER and frame is not None:
+            glued = kind == STRING == self.kinds[at - 1] and self.tokens.ends[at - 1] == self.tokens.starts[at]
+            cost = _MISSING_COMMA + (_GLUED if glued else 0.0)
+            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
+            state = state.mended(cost, Mend(at, "missing_comma", ","), slot=frame.slot(), phase=phase)
+            state = state._replace(tied=state.tied or (glued and phase is Phase.ITEM))
+        if phase in (Phase.KEY, Phase.FIRST_KEY):
+            self.take_key(state, kind)
+            return
+        if phase is Phase.COLON:
+            state = state.mended(_MISSING_COLON, Mend(at, "missing_colon", ":"))
+        self.put(
+            state.mended(
+                self.judge_scalar(state.slot, kind),
+                phase=Phase.AFTER if frame is not None else Phase.DONE,
+                layout=hash((state.layout, at)),
+            )
+        )
+
+    def take_key(self, state: _State, kind: str) -> None:
+        at, frame = self.at, state.frame
+        if frame is None:
+            return
+        name = self.name_at(at, kind)
+        bit = self.bits.setdefault(name, 1 << len(self.bits))
+        cost = self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
+        if kind == WORD and not (name[0].isalpha() or name[0] in "_$"):
+            cost += _MISSING_VALUE
+        named = _Frame(frame.kind, frame.node, frame.fields, frame.names | bit, frame.outer, frame.sent)
+        self.put(
+            state.mended(
+                cost,
+                phase=Phase.COLON,
+                frame=named,
+                slot=frame.fields.get(name) or _extra_node(frame.node),
+                layout=hash((state.layout, at)),
+            )
+        )
+
+    def take_opener(self, state: _State, kind: str) -> None:
+        phase, frame, at = state.phase, state.frame, self.at
+        if frame is not None:
+            skipped = Mend(at, "extra_opener")
+            self.put(state.mended(_EXTRA_OPENER, skipped))
+        if phase is Phase.AFTER and frame is not None and frame.kind != "{":
+            state = state.mended(
+                _MISSING_COMMA, Mend(at, "missing_comma", ","), phase=Phase.ITEM, slot=frame.slot()
+            )
+        elif phase is Phase.COLON:
+            state = state.mended(_MISSING_COLON, Mend(at, "missing_colon", ":"))
+        elif phase not in (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM):
+            return
+        self.put(self.open(state, kind, 0.0, None))
+        other = "[" if kind == "{" else "{"
+        if frame is None and other != "{":
+            return  # arguments are an object
+        self.put(self.open(state, other, _WRONG_OPENER, Mend(at, "wrong_opener", other)))
+
+    def take_comma(self, state: _State) -> None:
+        phase, frame, at = state.phase, state.frame, self.at
+        if frame is None:
+            return
+        if phase is Phase.AFTER:
+            self.put(state.mended(0.0, phase=Phase.KEY if frame.kind == "{" else Phase.ITEM, slot=frame.slot()))
+        elif phase in (Phase.VALUE, Phase.COLON):
+            if phase is Phase.COLON and state.slot is not None:
+                self.put(state.mended(_OTHER_SIGN, Mend(at, "wrong_separator", ":"), phase=Phase.VALUE))
+            mend = Mend(at, "missing_value")
+            self.put(state.mended(_MISSING_VALUE, mend, phase=Phase.KEY, slot=None))
+        else:
+            self.put(state.mended(_EXTRA_COMMA, Mend(at, "extra_comma")))
+
+    def take_colon(self, state: _State) -> None:
+        phase, frame, at = state.phase, state.frame, self.at
+        if frame is None:
+            return
+        if phase is Phase.COLON:
+            self.put(state.mended(0.0, phase=Phase.VALUE))
+        elif phase is Phase.VALUE:
+            self.put(state.mended(_EXTRA_COLON, Mend(at, "extra_colon")))
+        elif phase is Phase.AFTER:
+            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
+            mend = Mend(at, "wrong_separator", ",")
+            self.put(state.mended(_OTHER_SIGN, mend, phase=phase, slot=frame.slot()))
+
+    def take_closer(self, state: _State, kind: str) -> None:
+        phase, frame, at = state.phase, state.frame, self.at
+        if frame is None:
+            return
+        self.put(state.mended(_EXTRA_CLOSER, Mend(at, "extra_closer")))
+        if phase in (Phase.KEY, Phase.ITEM):
+            state = state.mended(0.0, Mend(at, "trailing_comma"))
+        elif phase in (Phase.VALUE, Phase.COLON):
+            state = state.mended(_MISSING_VALUE, Mend(at, "missing_value"))
+        due = CLOSER_OF[frame.kind]
+        mend = None if kind == due else Mend(at, "wrong_closer", due)
+        closed = self.close(state, _WRONG_CLOSER if mend else 0.0, mend)
+        if closed is not None:
+            self.put(closed)
+
+    # --- brackets ------------------------------------------------------------------------------------
+
+    def open(self, state: _State, kind: str, cost: float, mend: Mend | None) -> _State:
+        node, fields = state.slot, {}
+        if kind == "{":
+            fields = known_fields(node)
+        return state.mended(
+            cost + _judge_container(node, kind),
+            mend,
+            phase=Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM,
+            frame=_Frame(kind, node, fields, 0, state.frame, mend is None or mend.what != "missing_opener"),
+            slot=node.items if node is not None and kind != "{" else None,
+            layout=hash((state.layout, kind)),
+        )
+
+    def close(self, state: _State, cost: float, mend: Mend | None) -> _State | None:
+        frame = state.frame
+        if frame is None:
+            return None
+        if not frame.sent and mend is not None and mend.what == "missing_closer" and frame.outer is not None:
+            if frame.node is None or _CONTAINERS.get(frame.node.kind) != frame.kind:
+                return None
+            cost += _INVENTED
+        if frame.node is not None and frame.node.required and frame.kind == "{":
+            bits = self.bits
+            absent = sum(not frame.names & bits.get(name, 0) for name in frame.node.required)
+            cost += min(absent, 2) * _ABSENT_NAME
+        return state.mended(
+            cost,
+            mend,
+            phase=Phase.AFTER if frame.outer is not None else Phase.DONE,
+            frame=frame.outer,
+            slot=None,
+            layout=hash((state.layout, "}")),
+        )
+
+    # --- the end -------------------------------------------------------------------------------------
+
+    def put(self, state: _State) -> None:
+        """Keep a reading of the current token, or the better one of two with the same brackets open."""
+        if state.cost > self.limit:
+            return
+        if state.phase is Phase.DONE:
+            self.finish_before_rest(state, self.at + 1)
+            return
+        key = (state.phase, state.frame.seen if state.frame else 0, id(state.slot))
+        known = self.states.get(key)
+        if known is None:
+            self.states[key] = state
+            return
+        better, other = (known, state) if known.cost <= state.cost else (state, known)
+        if other.cost <= better.cost + _SAME and other.layout != better.layout:
+            better = better._replace(tied=True)
+        self.states[key] = better
+
+    def finish_before_rest(self, state: _State, end: int) -> None:
+        """Keep a reading in which the value ends before the token `end`; what follows costs."""
+        kinds, rest = self.tokens.kinds, end
+        while rest < len(kinds) and kinds[rest] in "}])":
+            rest += 1
+        cost = (rest - end) * _EXTRA_CLOSER
+        if rest < len(kinds):
+            if kinds[rest] in CLOSER_OF:
+                cost += _REST_VALUE
+            else:
+                cost += _REST_MEMBER
+        elif self.tokens.end < len(self.text):
+            cost += _REST_TEXT
+        self.finished.append((state._replace(cost=state.cost + cost), end))
+
+    def finish_at_end(self, state: _State) -> None:
+        """Close all brackets that are open at the end of the text."""
+        at, cost = self.at, _MISSING_CLOSER
+        if self.tokens.end < len(self.text):
+            cost += _REST_TEXT
+        if state.phase is not Phase.AFTER:
+            cost += _CUT_OFF
+        current: _State | None = state
+        while current is not None and current.phase is not Phase.DONE:
+            if current.frame is None:
+                return
+            current = self.close(current, cost, Mend(at, "missing_closer", CLOSER_OF[current.frame.kind]))
+            cost = _CUT_OFF
+        if current is not None:
+            self.finished.append((current, at))
+
+    # --- what the definition says --------------------------------------------------------------------
+
+    def name_at(self, at: int, kind: str) -> str:
+        start, end = self.tokens.starts[at], self.tokens.ends[at]
+        return self.text[start + 1 : end - 1] if kind == STRING else self.text[start:end]
+
+    def judge_name(self, name: str, frame: _Frame) -> float:
+        """Return what it costs that `name` stands in `frame`."""
+        fields, node = frame.fields, frame.node
+        if name in fields:
+            return 0.0
+        outer = frame.outer
+        while outer is not None:
+            if name in outer.fields:
+                return _FOREIGN_NAME
+            outer = outer.outer
+        if not fields:
+            return 0.0
+        if node is not None and normalise_name(name) in node.spellings:
+            return _SIMILAR_NAME
+        return _SIMILAR_NAME if node is not None and node.extra else _UNKNOWN_NAME
+
+    def judge_scalar(self, node: Node | None, kind: str) -> float:
+        """Return what it costs that a string or word stands where `node` is declared."""
+        if node is None or node.kind is None:
+            return 0.0
+        if node.kind in _CONTAINERS:
+            null = kind == WORD and self.text[self.tokens.starts[self.at] : self.tokens.ends[self.at]] == "null"
+            return _SIMILAR_NAME if null else _WRONG_CONTAINER
+        return _WRONG_SCALAR if (kind == WORD) == (node.kind in _TEXTS) else 0.0
+
+
+_CONTAINERS = {ValueKind.JSON_OBJECT: "{", ValueKind.JSON_ARRAY: "["}
+_TEXTS = frozenset(ValueKind) - {ValueKind.INTEGER, ValueKind.NUMBER, ValueKind.BOOLEAN, *_CONTAINERS}
+
+
+def _cost_of(state: _State) -> float:
+    return state.cost
+
+
+def _extra_node(node: Node | None) -> Node | None:
+    return node.extra if node is not None and isinstance(node.extra, Node) else None
+
+
+def _judge_container(node: Node | None, kind: str) -> float:
+    """Return what it costs that an object or array stands where `node` is declared."""
+    if node is None or node.kind is None:
+        return 0.0
+    return 0.0 if _CONTAINERS.get(node.kind) == ("{" if kind == "{" else "[") else _WRONG_CONTAINER
