@@ -6,6 +6,7 @@ help to tell keys from text. Valid JSON is read without any repair.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +65,7 @@ def scan_value(
         result = _scan_once(ScanState(piece, start, findings, path, StringReader(piece.text, ahead, strict=strict)), node, opened=opened)
     except UnreadableError as error:
         failure = error
-    if result is not None and (strict or not _is_doubtful(findings, before)):
+    if result is not None and (strict or not _is_doubtful(findings, before) and not _GOES_ON.match(piece.text, result.end)):
         return result
     return _reread(piece, start, node, findings, path, ahead, opened, before, result, failure)
 
@@ -84,6 +85,8 @@ def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanRe
     value, mark = reading.done
     return ScanResult(value, mark, reading.position)
 
+
+_GOES_ON = re.compile(r"\s*+(?:[}\])]|,?\s*+[\"']?\w++[\"']?\s*+:)")
 
 _DOUBTFUL = frozenset({
     "extra_closer", "wrong_closer", "missing_closer", "missing_opener", "wrong_opener", "unescaped_inner_quote",

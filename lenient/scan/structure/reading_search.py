@@ -26,14 +26,14 @@ _FEWEST = 8
 _STEPS = 40_000  # tokens times readings
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
-_CUT_OFF = 0.25  # each further bracket that is missing at the end of the text
-_MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.0, 1.3, 1.2
+_CUT_OFF = 0.25  # each further bracket that is missing where the text was cut off
+_MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.2, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
 _GLUED = 0.5  # nothing at all stands between two strings
 _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 2.0
-_OTHER_SIGN = 1.1  # a colon for a comma, or a comma for a colon
+_COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
-_ABSENT_NAME = 0.4
+_ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR = 1.0, 0.4
 _REST_VALUE, _REST_MEMBER, _REST_TEXT = 1.5, 4.0, 0.2
 _INVENTED = 1.0  # neither bracket of an object or array was sent
@@ -50,6 +50,9 @@ class Phase(IntEnum):
     FIRST_ITEM = 5
     ITEM = 6  # after a comma
     DONE = 7
+
+
+_CLOSABLE = (Phase.AFTER, Phase.FIRST_KEY, Phase.FIRST_ITEM)
 
 
 class Mend(NamedTuple):
@@ -72,21 +75,48 @@ class ChosenReading(NamedTuple):
     end: int
 
 
-class _Frame:
-    """An open bracket with the names read in it so far; shared by all readings in which it is open."""
+_Shape = tuple[str, int, str]
+"""The kind of an item, the names in it when it is an object, the kind of its own items when it is an array."""
 
-    __slots__ = ("fields", "kind", "names", "node", "outer", "seen", "sent")
+
+class _Frame:
+    """An open bracket with what was read in it so far; shared by all readings in which it is open.
+
+    `names` has a bit for each name of the object, `shape` stands for the first item of the array. `sent` is
+    False when the opening bracket was missing.
+    """
+
+    __slots__ = ("fields", "kind", "names", "node", "outer", "seen", "sent", "shape")
 
     def __init__(
-        self, kind: str, node: Node | None, fields: Mapping[str, Node], names: int, outer: _Frame | None, sent: bool
+        self,
+        kind: str,
+        node: Node | None,
+        fields: Mapping[str, Node],
+        outer: _Frame | None,
+        sent: bool,
+        names: int = 0,
+        shape: _Shape | None = None,
     ) -> None:
-        self.sent = sent  # its opening bracket was
         self.kind = kind
         self.node = node
         self.fields = fields
-        self.names = names  # a bit for each name
         self.outer = outer
-        self.seen: int = hash((kind, id(node), names, sent, outer and outer.seen))
+        self.sent = sent
+        self.names = names
+        self.shape = shape
+        self.seen: int = hash((kind, id(node), names, shape, sent, outer and outer.seen))
+
+    def with_name(self, bit: int) -> _Frame:
+        return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
+
+    def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
+        """Return this array with an item of the given shape in it, and what it costs if others are unlike it."""
+        if self.shape is None:
+            return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
+        (kind, names, items), (first, known, others) = shape, self.shape
+        unlike = kind != first or names & ~known or (items and others and items != others)
+        return self, _UNLIKE_ITEM if unlike else 0.0
 
     def slot(self) -> Node | None:
         """Return the definition of an item of this array, None for an object."""
@@ -170,8 +200,9 @@ class _Search:
         if not self.finished:
             return None
         state, end = min(self.finished, key=lambda found: found[0].cost)
-        tied = state.tied or any(
-            other.cost <= state.cost + _SAME and other.layout != state.layout for other, _ in self.finished
+        tied = any(
+            other.cost <= state.cost + _SAME and (other.tied or other.layout != state.layout)
+            for other, _ in self.finished
         )
         return state, end, tied
 
@@ -198,8 +229,8 @@ class _Search:
         if not inserts:
             return
         phase = state.phase
-        if phase is Phase.AFTER and state.frame is not None:
-            if kind != ":":
+        if phase in _CLOSABLE and state.frame is not None:
+            if kind != ":" and (phase is Phase.AFTER or kind == "," or self.kinds[at + 1] == ":"):
                 closed = self.close(
                     state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[state.frame.kind])
                 )
@@ -224,9 +255,14 @@ class _Search:
             return
         if phase is Phase.COLON:
             state = state.mended(_MISSING_COLON, Mend(at, "missing_colon", ":"))
+        cost = self.judge_scalar(state.slot, kind)
+        if frame is not None and frame.kind != "{":
+            frame, unlike = frame.with_item((STRING, 0, ""))
+            cost += unlike
         self.put(
             state.mended(
-                self.judge_scalar(state.slot, kind),
+                cost,
+                frame=frame,
                 phase=Phase.AFTER if frame is not None else Phase.DONE,
                 layout=hash((state.layout, at)),
             )
@@ -241,12 +277,11 @@ class _Search:
         cost = self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
         if kind == WORD and not (name[0].isalpha() or name[0] in "_$"):
             cost += _MISSING_VALUE
-        named = _Frame(frame.kind, frame.node, frame.fields, frame.names | bit, frame.outer, frame.sent)
         self.put(
             state.mended(
                 cost,
                 phase=Phase.COLON,
-                frame=named,
+                frame=frame.with_name(bit),
                 slot=frame.fields.get(name) or _extra_node(frame.node),
                 layout=hash((state.layout, at)),
             )
@@ -279,7 +314,7 @@ class _Search:
             self.put(state.mended(0.0, phase=Phase.KEY if frame.kind == "{" else Phase.ITEM, slot=frame.slot()))
         elif phase in (Phase.VALUE, Phase.COLON):
             if phase is Phase.COLON and state.slot is not None:
-                self.put(state.mended(_OTHER_SIGN, Mend(at, "wrong_separator", ":"), phase=Phase.VALUE))
+                self.put(state.mended(_COMMA_FOR_COLON, Mend(at, "wrong_separator", ":"), phase=Phase.VALUE))
             mend = Mend(at, "missing_value")
             self.put(state.mended(_MISSING_VALUE, mend, phase=Phase.KEY, slot=None))
         else:
@@ -296,7 +331,7 @@ class _Search:
         elif phase is Phase.AFTER:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
             mend = Mend(at, "wrong_separator", ",")
-            self.put(state.mended(_OTHER_SIGN, mend, phase=phase, slot=frame.slot()))
+            self.put(state.mended(_COLON_FOR_COMMA, mend, phase=phase, slot=frame.slot()))
 
     def take_closer(self, state: _State, kind: str) -> None:
         phase, frame, at = state.phase, state.frame, self.at
@@ -323,7 +358,7 @@ class _Search:
             cost + _judge_container(node, kind),
             mend,
             phase=Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM,
-            frame=_Frame(kind, node, fields, 0, state.frame, mend is None or mend.what != "missing_opener"),
+            frame=_Frame(kind, node, fields, state.frame, mend is None or mend.what != "missing_opener"),
             slot=node.items if node is not None and kind != "{" else None,
             layout=hash((state.layout, kind)),
         )
@@ -340,11 +375,15 @@ class _Search:
             bits = self.bits
             absent = sum(not frame.names & bits.get(name, 0) for name in frame.node.required)
             cost += min(absent, 2) * _ABSENT_NAME
+        outer = frame.outer
+        if outer is not None and outer.kind != "{":
+            outer, unlike = outer.with_item((frame.kind, frame.names, frame.shape[0] if frame.shape else ""))
+            cost += unlike
         return state.mended(
             cost,
             mend,
-            phase=Phase.AFTER if frame.outer is not None else Phase.DONE,
-            frame=frame.outer,
+            phase=Phase.AFTER if outer is not None else Phase.DONE,
+            frame=outer,
             slot=None,
             layout=hash((state.layout, "}")),
         )
@@ -395,7 +434,7 @@ class _Search:
             if current.frame is None:
                 return
             current = self.close(current, cost, Mend(at, "missing_closer", CLOSER_OF[current.frame.kind]))
-            cost = _CUT_OFF
+            cost = _CUT_OFF if self.kinds[at - 1] not in "}])" else _MISSING_CLOSER
         if current is not None:
             self.finished.append((current, at))
 
