@@ -29,7 +29,7 @@ def replay_reading(
     for at in range(chosen.end):
         replay.read_token(at)
     if reading.stack:
-        replay.close_rest(chosen.mends.get(len(tokens.kinds), []))
+        replay.close_rest(chosen.mends.get(chosen.end, []))
 
 
 class _Replay:

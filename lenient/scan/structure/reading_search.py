@@ -26,12 +26,14 @@ _FEWEST = 8
 _STEPS = 40_000  # tokens times readings
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
+_BEGUN_ANEW = 0.1  # each further bracket that is missing where the outermost object begins anew
 _CUT_OFF = 0.25  # each further bracket that is missing where the text was cut off
-_MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.2, 1.1, 1.2
+_MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
 _GLUED = 0.5  # nothing at all stands between two strings
 _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 2.0
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
+_UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR = 1.0, 0.4
@@ -52,7 +54,9 @@ class Phase(IntEnum):
     DONE = 7
 
 
-_CLOSABLE = (Phase.AFTER, Phase.FIRST_KEY, Phase.FIRST_ITEM)
+_EMPTY = (Phase.FIRST_KEY, Phase.FIRST_ITEM)
+_BETWEEN = (Phase.AFTER, Phase.KEY, Phase.ITEM)
+_VALUE_DUE = (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM)
 
 
 class Mend(NamedTuple):
@@ -148,6 +152,8 @@ def find_reading(text: str, tokens: Tokens, node: Node | None, *, opened: bool) 
 
     `node` is the definition of the value. `opened` means that the opening brace of the value is missing.
     """
+    if ":" not in tokens.kinds:
+        return None  # a list, a set or a sentence
     search = _Search(text, tokens, node)
     best = search.run(opened=opened)
     if best is None or best[0].cost > _MOST + _MOST_EACH * len(tokens.kinds):
@@ -228,19 +234,32 @@ class _Search:
             self.take_closer(state, kind)
         if not inserts:
             return
-        phase = state.phase
-        if phase in _CLOSABLE and state.frame is not None:
-            if kind != ":" and (phase is Phase.AFTER or kind == "," or self.kinds[at + 1] == ":"):
-                closed = self.close(
-                    state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[state.frame.kind])
-                )
-                if closed is not None:
-                    self.follow(closed, inserts - 1)
-        elif phase in (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM) and state.frame is not None:
-            if kind in (STRING, WORD) and self.kinds[at + 1] == ":":
-                self.follow(self.open(state, "{", _MISSING_OPENER, Mend(at, "missing_opener", "{")), inserts - 1)
-            elif kind in (STRING, WORD) or kind in CLOSER_OF:
-                self.follow(self.open(state, "[", _MISSING_OPENER, Mend(at, "missing_opener", "[")), inserts - 1)
+        phase, frame = state.phase, state.frame
+        if frame is None or kind == ":":
+            return
+        if kind == "{" and phase in _BETWEEN and self.begins_anew(at):
+            self.give_up(state)
+        is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
+        if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
+            closed = self.close(state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[frame.kind]))
+            if closed is not None:
+                self.follow(closed, inserts - 1)
+        if phase not in _VALUE_DUE or kind == "," or (phase is not Phase.VALUE and kind in "}])"):
+            return
+        sign = "{" if is_key or kind == "}" else "["
+        if sign == "{" or phase is not Phase.FIRST_ITEM:  # the bracket before the first item is the missing one
+            opened = self.open(state, sign, _MISSING_OPENER, Mend(at, "missing_opener", sign))
+            self.follow(opened, inserts - 1)
+
+    def begins_anew(self, at: int) -> bool:
+        """Return True when the object at the brace `at` begins with the first name of the outermost object."""
+        if at < 2 or self.kinds[:2] != "{s" or self.kinds[at + 1] != STRING:  # noqa: PLR2004
+            return False
+        return self.name_at(at + 1, STRING) == self.name_at(1, STRING)
+
+    def give_up(self, state: _State) -> None:
+        """Keep the reading in which the outermost object is given up here and begins anew."""
+        self.close_all(state, _MISSING_CLOSER, _BEGUN_ANEW)
 
     def take_scalar(self, state: _State, kind: str) -> None:
         phase, frame, at = state.phase, state.frame, self.at
@@ -313,8 +332,10 @@ class _Search:
         if phase is Phase.AFTER:
             self.put(state.mended(0.0, phase=Phase.KEY if frame.kind == "{" else Phase.ITEM, slot=frame.slot()))
         elif phase in (Phase.VALUE, Phase.COLON):
-            if phase is Phase.COLON and state.slot is not None:
-                self.put(state.mended(_COMMA_FOR_COLON, Mend(at, "wrong_separator", ":"), phase=Phase.VALUE))
+            if phase is Phase.COLON:
+                cost = _COMMA_FOR_COLON + (0.0 if state.slot is not None else _UNNAMED)
+                mend = Mend(at, "wrong_separator", ":")
+                self.put(state.mended(cost, mend, phase=Phase.VALUE, tied=state.tied or state.slot is None))
             mend = Mend(at, "missing_value")
             self.put(state.mended(_MISSING_VALUE, mend, phase=Phase.KEY, slot=None))
         else:
@@ -367,7 +388,7 @@ class _Search:
         frame = state.frame
         if frame is None:
             return None
-        if not frame.sent and mend is not None and mend.what == "missing_closer" and frame.outer is not None:
+        if not frame.sent and mend is not None and frame.outer is not None:
             if frame.node is None or _CONTAINERS.get(frame.node.kind) != frame.kind:
                 return None
             cost += _INVENTED
@@ -424,19 +445,23 @@ class _Search:
 
     def finish_at_end(self, state: _State) -> None:
         """Close all brackets that are open at the end of the text."""
-        at, cost = self.at, _MISSING_CLOSER
+        cost = _MISSING_CLOSER
         if self.tokens.end < len(self.text):
             cost += _REST_TEXT
         if state.phase is not Phase.AFTER:
             cost += _CUT_OFF
+        self.close_all(state, cost, _MISSING_CLOSER if self.kinds[self.at - 1] in "}])" else _CUT_OFF)
+
+    def close_all(self, state: _State, cost: float, further: float) -> None:
+        """Close all open brackets before the current token; the first costs `cost`, each other one `further`."""
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:
             if current.frame is None:
                 return
-            current = self.close(current, cost, Mend(at, "missing_closer", CLOSER_OF[current.frame.kind]))
-            cost = _CUT_OFF if self.kinds[at - 1] not in "}])" else _MISSING_CLOSER
+            mend = Mend(self.at, "missing_closer", CLOSER_OF[current.frame.kind])
+            current, cost = self.close(current, cost, mend), further
         if current is not None:
-            self.finished.append((current, at))
+            self.finished.append((current, self.at))
 
     # --- what the definition says --------------------------------------------------------------------
 
