@@ -34,6 +34,17 @@ _SIDE_BY_SIDE = re.compile(
 """Before a string that no colon follows."""
 _WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
+_CLOSED = r"\"\s*+[}\])]*+\s*+"
+_NEVER = re.compile(r"(?!)")
+_BOUNDARIES = {
+    StringRole.MEMBER: re.compile(
+        rf"\"\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\"\s*+[}}\]]++\s*+,\s*+[{{\[\"]"
+    ),
+    StringRole.ITEM: re.compile(rf"{_CLOSED},\s*+[{{\[\s]*+\""),
+    StringRole.KEY: _NEVER,
+    StringRole.ROOT: _NEVER,
+}
+"""A quote and what follows it where a string ends between two members or items."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -190,6 +201,22 @@ class StringReader:
         text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
+    def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
+        """Return True when the string may have ended at a quote in its body: a member or item follows the quote.
+
+        Quotes and brackets that the body opens before that quote show that the quote is text.
+        """
+        text, position, balance, quotes = self.text, start + 1, 0, 0
+        for match in _BOUNDARIES[role].finditer(text, end.first_inner, end.after):
+            at = match.start()
+            piece = text[position:at]
+            balance += sum(map(piece.count, "([{")) - sum(map(piece.count, ")]}"))
+            quotes += piece.count('"')
+            position = at
+            if balance <= 0 and quotes % 2 == 0:
+                return True
+        return False
+
     def report_quotes(self, start: int, end: StringEnd, role: StringRole) -> None:
         opening = self.text[start]
         code = _CODES.get(opening, "smart_quotes")
@@ -211,6 +238,6 @@ class StringReader:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:
             self.report("unclosed_string", start, end.after, found=whole)
-        if end.ambiguous:
+        if end.ambiguous or (end.inner and opening == '"' and self.holds_structure(start, end, role)):
             other = self.text[end.body : end.body + 80]
             self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")

@@ -37,7 +37,7 @@ _UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR = 1.0, 0.4
-_REST_VALUE, _REST_MEMBER, _REST_TEXT = 1.5, 4.0, 0.2
+_REST_VALUE, _REST_TEXT = 1.5, 0.2
 _INVENTED = 1.0  # neither bracket of an object or array was sent
 
 
@@ -289,13 +289,11 @@ class _Search:
 
     def take_key(self, state: _State, kind: str) -> None:
         at, frame = self.at, state.frame
-        if frame is None:
+        if frame is None or (kind == WORD and self.kinds[at + 1] != ":"):
             return
         name = self.name_at(at, kind)
         bit = self.bits.setdefault(name, 1 << len(self.bits))
         cost = self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
-        if kind == WORD and not (name[0].isalpha() or name[0] in "_$"):
-            cost += _MISSING_VALUE
         self.put(
             state.mended(
                 cost,
@@ -435,10 +433,9 @@ class _Search:
             rest += 1
         cost = (rest - end) * _EXTRA_CLOSER
         if rest < len(kinds):
-            if kinds[rest] in CLOSER_OF:
-                cost += _REST_VALUE
-            else:
-                cost += _REST_MEMBER
+            if kinds[rest] not in CLOSER_OF:
+                return  # members would be lost
+            cost += _REST_VALUE
         elif self.tokens.end < len(self.text):
             cost += _REST_TEXT
         self.finished.append((state._replace(cost=state.cost + cost), end))
