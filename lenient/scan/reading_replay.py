@@ -69,7 +69,7 @@ class _Replay:
             frame.comma, frame.filled = reading.position, False
         elif kind != ":":
             reading.position = self.tokens.ends[at]
-            reading.close_container()
+            self.close()
         reading.position = self.tokens.ends[at]
 
     def carry_out(self, mend: Mend, at: int) -> bool:
