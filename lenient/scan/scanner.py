@@ -6,37 +6,21 @@ help to tell keys from text. Valid JSON is read without any repair.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Any
-
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Findings, Path
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.closing_brackets import close_all_brackets, close_bracket
 from lenient.scan.object_members import read_member
 from lenient.scan.open_brackets import OpenContainer
-from lenient.scan.scan_state import ScanState
-from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.scan_state import ScanResult, ScanState
+from lenient.scan.second_reading import is_doubtful, read_again
+from lenient.scan.source_text import SourceText
 from lenient.scan.strings.quoted_string import StringReader
 from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
 from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.value_start import read_value_start
-from lenient.scan.structure.tokens import split_tokens
-from lenient.scan.structure.reading_search import find_reading
-from lenient.scan.reading_replay import replay_reading
-from lenient.diagnostics.codes import CODES
 
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
-
-
-@dataclass(frozen=True, slots=True)
-class ScanResult:
-    """The value that was read, its span (`mark`) and the offset where reading stopped (`end`)."""
-
-    value: Any
-    mark: ValueSpan
-    end: int
 
 
 def scan_value(
@@ -60,14 +44,28 @@ def scan_value(
     Raises UnreadableError and TooManyFindingsError.
     """
     ahead = ahead or Lookahead(piece.text)
-    before, result, failure = len(findings.items), None, None
+    own = findings if strict else Findings()
+    reading = ScanState(piece, start, own, path, StringReader(piece.text, ahead, strict=strict))
+    first: ScanResult | None = None
     try:
-        result = _scan_once(ScanState(piece, start, findings, path, StringReader(piece.text, ahead, strict=strict)), node, opened=opened)
+        first = _scan_once(reading, node, opened=opened)
+        if strict:
+            return first
+        if not is_doubtful(piece.text, first, own.items):
+            findings.extend(own.items)
+            return first
+        failure = None
     except UnreadableError as error:
         failure = error
-    if result is not None and (strict or not _is_doubtful(findings, before) and not _GOES_ON.match(piece.text, result.end)):
-        return result
-    return _reread(piece, start, node, findings, path, ahead, opened, before, result, failure)
+    fresh = ScanState(piece, start, Findings(), path, StringReader(piece.text, ahead, strict=False))
+    second = read_again(fresh, node, first, reading, opened=opened)
+    if second is not None:
+        findings.extend(fresh.findings.items)
+        return second
+    findings.extend(own.items)
+    if first is None:
+        raise failure or UnreadableError("truncated", start)
+    return first
 
 
 def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:
@@ -83,48 +81,6 @@ def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanRe
     if reading.done is None:
         raise UnreadableError("truncated", len(reading.text))
     value, mark = reading.done
-    return ScanResult(value, mark, reading.position)
-
-
-_GOES_ON = re.compile(r"\s*+(?:[}\])]|,?\s*+[\"']?\w++[\"']?\s*+:)")
-
-_DOUBTFUL = frozenset({
-    "extra_closer", "wrong_closer", "missing_closer", "missing_opener", "wrong_opener", "unescaped_inner_quote",
-    "missing_closing_quote", "ambiguous", "duplicate_key", "missing_value",
-    "unclosed_string", "extra_quote", "escaped_closing_quote", "missing_opening_quote",
-})
-
-
-def _is_doubtful(findings, before) -> bool:
-    codes = {found.code for found in findings.items[before:]}
-    return not codes.isdisjoint(_DOUBTFUL) and "string_concatenation" not in codes
-
-
-def _reread(piece, start, node, findings, path, ahead, opened, before, result, failure):
-    def keep():
-        if failure is not None:
-            raise failure
-        return result
-    tokens = split_tokens(piece.text, start)
-    if tokens is None or tokens.end < (len(piece.text) if result is None else result.end):
-        return keep()
-    chosen = find_reading(piece.text, tokens, node, opened=opened)
-    if chosen is None:
-        return keep()
-    apart = Findings()
-    reading = ScanState(piece, start, apart, path, StringReader(piece.text, ahead, strict=False))
-    try:
-        replay_reading(reading, tokens, chosen, node)
-    except UnreadableError:
-        return keep()
-    assert reading.done is not None
-    value, mark = reading.done
-    if result is not None and value == result.value:
-        if chosen.tied and not any(CODES[found.code].lossy for found in findings.items[before:]):
-            findings.extend(found for found in apart.items if found.code == "ambiguous")
-        return result
-    del findings.items[before:]
-    findings.extend(apart.items)
     return ScanResult(value, mark, reading.position)
 
 

@@ -65,6 +65,7 @@ class StringReader:
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
         self.ahead = ahead
+        self.ends: dict[int, StringEnd] = {}  # those that were searched for, by the start of the string
 
     def pass_prefix(self, position: int) -> int:
         """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
@@ -138,9 +139,25 @@ class StringReader:
             end = self.ahead.find_triple_end(quotes, start + 3)
             if end is not None:
                 return self.read_triple(start, end)
-        return self.finish_string(
-            start, find_string_end(self.text, start + 1, self.text[start], place, self.ahead), place.role
-        )
+        end = find_string_end(self.text, start + 1, self.text[start], place, self.ahead)
+        self.ends[start] = end
+        return self.finish_string(start, end, place.role)
+
+    def read_between(self, start: int, after: int, role: StringRole) -> str:
+        """Return the text of the string that is `self.text[start:after]`, in quotes of any kind."""
+        text = self.text
+        if text.startswith("**", start):
+            self.report("narration_removed", start, start + 2, found="**")
+            self.report("narration_removed", after - 2, after, found="**")
+            return self.read_between(start + 2, after - 2, role)
+        if after - start >= 6 and text.startswith('"""', start):  # noqa: PLR2004
+            return self.read_triple(start, after - 3)[0]
+        if after - start >= 5 and text.startswith('""', start):  # noqa: PLR2004
+            self.report("extra_quote", start, start + 1, found='"')
+            self.report("extra_quote", after - 1, after, found='"')
+            return self.decode(start + 2, after - 2)
+        end = StringEnd(after - 1, after, StringClosing.QUOTE)
+        return self.finish_string(start, end, role)[0]
 
     def is_certain(self, plain: re.Match[str], role: StringRole) -> bool:
         """Return True when the string in the match `plain` certainly ends at its quote.

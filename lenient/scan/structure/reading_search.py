@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.scan.structure.tokens import STRING, WORD, Tokens
+from lenient.scan.structure.tokens import STRING, WORD, Tokens, name_of_key
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
 _MOST = 4.0  # costs beyond which no reading is taken, and for each token
@@ -255,7 +255,7 @@ class _Search:
         """Return True when the object at the brace `at` begins with the first name of the outermost object."""
         if at < 2 or self.kinds[:2] != "{s" or self.kinds[at + 1] != STRING:  # noqa: PLR2004
             return False
-        return self.name_at(at + 1, STRING) == self.name_at(1, STRING)
+        return self.name_at(at + 1) == self.name_at(1)
 
     def give_up(self, state: _State) -> None:
         """Keep the reading in which the outermost object is given up here and begins anew."""
@@ -291,7 +291,7 @@ class _Search:
         at, frame = self.at, state.frame
         if frame is None or (kind == WORD and self.kinds[at + 1] != ":"):
             return
-        name = self.name_at(at, kind)
+        name = self.name_at(at)
         bit = self.bits.setdefault(name, 1 << len(self.bits))
         cost = self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
         self.put(
@@ -462,9 +462,8 @@ class _Search:
 
     # --- what the definition says --------------------------------------------------------------------
 
-    def name_at(self, at: int, kind: str) -> str:
-        start, end = self.tokens.starts[at], self.tokens.ends[at]
-        return self.text[start + 1 : end - 1] if kind == STRING else self.text[start:end]
+    def name_at(self, at: int) -> str:
+        return name_of_key(self.text, self.tokens.starts[at], self.tokens.ends[at])
 
     def judge_name(self, name: str, frame: _Frame) -> float:
         """Return what it costs that `name` stands in `frame`."""

@@ -7,19 +7,36 @@ each string: a quote that belongs to a text would leave words of this text outsi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from lenient.scan.strings.string_end import StringEnd
 
 STRING, WORD = "s", "w"
 MAX_TOKENS = 4_000
 
 _GAP = r"(?:\s++|(?<=[\s,{\[}\]])(?://[^\n]*+|\#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/))*+"
+_DOUBLE, _SINGLE = r"\"(?:[^\"\\]|\\.)*+\"", r"'(?:[^'\\]|\\.)*+'"
+_ENDS = r"(?=[\s,:}\])\[{=：，；，｝］]|\Z)"
 _TOKEN = re.compile(
-    _GAP + r"(?:(\"(?:[^\"\\]|\\.)*+\"(?=[\s,:}\])\[{\"]|\Z)|'(?:[^'\\]|\\.)*+'(?=[\s,:}\])\[{']|\Z))"
-    r"|([\w+\-.$]++)(?=[\s,:}\])\[{]|\Z)|([{}\[\](),]|:(?!//)))",
+    rf"{_GAP}(?:("
+    rf"\"\"\"(?:(?!\"\"\").)*+\"\"\"{_ENDS}"
+    rf"|\"\"(?=[^\s,:}}\])\"])(?:[^\"\\]|\\.)*+\"\"{_ENDS}"
+    rf"|\*\*(?:{_DOUBLE}|{_SINGLE})\*\*{_ENDS}"
+    rf"|{_DOUBLE}(?={_ENDS[3:-1]}|\"[^\"])"
+    rf"|{_SINGLE}(?={_ENDS[3:-1]}|'[^'])"
+    rf"|“[^“”\"\\]*+[”\"]{_ENDS}|`[^`\\]*+`{_ENDS}"
+    rf")|([\w+\-.$]++)(?=[\s,:}}\])\[{{=：，；｝］]|\Z)"
+    r"|(=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]))",
     re.DOTALL,
 )
-_COLON = re.compile(r"\s*+:")
 _BLANKS = re.compile(_GAP)
+_COLON = re.compile(r"\s*+[:：=]")
+_SIGNS = {
+    "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
+    "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
+}  # fmt: skip
+"""Maps the other spellings of brackets, commas and colons to those of JSON."""
 
 
 class Tokens(NamedTuple):
@@ -35,21 +52,31 @@ class Tokens(NamedTuple):
     end: int
 
 
-def split_tokens(text: str, start: int) -> Tokens | None:
+def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> Tokens | None:
     """Return the tokens of `text` from `start` on, None when there are more than `MAX_TOKENS`.
 
-    The tokens end before the first part of which it is not certain where it ends.
+    `known` are the ends of strings that were found otherwise, by the offsets at which the strings begin. The
+    tokens end before the first part of which it is not certain where it ends.
     """
     kinds: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     position, last = start, ""
-    match_token = _TOKEN.match
-    while (match := match_token(text, position)) is not None:
-        group = match.lastindex or 0
-        begin, position = match.span(group)
-        kind = STRING if group == 1 else WORD if group == 2 else text[begin]  # noqa: PLR2004
-        if kind == WORD and last in (STRING, WORD) and (ends[-1] == begin or _COLON.match(text, position) is None):
+    match_token, match_gap = _TOKEN.match, _BLANKS.match
+    while True:
+        if known and (gap := match_gap(text, position)) is not None and gap.end() in known:
+            begin, position, kind = gap.end(), known[gap.end()].after, STRING
+        elif (match := match_token(text, position)) is not None:
+            group = match.lastindex or 0
+            begin, position = match.span(group)
+            kind = (STRING, WORD, "")[group - 1] or _SIGNS.get(match[group], text[begin])
+        else:
+            break
+        if (
+            kind == WORD
+            and last in (STRING, WORD)
+            and (ends[-1] == begin or _COLON.match(text, position) is None)
+        ):
             return Tokens("".join(kinds[:-1]), starts[:-1], ends[:-1], starts[-1])
         kinds.append(kind)
         starts.append(begin)
@@ -57,5 +84,10 @@ def split_tokens(text: str, start: int) -> Tokens | None:
         if len(kinds) > MAX_TOKENS:
             return None
         last = kind
-    gap = _BLANKS.match(text, position)
-    return Tokens("".join(kinds), starts, ends, gap.end() if gap else position)
+    rest = match_gap(text, position)
+    return Tokens("".join(kinds), starts, ends, rest.end() if rest else position)
+
+
+def name_of_key(text: str, start: int, end: int) -> str:
+    """Return the name of the key that is `text[start:end]`, without its quotes."""
+    return text[start:end].strip("*").strip("\"'`“”")

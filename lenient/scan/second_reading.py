@@ -1,48 +1,122 @@
-"""Builds the value of a reading that `lenient.scan.structure` chose, and reports its mends."""
+"""Reads a value once more when its brackets or quotes were in doubt: along the reading with the fewest mends.
+
+`lenient.scan.structure` chooses that reading. It is taken instead of the first one when it gives another value
+and needs less.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.diagnostics import MAX_DEPTH
+from lenient.diagnostics import MAX_DEPTH, Diagnostic
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.open_brackets import OpenContainer, role_within
-from lenient.scan.scan_state import ScanState, scalar_text
+from lenient.scan.scan_state import ScanResult, ScanState, scalar_text
 from lenient.scan.source_text import ValueSpan
-from lenient.scan.strings.string_end import StringClosing, StringEnd
+from lenient.scan.strings.string_end import StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.unquoted import read_unquoted
-from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend
-from lenient.scan.structure.tokens import STRING, WORD, Tokens
+from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend, find_reading
+from lenient.scan.structure.tokens import STRING, WORD, Tokens, split_tokens
 
 _ANOTHER = "Other brackets may be the wrong ones."
+_GOES_ON = re.compile(
+    r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
+)
+"""After a value: a bracket, or a key and its colon."""
+_OF_BRACKETS = {
+    "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1, "wrong_opener": 1.1,
+    "duplicate_key": 1.5, "missing_value": 2.0,
+}  # fmt: skip
+_OF_STRINGS = {
+    "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,
+    "escaped_closing_quote": 1.0, "missing_opening_quote": 1.0, "ambiguous": 1.0,
+}  # fmt: skip
+_OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
+"""What a finding of the first reading costs, as mends do in `reading_search`."""
+_COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
+_CLEARLY = 0.4  # a cost that is lower by so much decides
+
+
+def is_doubtful(text: str, first: ScanResult, found: Sequence[Diagnostic]) -> bool:
+    """Return True when brackets or quotes were mended in the first reading, or what follows shows that it goes on."""
+    if any(one.code == "string_concatenation" for one in found):
+        return False  # its strings do not stand apart
+    return (
+        any(one.code in _OF_BRACKETS or one.code in _OF_STRINGS for one in found)
+        or _GOES_ON.match(text, first.end) is not None
+    )
+
+
+def read_again(
+    fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
+) -> ScanResult | None:
+    """Return the value of a better reading, with its findings in `fresh`; None when the first one stands.
+
+    `before` is the state of the first reading, `first` its result, None when it failed. A reading that is as
+    good as the first one is reported there as ambiguous.
+    """
+    text, start = fresh.text, fresh.position
+    found = before.findings.items
+    for ends in ({}, before.strings.ends):
+        tokens = split_tokens(text, start, ends)
+        if tokens is None:
+            return None
+        if tokens.end >= (len(text) if first is None else first.end):
+            break
+    else:
+        return None
+    chosen = find_reading(text, tokens, node, opened=opened)
+    if chosen is None:
+        return None
+    if first is not None and not ends and any(one.code in _OF_STRINGS for one in found):
+        cost = sum(_COSTS.get(one.code, 0.0) for one in found)
+        if chosen.cost > cost:
+            return None
+        chosen = chosen._replace(tied=chosen.tied or chosen.cost > cost - _CLEARLY)
+    try:
+        value, mark = replay_reading(fresh, tokens, chosen, node, ends)
+    except UnreadableError:
+        return None
+    if first is None or value != first.value:
+        return ScanResult(value, mark, fresh.position)
+    if chosen.tied and not any(one.lossy for one in found):
+        found.extend(one for one in fresh.findings.items if one.code == "ambiguous")
+    return None
 
 
 def replay_reading(
-    reading: ScanState, tokens: Tokens, chosen: ChosenReading, node: Node | None
-) -> None:
-    """Read the value along the chosen mends, up to `reading.done`.
+    reading: ScanState, tokens: Tokens, chosen: ChosenReading, node: Node | None, ends: Mapping[int, StringEnd]
+) -> tuple[object, ValueSpan]:
+    """Return the value of the chosen reading and its span; report the mends.
 
     Raises UnreadableError for a word that is no value, and for too deep nesting.
     """
-    replay = _Replay(reading, tokens, chosen, node)
+    replay = _Replay(reading, tokens, chosen, node, ends)
     for at in range(chosen.end):
         replay.read_token(at)
     if reading.stack:
         replay.close_rest(chosen.mends.get(chosen.end, []))
+    if reading.done is None:
+        raise UnreadableError("truncated", reading.position)
+    return reading.done
 
 
 class _Replay:
     """The progress of one replay. `key_start` is the offset of the key whose value is due, else -1."""
 
     def __init__(
-        self, reading: ScanState, tokens: Tokens, chosen: ChosenReading, node: Node | None
+        self, reading: ScanState, tokens: Tokens, chosen: ChosenReading, node: Node | None, ends: Mapping[int, StringEnd]
     ) -> None:
         self.reading = reading
         self.tokens = tokens
         self.mends = chosen.mends
         self.doubtful = chosen.tied
         self.node = node
+        self.ends = ends
         self.key_start = -1
 
     def read_token(self, at: int) -> None:
@@ -63,14 +137,27 @@ class _Replay:
         elif kind == WORD:
             self.read_word(at)
         elif kind in CLOSER_OF:
+            self.report_spelling(at)
             self.open(kind)
         elif kind == ",":
+            self.report_spelling(at)
             frame = reading.stack[-1]
             frame.comma, frame.filled = reading.position, False
-        elif kind != ":":
+        elif kind == ":":
+            self.report_spelling(at)
+        else:
+            self.report_spelling(at)
             reading.position = self.tokens.ends[at]
             self.close()
         reading.position = self.tokens.ends[at]
+
+    def report_spelling(self, at: int) -> None:
+        """Report a bracket, comma or colon that is written otherwise than in JSON."""
+        start, end, kind = self.tokens.starts[at], self.tokens.ends[at], self.tokens.kinds[at]
+        written = self.reading.text[start:end]
+        if written != kind:
+            code = "wrong_separator" if written.isascii() or written == "；" else "fullwidth_punctuation"
+            self.reading.report(code, start, end, found=written, became=kind)
 
     def carry_out(self, mend: Mend, at: int) -> bool:
         """Report a mend and carry it out. Return True when the token itself is done with."""
@@ -119,7 +206,12 @@ class _Replay:
         start, end = self.tokens.starts[at], self.tokens.ends[at]
         is_key = self.is_key_due()
         role = StringRole.KEY if is_key else role_within(reading.stack)
-        text, _ = reading.strings.finish_string(start, StringEnd(end - 1, end, StringClosing.QUOTE), role)
+        known = self.ends.get(start)
+        text = (
+            reading.strings.read_between(start, end, role)
+            if known is None
+            else reading.strings.finish_string(start, known, role)[0]
+        )
         if is_key:
             self.take_key(text, start)
         else:
