@@ -33,12 +33,12 @@ _OF_BRACKETS = {
 }  # fmt: skip
 _OF_STRINGS = {
     "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,
-    "escaped_closing_quote": 1.0, "missing_opening_quote": 1.0, "ambiguous": 1.0,
+    "escaped_closing_quote": 1.0, "missing_opening_quote": 1.0, "ambiguous": 1.5,
 }  # fmt: skip
 _OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
 """What a finding of the first reading costs, as mends do in `reading_search`."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
-_CLEARLY = 0.4  # a cost that is lower by so much decides
+_CLEARLY = 0.6  # a cost that is lower by so much decides
 
 
 def is_doubtful(text: str, first: ScanResult, found: Sequence[Diagnostic]) -> bool:

@@ -221,9 +221,13 @@ class StringReader:
     def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
         """Return True when the string may have ended at a quote in its body: a member or item follows the quote.
 
+        The same holds when both quotes of the string are doubled.
+
         Quotes and brackets that the body opens before that quote show that the quote is text.
         """
         text, position, balance, quotes = self.text, start + 1, 0, 0
+        if end.inner == 2 and end.first_inner == position and text[end.body - 1] == '"':  # noqa: PLR2004
+            return True
         for match in _BOUNDARIES[role].finditer(text, end.first_inner, end.after):
             at = match.start()
             piece = text[position:at]

@@ -306,7 +306,7 @@ class _Search:
 
     def take_opener(self, state: _State, kind: str) -> None:
         phase, frame, at = state.phase, state.frame, self.at
-        if frame is not None:
+        if frame is not None and kind != "(":
             skipped = Mend(at, "extra_opener")
             self.put(state.mended(_EXTRA_OPENER, skipped))
         if phase is Phase.AFTER and frame is not None and frame.kind != "{":
