@@ -155,7 +155,9 @@ class _Replay:
         """Report a bracket, comma or colon that is written otherwise than in JSON."""
         start, end, kind = self.tokens.starts[at], self.tokens.ends[at], self.tokens.kinds[at]
         written = self.reading.text[start:end]
-        if written != kind:
+        if written == "{{":
+            self.reading.report("doubled_braces", start, end, found=written, became=kind)
+        elif written not in (kind, "}}"):
             code = "wrong_separator" if written.isascii() or written == "；" else "fullwidth_punctuation"
             self.reading.report(code, start, end, found=written, became=kind)
 

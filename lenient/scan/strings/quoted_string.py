@@ -34,17 +34,20 @@ _SIDE_BY_SIDE = re.compile(
 """Before a string that no colon follows."""
 _WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
+_ANEW = r"\"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
 _CLOSED = r"\"\s*+[}\])]*+\s*+"
 _NEVER = re.compile(r"(?!)")
 _BOUNDARIES = {
     StringRole.MEMBER: re.compile(
-        rf"\"\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\"\s*+[}}\]]++\s*+,\s*+[{{\[\"]"
+        rf"\"\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\"\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
     ),
-    StringRole.ITEM: re.compile(rf"{_CLOSED},\s*+[{{\[\s]*+\""),
+    StringRole.ITEM: re.compile(rf"{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}"),
     StringRole.KEY: _NEVER,
     StringRole.ROOT: _NEVER,
 }
 """A quote and what follows it where a string ends between two members or items."""
+_PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
+"""The beginning of a path of Windows, which may end in a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -120,6 +123,7 @@ class StringReader:
         """Read the string whose opening quote is at `start`. Return its text and its end."""
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
+            self.raw = False
             return plain.group(1), StringEnd(plain.end(1), plain.end(1) + 1, StringClosing.QUOTE)
         if self.strict:
             try:
@@ -255,6 +259,8 @@ class StringReader:
         if end.closing is StringClosing.ESCAPED_QUOTE:
             found = self.text[end.body - 1 : end.after]
             self.report("escaped_closing_quote", end.body - 1, end.after, found=found)
+            if not _PATH.match(self.text, start + 1, end.body - 1):
+                self.report("ambiguous", end.body - 1, end.after, hint="Or the backslash is one too many.")
         elif end.closing is StringClosing.NEXT_PART:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:

@@ -62,6 +62,7 @@ def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> Token
     starts: list[int] = []
     ends: list[int] = []
     position, last = start, ""
+    doubled = text.startswith("{{", start)
     match_token, match_gap = _TOKEN.match, _BLANKS.match
     while True:
         if known and (gap := match_gap(text, position)) is not None and gap.end() in known:
@@ -72,6 +73,8 @@ def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> Token
             kind = (STRING, WORD, "")[group - 1] or _SIGNS.get(match[group], text[begin])
         else:
             break
+        if doubled and kind in "{}" and text.startswith(kind, position):
+            position += 1  # a template doubled its braces
         if (
             kind == WORD
             and last in (STRING, WORD)
