@@ -21,6 +21,8 @@ _MOST = 4.0  # costs beyond which no reading is taken, and for each token
 _MOST_EACH = 0.1
 _MARGIN = 2.2  # readings that cost so much more than the best are given up
 _SAME = 0.15  # readings whose costs differ by no more are equally good
+_ANY = 1e9
+_BOUNDS = (1.35, 2.75, _ANY)  # of costs
 _WIDTH = 32
 _FEWEST = 8
 _STEPS = 40_000  # tokens times readings
@@ -39,6 +41,9 @@ _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR = 1.0, 0.4
 _REST_VALUE, _REST_TEXT = 1.5, 0.2
 _INVENTED = 1.0  # neither bracket of an object or array was sent
+
+
+_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
 class Phase(IntEnum):
@@ -142,9 +147,19 @@ class _State(NamedTuple):
     tied: bool = False
     mends: tuple[Any, Mend] | None = None
 
-    def mended(self, cost: float, mend: Mend | None = None, **changes: Any) -> _State:
-        mends = self.mends if mend is None else (self.mends, mend)
-        return self._replace(cost=self.cost + cost, mends=mends, **changes)
+
+def _go_on(
+    state: _State,
+    cost: float,
+    mend: Mend | None,
+    phase: Phase,
+    frame: _Frame | None,
+    slot: Node | None,
+    layout: int,
+) -> _State:
+    """Return the reading that follows `state` with one mend more, or none."""
+    mends = state[6] if mend is None else (state[6], mend)
+    return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], mends))
 
 
 def find_reading(text: str, tokens: Tokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
@@ -176,13 +191,28 @@ class _Search:
         self.kinds = tokens.kinds + "\0\0"
         self.root = node
         self.bits: dict[str, int] = {}
+        self.names: dict[int, str] = {}
         self.finished: list[tuple[_State, int]] = []
         self.limit = _MARGIN
         self.at = 0
         self.states: dict[tuple[Phase, int, int], _State] = {}
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best reading, the number of tokens it takes, and whether another one is as good."""
+        """Return the best reading, the number of tokens it takes, and whether another one is as good.
+
+        Readings that cost little are looked for first, because there are few of them.
+        """
+        for bound in _BOUNDS:
+            self.follow_all(bound, opened=opened)
+            best = self.choose()
+            if best is not None and best[0].cost + _SAME <= bound:
+                return best
+        return best
+
+    def follow_all(self, bound: float, *, opened: bool) -> None:
+        """Follow all readings that cost at most `bound` through all tokens."""
+        self.finished.clear()
+        self.limit = bound
         first = _State(0.0, Phase.VALUE, None, self.root, 0)
         if opened:
             first = self.open(first, "{", 0.0, Mend(0, "missing_opener", "{"))
@@ -191,16 +221,19 @@ class _Search:
         width = max(_FEWEST, min(_WIDTH, _STEPS // (count + 1)))
         for at in range(count):
             self.at, self.states = at, {}
-            self.limit = states[0].cost + _MARGIN
+            if bound == _ANY:
+                self.limit = states[0].cost + _MARGIN
             for state in states:
                 self.follow(state, 4)
-            states = sorted(self.states.values(), key=_cost_of)[:width]
+            states = list(self.states.values())
             if not states:
                 break
+            if len(states) > 1:
+                states.sort(key=_cost_of)
+                del states[width:]
         self.at = count
         for state in states:
             self.finish_at_end(state)
-        return self.choose()
 
     def choose(self) -> tuple[_State, int, bool] | None:
         if not self.finished:
@@ -216,12 +249,11 @@ class _Search:
 
     def follow(self, state: _State, inserts: int) -> None:
         """Add the readings that go on from `state` with the current token, after at most `inserts` brackets."""
-        if state.cost > self.limit:
+        phase, frame, at = state.phase, state.frame, self.at
+        if phase is Phase.DONE:
+            self.finish_before_rest(state, at)
             return
-        if state.phase is Phase.DONE:
-            self.finish_before_rest(state, self.at)
-            return
-        kind, at = self.kinds[self.at], self.at
+        kind, left = self.kinds[at], self.limit - state.cost
         if kind in (STRING, WORD):
             self.take_scalar(state, kind)
         elif kind in CLOSER_OF:
@@ -230,26 +262,25 @@ class _Search:
             self.take_comma(state)
         elif kind == ":":
             self.take_colon(state)
+            return
         else:
             self.take_closer(state, kind)
-        if not inserts:
-            return
-        phase, frame = state.phase, state.frame
-        if frame is None or kind == ":":
+        if not inserts or frame is None or left < _MISSING_CLOSER:
             return
         if kind == "{" and phase in _BETWEEN and self.begins_anew(at):
-            self.give_up(state)
+            self.close_all(state, _MISSING_CLOSER, _BEGUN_ANEW)
         is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
         if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
-            closed = self.close(state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[frame.kind]))
-            if closed is not None:
-                self.follow(closed, inserts - 1)
+            self.go_on(self.close(state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[frame.kind])), inserts)
         if phase not in _VALUE_DUE or kind == "," or (phase is not Phase.VALUE and kind in "}])"):
             return
         sign = "{" if is_key or kind == "}" else "["
-        if sign == "{" or phase is not Phase.FIRST_ITEM:  # the bracket before the first item is the missing one
-            opened = self.open(state, sign, _MISSING_OPENER, Mend(at, "missing_opener", sign))
-            self.follow(opened, inserts - 1)
+        if left >= _MISSING_OPENER and (sign == "{" or phase is not Phase.FIRST_ITEM):
+            self.go_on(self.open(state, sign, _MISSING_OPENER, Mend(at, "missing_opener", sign)), inserts)
+
+    def go_on(self, state: _State | None, inserts: int) -> None:
+        if state is not None and state.cost <= self.limit:
+            self.follow(state, inserts - 1)
 
     def begins_anew(self, at: int) -> bool:
         """Return True when the object at the brace `at` begins with the first name of the outermost object."""
@@ -257,110 +288,104 @@ class _Search:
             return False
         return self.name_at(at + 1) == self.name_at(1)
 
-    def give_up(self, state: _State) -> None:
-        """Keep the reading in which the outermost object is given up here and begins anew."""
-        self.close_all(state, _MISSING_CLOSER, _BEGUN_ANEW)
-
     def take_scalar(self, state: _State, kind: str) -> None:
-        phase, frame, at = state.phase, state.frame, self.at
+        _, phase, frame, slot, layout, _, _ = state
+        at = self.at
         if phase is Phase.AFTER and frame is not None:
             glued = kind == STRING == self.kinds[at - 1] and self.tokens.ends[at - 1] == self.tokens.starts[at]
             cost = _MISSING_COMMA + (_GLUED if glued else 0.0)
-            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
-            state = state.mended(cost, Mend(at, "missing_comma", ","), slot=frame.slot(), phase=phase)
-            state = state._replace(tied=state.tied or (glued and phase is Phase.ITEM))
-        if phase in (Phase.KEY, Phase.FIRST_KEY):
+            phase, slot = (Phase.KEY if frame.kind == "{" else Phase.ITEM), frame.slot()
+            state = _go_on(state, cost, Mend(at, "missing_comma", ","), phase, frame, slot, layout)
+            if glued and phase is Phase.ITEM:
+                state = state._replace(tied=True)
+        if phase is Phase.KEY or phase is Phase.FIRST_KEY:
             self.take_key(state, kind)
             return
+        cost, mend = self.judge_scalar(slot, kind), None
         if phase is Phase.COLON:
-            state = state.mended(_MISSING_COLON, Mend(at, "missing_colon", ":"))
-        cost = self.judge_scalar(state.slot, kind)
+            cost, mend = cost + _MISSING_COLON, Mend(at, "missing_colon", ":")
         if frame is not None and frame.kind != "{":
             frame, unlike = frame.with_item((STRING, 0, ""))
             cost += unlike
-        self.put(
-            state.mended(
-                cost,
-                frame=frame,
-                phase=Phase.AFTER if frame is not None else Phase.DONE,
-                layout=hash((state.layout, at)),
-            )
-        )
+        if state.cost + cost <= self.limit:
+            phase = Phase.AFTER if frame is not None else Phase.DONE
+            self.put(_go_on(state, cost, mend, phase, frame, None, hash((layout, at))))
 
     def take_key(self, state: _State, kind: str) -> None:
         at, frame = self.at, state.frame
         if frame is None or (kind == WORD and self.kinds[at + 1] != ":"):
             return
-        name = self.name_at(at)
-        bit = self.bits.setdefault(name, 1 << len(self.bits))
+        name = self.names.get(at)
+        if name is None:
+            name = self.names[at] = self.name_at(at)
+            self.bits.setdefault(name, 1 << len(self.bits))
+        bit = self.bits[name]
         cost = self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
-        self.put(
-            state.mended(
-                cost,
-                phase=Phase.COLON,
-                frame=frame.with_name(bit),
-                slot=frame.fields.get(name) or _extra_node(frame.node),
-                layout=hash((state.layout, at)),
-            )
-        )
+        if state.cost + cost <= self.limit:
+            slot = frame.fields.get(name) or _extra_node(frame.node)
+            layout = hash((state.layout, at))
+            self.put(_go_on(state, cost, None, Phase.COLON, frame.with_name(bit), slot, layout))
 
     def take_opener(self, state: _State, kind: str) -> None:
-        phase, frame, at = state.phase, state.frame, self.at
-        if frame is not None and kind != "(":
-            skipped = Mend(at, "extra_opener")
-            self.put(state.mended(_EXTRA_OPENER, skipped))
+        cost, phase, frame, slot, layout, _, _ = state
+        at, left = self.at, self.limit - cost
+        if frame is not None and kind != "(" and left >= _EXTRA_OPENER:
+            self.put(_go_on(state, _EXTRA_OPENER, Mend(at, "extra_opener"), phase, frame, slot, layout))
         if phase is Phase.AFTER and frame is not None and frame.kind != "{":
-            state = state.mended(
-                _MISSING_COMMA, Mend(at, "missing_comma", ","), phase=Phase.ITEM, slot=frame.slot()
-            )
+            mend, slot = Mend(at, "missing_comma", ","), frame.slot()
+            state = _go_on(state, _MISSING_COMMA, mend, Phase.ITEM, frame, slot, layout)
         elif phase is Phase.COLON:
-            state = state.mended(_MISSING_COLON, Mend(at, "missing_colon", ":"))
-        elif phase not in (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM):
+            mend = Mend(at, "missing_colon", ":")
+            state = _go_on(state, _MISSING_COLON, mend, Phase.VALUE, frame, slot, layout)
+        elif phase not in _VALUE_DUE:
             return
         self.put(self.open(state, kind, 0.0, None))
         other = "[" if kind == "{" else "{"
-        if frame is None and other != "{":
-            return  # arguments are an object
-        self.put(self.open(state, other, _WRONG_OPENER, Mend(at, "wrong_opener", other)))
+        if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
+            self.put(self.open(state, other, _WRONG_OPENER, Mend(at, "wrong_opener", other)))
 
     def take_comma(self, state: _State) -> None:
-        phase, frame, at = state.phase, state.frame, self.at
+        _, phase, frame, slot, layout, _, _ = state
+        at = self.at
         if frame is None:
             return
         if phase is Phase.AFTER:
-            self.put(state.mended(0.0, phase=Phase.KEY if frame.kind == "{" else Phase.ITEM, slot=frame.slot()))
-        elif phase in (Phase.VALUE, Phase.COLON):
+            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
+            self.put(_go_on(state, 0.0, None, phase, frame, frame.slot(), layout))
+        elif phase is Phase.VALUE or phase is Phase.COLON:
             if phase is Phase.COLON:
-                cost = _COMMA_FOR_COLON + (0.0 if state.slot is not None else _UNNAMED)
+                cost = _COMMA_FOR_COLON + (0.0 if slot is not None else _UNNAMED)
                 mend = Mend(at, "wrong_separator", ":")
-                self.put(state.mended(cost, mend, phase=Phase.VALUE, tied=state.tied or state.slot is None))
-            mend = Mend(at, "missing_value")
-            self.put(state.mended(_MISSING_VALUE, mend, phase=Phase.KEY, slot=None))
+                changed = _go_on(state, cost, mend, Phase.VALUE, frame, slot, layout)
+                self.put(changed if slot is not None else changed._replace(tied=True))
+            self.put(_go_on(state, _MISSING_VALUE, Mend(at, "missing_value"), Phase.KEY, frame, None, layout))
         else:
-            self.put(state.mended(_EXTRA_COMMA, Mend(at, "extra_comma")))
+            self.put(_go_on(state, _EXTRA_COMMA, Mend(at, "extra_comma"), phase, frame, slot, layout))
 
     def take_colon(self, state: _State) -> None:
-        phase, frame, at = state.phase, state.frame, self.at
+        _, phase, frame, slot, layout, _, _ = state
+        at = self.at
         if frame is None:
             return
         if phase is Phase.COLON:
-            self.put(state.mended(0.0, phase=Phase.VALUE))
+            self.put(_go_on(state, 0.0, None, Phase.VALUE, frame, slot, layout))
         elif phase is Phase.VALUE:
-            self.put(state.mended(_EXTRA_COLON, Mend(at, "extra_colon")))
+            self.put(_go_on(state, _EXTRA_COLON, Mend(at, "extra_colon"), phase, frame, slot, layout))
         elif phase is Phase.AFTER:
-            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
-            mend = Mend(at, "wrong_separator", ",")
-            self.put(state.mended(_COLON_FOR_COMMA, mend, phase=phase, slot=frame.slot()))
+            phase, mend = (Phase.KEY if frame.kind == "{" else Phase.ITEM), Mend(at, "wrong_separator", ",")
+            self.put(_go_on(state, _COLON_FOR_COMMA, mend, phase, frame, frame.slot(), layout))
 
     def take_closer(self, state: _State, kind: str) -> None:
-        phase, frame, at = state.phase, state.frame, self.at
+        cost, phase, frame, slot, layout, _, _ = state
+        at = self.at
         if frame is None:
             return
-        self.put(state.mended(_EXTRA_CLOSER, Mend(at, "extra_closer")))
-        if phase in (Phase.KEY, Phase.ITEM):
-            state = state.mended(0.0, Mend(at, "trailing_comma"))
-        elif phase in (Phase.VALUE, Phase.COLON):
-            state = state.mended(_MISSING_VALUE, Mend(at, "missing_value"))
+        if cost + _EXTRA_CLOSER <= self.limit:
+            self.put(_go_on(state, _EXTRA_CLOSER, Mend(at, "extra_closer"), phase, frame, slot, layout))
+        if phase is Phase.KEY or phase is Phase.ITEM:
+            state = _go_on(state, 0.0, Mend(at, "trailing_comma"), phase, frame, slot, layout)
+        elif phase is Phase.VALUE or phase is Phase.COLON:
+            state = _go_on(state, _MISSING_VALUE, Mend(at, "missing_value"), phase, frame, slot, layout)
         due = CLOSER_OF[frame.kind]
         mend = None if kind == due else Mend(at, "wrong_closer", due)
         closed = self.close(state, _WRONG_CLOSER if mend else 0.0, mend)
@@ -370,42 +395,32 @@ class _Search:
     # --- brackets ------------------------------------------------------------------------------------
 
     def open(self, state: _State, kind: str, cost: float, mend: Mend | None) -> _State:
-        node, fields = state.slot, {}
-        if kind == "{":
-            fields = known_fields(node)
-        return state.mended(
-            cost + _judge_container(node, kind),
-            mend,
-            phase=Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM,
-            frame=_Frame(kind, node, fields, state.frame, mend is None or mend.what != "missing_opener"),
-            slot=node.items if node is not None and kind != "{" else None,
-            layout=hash((state.layout, kind)),
-        )
+        node = state.slot
+        sent = mend is None or mend.what != "missing_opener"
+        frame = _Frame(kind, node, known_fields(node) if kind == "{" else {}, state.frame, sent)
+        phase = Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM
+        cost += _judge_container(node, kind)
+        return _go_on(state, cost, mend, phase, frame, frame.slot(), hash((state.layout, kind)))
 
     def close(self, state: _State, cost: float, mend: Mend | None) -> _State | None:
+        """Close the innermost bracket. Return None where no bracket of it was sent, and none is declared."""
         frame = state.frame
-        if frame is None:
+        if frame is None or state.cost + cost > self.limit:
             return None
-        if not frame.sent and mend is not None and frame.outer is not None:
-            if frame.node is None or _CONTAINERS.get(frame.node.kind) != frame.kind:
+        outer, node = frame.outer, frame.node
+        if not frame.sent and mend is not None and outer is not None:
+            if node is None or node.kind is None or _CONTAINERS.get(node.kind) != frame.kind:
                 return None
             cost += _INVENTED
-        if frame.node is not None and frame.node.required and frame.kind == "{":
+        if node is not None and node.required and frame.kind == "{":
             bits = self.bits
-            absent = sum(not frame.names & bits.get(name, 0) for name in frame.node.required)
+            absent = sum(not frame.names & bits.get(name, 0) for name in node.required)
             cost += min(absent, 2) * _ABSENT_NAME
-        outer = frame.outer
         if outer is not None and outer.kind != "{":
             outer, unlike = outer.with_item((frame.kind, frame.names, frame.shape[0] if frame.shape else ""))
             cost += unlike
-        return state.mended(
-            cost,
-            mend,
-            phase=Phase.AFTER if outer is not None else Phase.DONE,
-            frame=outer,
-            slot=None,
-            layout=hash((state.layout, "}")),
-        )
+        phase = Phase.AFTER if outer is not None else Phase.DONE
+        return _go_on(state, cost, mend, phase, outer, None, hash((state.layout, "}")))
 
     # --- the end -------------------------------------------------------------------------------------
 
