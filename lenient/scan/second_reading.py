@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from lenient.definitions.json_schema.nodes import Node
+from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import MAX_DEPTH, Diagnostic
 from lenient.diagnostics.unreadable import UnreadableError
@@ -35,19 +35,42 @@ _OF_STRINGS = {
     "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,
     "escaped_closing_quote": 1.0, "missing_opening_quote": 1.0, "ambiguous": 1.5,
 }  # fmt: skip
+_CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
 """What a finding of the first reading costs, as mends do in `reading_search`."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _CLEARLY = 0.6  # a cost that is lower by so much decides
 
 
-def is_doubtful(text: str, first: ScanResult, found: Sequence[Diagnostic]) -> bool:
-    """Return True when brackets or quotes were mended in the first reading, or what follows shows that it goes on."""
-    if any(one.code == "string_concatenation" for one in found):
+def is_doubtful(text: str, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
+    """Return True when the text may have a better reading than the first one.
+
+    This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. It is
+    not when the text was only cut off: then the brackets are missing at its end.
+    """
+    codes = {one.code for one in found}
+    if "string_concatenation" in codes:
         return False  # its strings do not stand apart
-    return (
-        any(one.code in _OF_BRACKETS or one.code in _OF_STRINGS for one in found)
-        or _GOES_ON.match(text, first.end) is not None
+    doubts = codes & (_OF_BRACKETS.keys() | _OF_STRINGS.keys())
+    if not doubts:
+        return _GOES_ON.match(text, first.end) is not None
+    if doubts != {"missing_closer"} or text.rstrip()[-1:] in _CLOSERS:
+        return True
+    is_cut = all(one.start == one.end == len(text) for one in found if one.code == "missing_closer")
+    return not is_cut or not _fits_names(first.value, node)
+
+
+def _fits_names(value: object, node: Node | None) -> bool:
+    """Return True when all names in the value are declared where they stand, or nothing is."""
+    if node is None:
+        return True
+    if isinstance(value, list):
+        return all(_fits_names(item, node.items) for item in value if isinstance(item, (dict, list)))
+    if not isinstance(value, dict):
+        return True
+    fields = known_fields(node)
+    return (not fields or value.keys() <= fields.keys()) and all(
+        _fits_names(inner, fields.get(name)) for name, inner in value.items()
     )
 
 
@@ -61,13 +84,13 @@ def read_again(
     """
     text, start = fresh.text, fresh.position
     found = before.findings.items
-    for ends in ({}, before.strings.ends):
+    ends: Mapping[int, StringEnd] = {}
+    needed = len(text) if first is None else first.end
+    tokens = split_tokens(text, start, ends)
+    if tokens is not None and tokens.end < needed and any(one.code in _OF_BRACKETS for one in found):
+        ends = before.strings.ends
         tokens = split_tokens(text, start, ends)
-        if tokens is None:
-            return None
-        if tokens.end >= (len(text) if first is None else first.end):
-            break
-    else:
+    if tokens is None or tokens.end < needed:
         return None
     chosen = find_reading(text, tokens, node, opened=opened)
     if chosen is None:
@@ -89,7 +112,11 @@ def read_again(
 
 
 def replay_reading(
-    reading: ScanState, tokens: Tokens, chosen: ChosenReading, node: Node | None, ends: Mapping[int, StringEnd]
+    reading: ScanState,
+    tokens: Tokens,
+    chosen: ChosenReading,
+    node: Node | None,
+    ends: Mapping[int, StringEnd],
 ) -> tuple[object, ValueSpan]:
     """Return the value of the chosen reading and its span; report the mends.
 
@@ -109,7 +136,12 @@ class _Replay:
     """The progress of one replay. `key_start` is the offset of the key whose value is due, else -1."""
 
     def __init__(
-        self, reading: ScanState, tokens: Tokens, chosen: ChosenReading, node: Node | None, ends: Mapping[int, StringEnd]
+        self,
+        reading: ScanState,
+        tokens: Tokens,
+        chosen: ChosenReading,
+        node: Node | None,
+        ends: Mapping[int, StringEnd],
     ) -> None:
         self.reading = reading
         self.tokens = tokens

@@ -38,7 +38,7 @@ _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
 _UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
-_WRONG_CONTAINER, _WRONG_SCALAR = 1.0, 0.4
+_WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
 _REST_VALUE, _REST_TEXT = 1.5, 0.2
 _INVENTED = 1.0  # neither bracket of an object or array was sent
 
@@ -271,7 +271,9 @@ class _Search:
             self.close_all(state, _MISSING_CLOSER, _BEGUN_ANEW)
         is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
         if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
-            self.go_on(self.close(state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[frame.kind])), inserts)
+            self.go_on(
+                self.close(state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[frame.kind])), inserts
+            )
         if phase not in _VALUE_DUE or kind == "," or (phase is not Phase.VALUE and kind in "}])"):
             return
         sign = "{" if is_key or kind == "}" else "["
@@ -292,7 +294,9 @@ class _Search:
         _, phase, frame, slot, layout, _, _ = state
         at = self.at
         if phase is Phase.AFTER and frame is not None:
-            glued = kind == STRING == self.kinds[at - 1] and self.tokens.ends[at - 1] == self.tokens.starts[at]
+            glued = (
+                kind == STRING == self.kinds[at - 1] and self.tokens.ends[at - 1] == self.tokens.starts[at]
+            )
             cost = _MISSING_COMMA + (_GLUED if glued else 0.0)
             phase, slot = (Phase.KEY if frame.kind == "{" else Phase.ITEM), frame.slot()
             state = _go_on(state, cost, Mend(at, "missing_comma", ","), phase, frame, slot, layout)
@@ -500,9 +504,10 @@ class _Search:
         """Return what it costs that a string or word stands where `node` is declared."""
         if node is None or node.kind is None:
             return 0.0
+        if kind == WORD and self.text[self.tokens.starts[self.at]] in "nN":
+            return 0.0 if node.nullable else _NULL
         if node.kind in _CONTAINERS:
-            null = kind == WORD and self.text[self.tokens.starts[self.at] : self.tokens.ends[self.at]] == "null"
-            return _SIMILAR_NAME if null else _WRONG_CONTAINER
+            return _WRONG_CONTAINER
         return _WRONG_SCALAR if (kind == WORD) == (node.kind in _TEXTS) else 0.0
 
 
