@@ -1,7 +1,7 @@
-"""Reads a value once more when its brackets or quotes were in doubt: along the reading with the fewest mends.
+"""Reads a value once more when its brackets or quotes were in doubt, along the reading with the fewest mends.
 
-`lenient.scan.structure` chooses that reading. It is taken instead of the first one when it gives another value
-and needs less.
+`lenient.scan.structure` chooses that reading. It is taken instead of the first one when it gives another
+value and needs less.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lenient.scan.strings.string_end import StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.unquoted import read_unquoted
 from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend, find_reading
-from lenient.scan.structure.tokens import STRING, WORD, Tokens, split_tokens
+from lenient.scan.structure.tokens import STRING, WORD, TextTokens, split_tokens
 
 _ANOTHER = "Other brackets may be the wrong ones."
 _GOES_ON = re.compile(
@@ -28,8 +28,8 @@ _GOES_ON = re.compile(
 )
 """After a value: a bracket, or a key and its colon."""
 _OF_BRACKETS = {
-    "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1, "wrong_opener": 1.1,
-    "duplicate_key": 1.5, "missing_value": 2.0,
+    "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
+    "wrong_opener": 1.1, "duplicate_key": 1.5, "missing_value": 2.0,
 }  # fmt: skip
 _OF_STRINGS = {
     "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,
@@ -113,7 +113,7 @@ def read_again(
 
 def replay_reading(
     reading: ScanState,
-    tokens: Tokens,
+    tokens: TextTokens,
     chosen: ChosenReading,
     node: Node | None,
     ends: Mapping[int, StringEnd],
@@ -138,7 +138,7 @@ class _Replay:
     def __init__(
         self,
         reading: ScanState,
-        tokens: Tokens,
+        tokens: TextTokens,
         chosen: ChosenReading,
         node: Node | None,
         ends: Mapping[int, StringEnd],

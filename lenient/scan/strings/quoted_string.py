@@ -140,9 +140,9 @@ class StringReader:
             return self.decode(start + 2, doubled), StringEnd(doubled, doubled + 2, StringClosing.QUOTE)
         quotes = self.text[start] * 3
         if quotes[0] in "\"'" and self.text.startswith(quotes, start):
-            end = self.ahead.find_triple_end(quotes, start + 3)
-            if end is not None:
-                return self.read_triple(start, end)
+            last = self.ahead.find_triple_end(quotes, start + 3)
+            if last is not None:
+                return self.read_triple(start, last)
         end = find_string_end(self.text, start + 1, self.text[start], place, self.ahead)
         self.ends[start] = end
         return self.finish_string(start, end, place.role)
@@ -154,9 +154,9 @@ class StringReader:
             self.report("narration_removed", start, start + 2, found="**")
             self.report("narration_removed", after - 2, after, found="**")
             return self.read_between(start + 2, after - 2, role)
-        if after - start >= 6 and text.startswith('"""', start):  # noqa: PLR2004
+        if after - start >= 6 and text.startswith('"""', start):
             return self.read_triple(start, after - 3)[0]
-        if after - start >= 5 and text.startswith('""', start):  # noqa: PLR2004
+        if after - start >= 5 and text.startswith('""', start):
             self.report("extra_quote", start, start + 1, found='"')
             self.report("extra_quote", after - 1, after, found='"')
             return self.decode(start + 2, after - 2)
@@ -223,14 +223,13 @@ class StringReader:
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
     def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
-        """Return True when the string may have ended at a quote in its body: a member or item follows the quote.
+        """Return True when the string may have ended at a quote in its body: a member or item follows.
 
-        The same holds when both quotes of the string are doubled.
-
-        Quotes and brackets that the body opens before that quote show that the quote is text.
+        Quotes and brackets that the body opens before that quote show that the quote is text. Return True as
+        well when both quotes of the string are doubled.
         """
         text, position, balance, quotes = self.text, start + 1, 0, 0
-        if end.inner == 2 and end.first_inner == position and text[end.body - 1] == '"':  # noqa: PLR2004
+        if end.inner == 2 and end.first_inner == position and text[end.body - 1] == '"':
             return True
         for match in _BOUNDARIES[role].finditer(text, end.first_inner, end.after):
             at = match.start()

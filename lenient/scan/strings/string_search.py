@@ -153,7 +153,7 @@ def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) ->
 
 
 def _fits_brackets(text: str, at: int, place: StringPlace, closers: str, openers: str) -> bool:
-    """Return True when the brackets before a quote are due, and the quote opens a key or item that fits there."""
+    """Return True when the brackets before a quote are due, and the quote opens a key or item."""
     stack = [frame.close for frame in place.stack]
     for sign in closers.split():
         for close in sign:

@@ -1,7 +1,7 @@
 """Searches the reading of a text's tokens that needs the fewest mends.
 
-Each reading is a way to close, open, skip and replace brackets, commas and colons, so that the tokens make one
-JSON value. All readings are followed side by side, token by token; those that have the same brackets open
+Each reading is a way to close, open, skip and replace brackets, commas and colons, so that the tokens make
+one JSON value. All readings are followed side by side, token by token; those that have the same brackets open
 continue as one. Each mend costs something, and so does a name that the definition declares elsewhere. The
 number of readings that are followed is bounded, so that the search takes linear time.
 """
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.scan.structure.tokens import STRING, WORD, Tokens, name_of_key
+from lenient.scan.structure.tokens import STRING, WORD, TextTokens, name_of_key
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
 _MOST = 4.0  # costs beyond which no reading is taken, and for each token
@@ -85,7 +85,7 @@ class ChosenReading(NamedTuple):
 
 
 _Shape = tuple[str, int, str]
-"""The kind of an item, the names in it when it is an object, the kind of its own items when it is an array."""
+"""The kind of an item, the names in an item that is an object, the kind of what is in an array."""
 
 
 class _Frame:
@@ -120,7 +120,7 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with an item of the given shape in it, and what it costs if others are unlike it."""
+        """Return this array with one item more, and what it costs when the item is unlike the first."""
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
         (kind, names, items), (first, known, others) = shape, self.shape
@@ -135,7 +135,7 @@ class _Frame:
 class _State(NamedTuple):
     """One reading of the tokens so far.
 
-    `slot` is the definition of the value that is due. `layout` stands for the values and brackets read so far:
+    `slot` is the definition of the value that is due. `layout` stands for the values and brackets so far:
     readings with the same layout give the same value. `mends` is a linked list, the last mend first.
     """
 
@@ -162,7 +162,7 @@ def _go_on(
     return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], mends))
 
 
-def find_reading(text: str, tokens: Tokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
+def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
     """Return the reading of the tokens that needs the fewest mends, None when each needs too many.
 
     `node` is the definition of the value. `opened` means that the opening brace of the value is missing.
@@ -185,7 +185,7 @@ def find_reading(text: str, tokens: Tokens, node: Node | None, *, opened: bool) 
 class _Search:
     """The search over one list of tokens."""
 
-    def __init__(self, text: str, tokens: Tokens, node: Node | None) -> None:
+    def __init__(self, text: str, tokens: TextTokens, node: Node | None) -> None:
         self.text = text
         self.tokens = tokens
         self.kinds = tokens.kinds + "\0\0"
@@ -248,7 +248,10 @@ class _Search:
     # --- readings of one token -----------------------------------------------------------------------
 
     def follow(self, state: _State, inserts: int) -> None:
-        """Add the readings that go on from `state` with the current token, after at most `inserts` brackets."""
+        """Add the readings that go on from `state` with the current token.
+
+        At most `inserts` brackets are added before it.
+        """
         phase, frame, at = state.phase, state.frame, self.at
         if phase is Phase.DONE:
             self.finish_before_rest(state, at)
@@ -285,8 +288,8 @@ class _Search:
             self.follow(state, inserts - 1)
 
     def begins_anew(self, at: int) -> bool:
-        """Return True when the object at the brace `at` begins with the first name of the outermost object."""
-        if at < 2 or self.kinds[:2] != "{s" or self.kinds[at + 1] != STRING:  # noqa: PLR2004
+        """Return True when the object at `at` begins with the first name of the outermost object."""
+        if at < 2 or self.kinds[:2] != "{s" or self.kinds[at + 1] != STRING:
             return False
         return self.name_at(at + 1) == self.name_at(1)
 
@@ -469,7 +472,7 @@ class _Search:
         self.close_all(state, cost, _MISSING_CLOSER if self.kinds[self.at - 1] in "}])" else _CUT_OFF)
 
     def close_all(self, state: _State, cost: float, further: float) -> None:
-        """Close all open brackets before the current token; the first costs `cost`, each other one `further`."""
+        """Close all brackets before the current token; the first costs `cost`, each other one `further`."""
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:
             if current.frame is None:

@@ -1,7 +1,7 @@
 """Splits a text into brackets, commas, colons, strings and words, where every string certainly ends.
 
-A string ends at its first unescaped quote. That is certain where a bracket, comma, colon or blank stands around
-each string: a quote that belongs to a text would leave words of this text outside of the strings.
+A string ends at its first unescaped quote. That is certain where a bracket, comma, colon or blank stands
+around each string: a quote that belongs to a text would leave words of this text outside of the strings.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from lenient.diagnostics import MAX_DEPTH
 from lenient.scan.strings.string_end import StringEnd
 
 STRING, WORD = "s", "w"
@@ -38,8 +39,10 @@ _SIGNS = {
 }  # fmt: skip
 """Maps the other spellings of brackets, commas and colons to those of JSON."""
 
+_DEPTH = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}
 
-class Tokens(NamedTuple):
+
+class TextTokens(NamedTuple):
     """The tokens of a text: for each its kind, its span and where it stands in the text.
 
     A kind is `STRING`, `WORD`, or the bracket, comma or colon itself. `end` is the offset at which no further
@@ -52,8 +55,8 @@ class Tokens(NamedTuple):
     end: int
 
 
-def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> Tokens | None:
-    """Return the tokens of `text` from `start` on, None when there are more than `MAX_TOKENS`.
+def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> TextTokens | None:
+    """Return the tokens of `text` from `start` on, None when they are too many or nested too deep.
 
     `known` are the ends of strings that were found otherwise, by the offsets at which the strings begin. The
     tokens end before the first part of which it is not certain where it ends.
@@ -62,6 +65,7 @@ def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> Token
     starts: list[int] = []
     ends: list[int] = []
     position, last = start, ""
+    depth = 0
     doubled = text.startswith("{{", start)
     match_token, match_gap = _TOKEN.match, _BLANKS.match
     while True:
@@ -80,15 +84,17 @@ def split_tokens(text: str, start: int, known: Mapping[int, StringEnd]) -> Token
             and last in (STRING, WORD)
             and (ends[-1] == begin or _COLON.match(text, position) is None)
         ):
-            return Tokens("".join(kinds[:-1]), starts[:-1], ends[:-1], starts[-1])
+            return TextTokens("".join(kinds[:-1]), starts[:-1], ends[:-1], starts[-1])
         kinds.append(kind)
         starts.append(begin)
         ends.append(position)
-        if len(kinds) > MAX_TOKENS:
+        if kind in _DEPTH:
+            depth += _DEPTH[kind]
+        if len(kinds) > MAX_TOKENS or depth > MAX_DEPTH:
             return None
         last = kind
     rest = match_gap(text, position)
-    return Tokens("".join(kinds), starts, ends, rest.end() if rest else position)
+    return TextTokens("".join(kinds), starts, ends, rest.end() if rest else position)
 
 
 def name_of_key(text: str, start: int, end: int) -> str:
