@@ -51,7 +51,7 @@ def scan_value(
         first = _scan_once(reading, node, opened=opened)
         if strict:
             return first
-        if not is_doubtful(piece.text, first, own.items, node):
+        if not is_doubtful(piece, first, own.items, node):
             findings.extend(own.items)
             return first
         failure = None

@@ -15,7 +15,7 @@ from lenient.diagnostics import MAX_DEPTH, Diagnostic
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.open_brackets import OpenContainer, role_within
 from lenient.scan.scan_state import ScanResult, ScanState, scalar_text
-from lenient.scan.source_text import ValueSpan
+from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.string_end import StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.unquoted import read_unquoted
@@ -35,6 +35,7 @@ _OF_STRINGS = {
     "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,
     "escaped_closing_quote": 1.0, "missing_opening_quote": 1.0, "ambiguous": 1.5,
 }  # fmt: skip
+_DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
 """What a finding of the first reading costs, as mends do in `reading_search`."""
@@ -42,7 +43,7 @@ _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _CLEARLY = 0.6  # a cost that is lower by so much decides
 
 
-def is_doubtful(text: str, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
+def is_doubtful(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
     """Return True when the text may have a better reading than the first one.
 
     This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. It is
@@ -51,13 +52,20 @@ def is_doubtful(text: str, first: ScanResult, found: Sequence[Diagnostic], node:
     codes = {one.code for one in found}
     if "string_concatenation" in codes:
         return False  # its strings do not stand apart
-    doubts = codes & (_OF_BRACKETS.keys() | _OF_STRINGS.keys())
-    if not doubts:
-        return _GOES_ON.match(text, first.end) is not None
-    if doubts != {"missing_closer"} or text.rstrip()[-1:] in _CLOSERS:
-        return True
-    is_cut = all(one.start == one.end == len(text) for one in found if one.code == "missing_closer")
-    return not is_cut or not _fits_names(first.value, node)
+    if codes.isdisjoint(_DOUBTS):
+        return _GOES_ON.match(piece.text, first.end) is not None
+    return piece.text.rstrip()[-1:] in _CLOSERS or not _is_cut_off(piece, first, found, node)
+
+
+def _is_cut_off(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
+    """Return True when brackets are missing at the end only, and no name contradicts their being there."""
+    doubts = [one for one in found if one.code in _DOUBTS and one.code != "unclosed_string"]
+    end = piece.to_raw(len(piece.text))
+    return (
+        bool(doubts)
+        and all(one.code == "missing_closer" and one.start == end for one in doubts)
+        and _fits_names(first.value, node)
+    )
 
 
 def _fits_names(value: object, node: Node | None) -> bool:
@@ -104,10 +112,34 @@ def read_again(
         value, mark = replay_reading(fresh, tokens, chosen, node, ends)
     except UnreadableError:
         return None
-    if first is None or value != first.value:
-        return ScanResult(value, mark, fresh.position)
-    if chosen.tied and not any(one.lossy for one in found):
-        found.extend(one for one in fresh.findings.items if one.code == "ambiguous")
+    second = ScanResult(value, mark, fresh.position)
+    if first is None:
+        return second
+    return _choose(first, second, fresh, before, node, chosen)
+
+
+def _choose(
+    first: ScanResult,
+    second: ScanResult,
+    fresh: ScanState,
+    before: ScanState,
+    node: Node | None,
+    chosen: ChosenReading,
+) -> ScanResult | None:
+    """Return the second reading, None when the first one stands; then it may be reported as ambiguous."""
+    found = before.findings.items
+    doubtful = [one for one in fresh.findings.items if one.code == "ambiguous"]
+    if second.value != first.value:
+        if isinstance(first.value, dict) and not isinstance(second.value, dict):
+            return None  # arguments are an object
+        if not _is_cut_off(before.piece, first, found, node):
+            return second
+        if not chosen.needs_only("missing_closer"):
+            return None
+        end = before.piece.to_raw(len(before.text))
+        doubtful = [Diagnostic("ambiguous", "$", end, end, hint=_ANOTHER)]
+    if not any(one.lossy for one in found):
+        found.extend(doubtful)
     return None
 
 

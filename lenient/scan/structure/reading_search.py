@@ -83,6 +83,9 @@ class ChosenReading(NamedTuple):
     tied: bool
     end: int
 
+    def needs_only(self, code: str) -> bool:
+        return all(mend.what == code for mends in self.mends.values() for mend in mends)
+
 
 _Shape = tuple[str, int, str]
 """The kind of an item, the names in an item that is an object, the kind of what is in an array."""
@@ -160,6 +163,16 @@ def _go_on(
     """Return the reading that follows `state` with one mend more, or none."""
     mends = state[6] if mend is None else (state[6], mend)
     return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], mends))
+
+
+def _holds(state: _State, code: str) -> bool:
+    """Return True when one of the mends of a reading has this code."""
+    link = state.mends
+    while link is not None:
+        link, mend = link
+        if mend.what == code:
+            return True
+    return False
 
 
 def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
@@ -464,6 +477,8 @@ class _Search:
 
     def finish_at_end(self, state: _State) -> None:
         """Close all brackets that are open at the end of the text."""
+        if state.frame is None or _holds(state, "extra_opener"):
+            return  # a bracket that is never closed is none too many
         cost = _MISSING_CLOSER
         if self.tokens.end < len(self.text):
             cost += _REST_TEXT
