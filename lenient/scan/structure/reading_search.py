@@ -349,7 +349,12 @@ class _Search:
     def take_opener(self, state: _State, kind: str) -> None:
         cost, phase, frame, slot, layout, _, _ = state
         at, left = self.at, self.limit - cost
-        if frame is not None and kind != "(" and left >= _EXTRA_OPENER:
+        if (
+            frame is not None
+            and kind != "("
+            and left >= _EXTRA_OPENER
+            and not _holds(state, "missing_closer")
+        ):
             self.put(_go_on(state, _EXTRA_OPENER, Mend(at, "extra_opener"), phase, frame, slot, layout))
         if phase is Phase.AFTER and frame is not None and frame.kind != "{":
             mend, slot = Mend(at, "missing_comma", ","), frame.slot()
@@ -427,6 +432,8 @@ class _Search:
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
             return None
+        if mend is not None and mend.what == "missing_closer" and _holds(state, "extra_opener"):
+            return None  # a bracket that is never closed is none too many
         outer, node = frame.outer, frame.node
         if not frame.sent and mend is not None and outer is not None:
             if node is None or node.kind is None or _CONTAINERS.get(node.kind) != frame.kind:
@@ -477,8 +484,6 @@ class _Search:
 
     def finish_at_end(self, state: _State) -> None:
         """Close all brackets that are open at the end of the text."""
-        if state.frame is None or _holds(state, "extra_opener"):
-            return  # a bracket that is never closed is none too many
         cost = _MISSING_CLOSER
         if self.tokens.end < len(self.text):
             cost += _REST_TEXT
