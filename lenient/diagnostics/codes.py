@@ -212,6 +212,8 @@ _REPAIR_ROWS = (
          "`\\x41` in single quotes or back-ticks is one character.", Example("{'a': '\\x41'}")),
     Code("extra_closer", _R, _WARN, False, "A closing bracket without an opening one was skipped.",
          "The model lost count.", Example('{"a": 1}}')),
+    Code("extra_opener", _R, _WARN, False, "An opening bracket without a closing one was skipped.",
+         "The model opened more than it closed.", Example('{"a": [[1, 2]}', {"a": {"type": "array", "items": _I}})),
     Code("missing_opener", _R, _WARN, False, "An opening bracket was added.",
          "The text starts with a key.", Example('"a": 1}')),
     Code("key_value_lines", _R, _WARN, False, "Names and values in `key=value` form were read as an object.",

@@ -101,6 +101,7 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
     if ":" in text or "：" in text:
         mend = read_key_with_colon_inside(reading.text, start, end.after, frame.fields)
         if mend is not None:
+            reading.strings.ends.pop(at, None)
             return _read_misquoted_key(reading, mend)
     if end.closing is StringClosing.TEXT_END:
         reading.drop_member(frame, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from lenient.diagnostics import MAX_FOUND, Diagnostic, Findings, Path, shorten
@@ -12,6 +13,15 @@ from lenient.scan.strings.quoted_string import StringReader
 from lenient.scan.strings.string_end import StringEnd
 from lenient.scan.strings.string_end_scoring import StringPlace, StringRole
 from lenient.scan.strings.trivia import pass_trivia
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """The value that was read, its span (`mark`) and the offset where reading stopped (`end`)."""
+
+    value: Any
+    mark: ValueSpan
+    end: int
 
 
 class ScanState:

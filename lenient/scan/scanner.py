@@ -6,32 +6,21 @@ help to tell keys from text. Valid JSON is read without any repair.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Findings, Path
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.closing_brackets import close_all_brackets, close_bracket
 from lenient.scan.object_members import read_member
 from lenient.scan.open_brackets import OpenContainer
-from lenient.scan.scan_state import ScanState
-from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.scan_state import ScanResult, ScanState
+from lenient.scan.second_reading import is_doubtful, read_again
+from lenient.scan.source_text import SourceText
 from lenient.scan.strings.quoted_string import StringReader
 from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
 from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.value_start import read_value_start
 
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
-
-
-@dataclass(frozen=True, slots=True)
-class ScanResult:
-    """The value that was read, its span (`mark`) and the offset where reading stopped (`end`)."""
-
-    value: Any
-    mark: ValueSpan
-    end: int
 
 
 def scan_value(
@@ -54,8 +43,33 @@ def scan_value(
 
     Raises UnreadableError and TooManyFindingsError.
     """
-    strings = StringReader(piece.text, ahead or Lookahead(piece.text), strict=strict)
-    reading = ScanState(piece, start, findings, path, strings)
+    ahead = ahead or Lookahead(piece.text)
+    own = findings if strict else Findings()
+    reading = ScanState(piece, start, own, path, StringReader(piece.text, ahead, strict=strict))
+    first: ScanResult | None = None
+    try:
+        first = _scan_once(reading, node, opened=opened)
+        if strict:
+            return first
+        if not is_doubtful(piece, first, own.items, node):
+            findings.extend(own.items)
+            return first
+        failure = None
+    except UnreadableError as error:
+        failure = error
+    fresh = ScanState(piece, start, Findings(), path, StringReader(piece.text, ahead, strict=False))
+    second = read_again(fresh, node, first, reading, opened=opened)
+    if second is not None:
+        findings.extend(fresh.findings.items)
+        return second
+    findings.extend(own.items)
+    if first is None:
+        raise failure or UnreadableError("truncated", start)
+    return first
+
+
+def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:
+    """Read one value from left to right."""
     if opened:
         _open_missing_brace(reading, node)
     else:

@@ -18,7 +18,8 @@ from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
 from lenient.diagnostics.codes import Stage
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.located_value import LocatedValue
-from lenient.scan.scanner import ScanResult, scan_value
+from lenient.scan.scan_state import ScanResult
+from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead
 from lenient.scan.valid_json import find_valid_end

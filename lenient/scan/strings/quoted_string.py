@@ -34,6 +34,20 @@ _SIDE_BY_SIDE = re.compile(
 """Before a string that no colon follows."""
 _WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
+_ANEW = r"\"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
+_CLOSED = r"\"\s*+[}\])]*+\s*+"
+_NEVER = re.compile(r"(?!)")
+_BOUNDARIES = {
+    StringRole.MEMBER: re.compile(
+        rf"\"\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\"\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
+    ),
+    StringRole.ITEM: re.compile(rf"{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}"),
+    StringRole.KEY: _NEVER,
+    StringRole.ROOT: _NEVER,
+}
+"""A quote and what follows it where a string ends between two members or items."""
+_PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
+"""The beginning of a path of Windows, which may end in a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
 
@@ -54,6 +68,7 @@ class StringReader:
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
         self.ahead = ahead
+        self.ends: dict[int, StringEnd] = {}  # those that were searched for, by the start of the string
 
     def pass_prefix(self, position: int) -> int:
         """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
@@ -108,6 +123,7 @@ class StringReader:
         """Read the string whose opening quote is at `start`. Return its text and its end."""
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
+            self.raw = False
             return plain.group(1), StringEnd(plain.end(1), plain.end(1) + 1, StringClosing.QUOTE)
         if self.strict:
             try:
@@ -124,12 +140,28 @@ class StringReader:
             return self.decode(start + 2, doubled), StringEnd(doubled, doubled + 2, StringClosing.QUOTE)
         quotes = self.text[start] * 3
         if quotes[0] in "\"'" and self.text.startswith(quotes, start):
-            end = self.ahead.find_triple_end(quotes, start + 3)
-            if end is not None:
-                return self.read_triple(start, end)
-        return self.finish_string(
-            start, find_string_end(self.text, start + 1, self.text[start], place, self.ahead), place.role
-        )
+            last = self.ahead.find_triple_end(quotes, start + 3)
+            if last is not None:
+                return self.read_triple(start, last)
+        end = find_string_end(self.text, start + 1, self.text[start], place, self.ahead)
+        self.ends[start] = end
+        return self.finish_string(start, end, place.role)
+
+    def read_between(self, start: int, after: int, role: StringRole) -> str:
+        """Return the text of the string that is `self.text[start:after]`, in quotes of any kind."""
+        text = self.text
+        if text.startswith("**", start):
+            self.report("narration_removed", start, start + 2, found="**")
+            self.report("narration_removed", after - 2, after, found="**")
+            return self.read_between(start + 2, after - 2, role)
+        if after - start >= 6 and text.startswith('"""', start):
+            return self.read_triple(start, after - 3)[0]
+        if after - start >= 5 and text.startswith('""', start):
+            self.report("extra_quote", start, start + 1, found='"')
+            self.report("extra_quote", after - 1, after, found='"')
+            return self.decode(start + 2, after - 2)
+        end = StringEnd(after - 1, after, StringClosing.QUOTE)
+        return self.finish_string(start, end, role)[0]
 
     def is_certain(self, plain: re.Match[str], role: StringRole) -> bool:
         """Return True when the string in the match `plain` certainly ends at its quote.
@@ -190,6 +222,25 @@ class StringReader:
         text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
+    def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
+        """Return True when the string may have ended at a quote in its body: a member or item follows.
+
+        Quotes and brackets that the body opens before that quote show that the quote is text. Return True as
+        well when both quotes of the string are doubled.
+        """
+        text, position, balance, quotes = self.text, start + 1, 0, 0
+        if end.inner == 2 and end.first_inner == position and text[end.body - 1] == '"':
+            return True
+        for match in _BOUNDARIES[role].finditer(text, end.first_inner, end.after):
+            at = match.start()
+            piece = text[position:at]
+            balance += sum(map(piece.count, "([{")) - sum(map(piece.count, ")]}"))
+            quotes += piece.count('"')
+            position = at
+            if balance <= 0 and quotes % 2 == 0:
+                return True
+        return False
+
     def report_quotes(self, start: int, end: StringEnd, role: StringRole) -> None:
         opening = self.text[start]
         code = _CODES.get(opening, "smart_quotes")
@@ -207,10 +258,12 @@ class StringReader:
         if end.closing is StringClosing.ESCAPED_QUOTE:
             found = self.text[end.body - 1 : end.after]
             self.report("escaped_closing_quote", end.body - 1, end.after, found=found)
+            if not _PATH.match(self.text, start + 1, end.body - 1):
+                self.report("ambiguous", end.body - 1, end.after, hint="Or the backslash is one too many.")
         elif end.closing is StringClosing.NEXT_PART:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:
             self.report("unclosed_string", start, end.after, found=whole)
-        if end.ambiguous:
+        if end.ambiguous or (end.inner and opening == '"' and self.holds_structure(start, end, role)):
             other = self.text[end.body : end.body + 80]
             self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")

@@ -42,6 +42,9 @@ _CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
 _ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
 _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
+_CLOSED_BEFORE = re.compile(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
+"""Closing brackets, a comma and opening brackets before a quote."""
+_PAIRS = {"{": "}", "[": "]"}
 _LOOK = 32  # looking at a quote costs as much as passing so many characters
 
 
@@ -113,7 +116,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
             raise UnreadableError("expression", at)  # a string and what a program does with it
         if passed.accepts_end(fit, at):
             return passed.choose_end(found, fit)
-        if passed.inner == 0 and passed.balance <= 0:
+        if passed.inner == 0 and (passed.balance <= 0 or text[at - 1] in "{["):
             ended = _find_end_before_part(text, start, at, place)
             if ended is not None:
                 return StringEnd(ended, ended, StringClosing.NEXT_PART)
@@ -132,6 +135,10 @@ def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) ->
     """Return the end of a string without closing quote if the quote at `at` opens the next part, or None."""
     from_ = max(start, at - 40)
     before = text[from_:at].rstrip()
+    bracketed = _CLOSED_BEFORE.search(before)
+    if bracketed is not None and (bracketed[1] or bracketed[2]):
+        fits = _fits_brackets(text, at, place, bracketed[1], bracketed[2])
+        return from_ + bracketed.start() if fits and from_ + bracketed.start() > start else None
     if place.role is StringRole.ITEM:
         is_next = before.endswith(",") and len(before) > 1 and _ITEM_AFTER.match(text, at + 1)
         return from_ + len(before) - 1 if is_next else None
@@ -143,6 +150,29 @@ def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) ->
     if before.endswith(","):
         return from_ + len(_trim_closers(before[:-1], place))
     return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
+
+
+def _fits_brackets(text: str, at: int, place: StringPlace, closers: str, openers: str) -> bool:
+    """Return True when the brackets before a quote are due, and the quote opens a key or item."""
+    stack = [frame.close for frame in place.stack]
+    for sign in closers.split():
+        for close in sign:
+            if not stack or stack.pop() != close:
+                return False
+    if not stack:
+        return False
+    level = len(stack)
+    stack += [_PAIRS[sign] for sign in openers if sign in _PAIRS]
+    if openers and (stack[level - 1] == "}" or len(stack) == level):
+        return False
+    key = _ESCAPED_KEY_END.match(text, at + 1)
+    if stack[-1] != "}":
+        return key is None and _ITEM_AFTER.match(text, at + 1) is not None
+    if key is None or openers:
+        return key is not None
+    frame = place.stack[level - 1]
+    name = text[at + 1 : at + 66].split(text[at], 1)[0]
+    return name not in frame.children and (not frame.fields or name in frame.fields)
 
 
 def _trim_closers(before: str, place: StringPlace) -> str:
