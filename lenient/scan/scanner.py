@@ -20,6 +20,7 @@ from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.quoted_string import StringReader
 from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
 from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
 
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
@@ -88,6 +89,8 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
         close_bracket(reading, frame, sign)
     elif sign in COMMAS:
         _pass_comma(reading, frame, sign)
+    elif sign == "`" and _pass_fence(reading, frame):
+        return
     elif _is_unopened_object(reading, frame):
         _open_missing_brace(reading, frame.item_node())
         frame.filled = True
@@ -99,6 +102,20 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
         reading.stack[-1].filled = frame.filled
     else:
         _read_part(reading, frame)
+
+
+def _pass_fence(reading: ScanState, frame: OpenContainer) -> bool:
+    """Skip a code fence after a part of the innermost container, or before a member; report it.
+
+    Return False when there is none.
+    """
+    following = ",}]`" if frame.filled else "\"'}" if frame.close == "}" else None
+    end = following and find_fence_end(reading.text, reading.position, following)
+    if not end:
+        return False
+    reading.report("code_fence_removed", reading.position, end, found="```")
+    reading.position = end
+    return True
 
 
 def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:

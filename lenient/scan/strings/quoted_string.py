@@ -13,7 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # a C functio
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.strings.escapes import decode_body, trim_half_escape
 from lenient.scan.strings.string_end import StringClosing, StringEnd
-from lenient.scan.strings.string_end_scoring import NEXT_KEY, StringPlace, StringRole
+from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
 from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead, find_string_end
 from lenient.scan.strings.trivia import MendReport
 from lenient.scan.strings.unopened_string import find_doubled_end, find_escaped_span, find_unopened_end
@@ -21,7 +21,11 @@ from lenient.scan.strings.unquoted import UnquotedValue
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
+PREFIX_LETTERS = frozenset("rbfuRBFU")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_COLON_AFTER = re.compile(r"\s*+[:：]")
+_LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
+_MAX_FENCES = 32  # back-ticks in threes that one text may hold
 _FILLED_IN = re.compile(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
@@ -55,19 +59,32 @@ class StringReader:
         self.strict = strict
         self.ahead = ahead
 
-    def pass_prefix(self, position: int) -> int:
+    def pass_prefix(self, position: int, place: StringPlace) -> int:
         """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
 
         Raises UnreadableError for an f-string with braces, because the values of the braces were never sent.
         """
         match = _PREFIX.match(self.text, position)
-        if match is None:
+        if match is None or self.closes_word(match.end(), place):
             return position
         if "f" in match.group().lower() and _FILLED_IN.match(self.text, match.end()):
             raise UnreadableError("expression", position)
         self.report("string_prefix", position, match.end(), found=match.group())
         self.raw = "r" in match.group().lower()
         return match.end()
+
+    def closes_word(self, at: int, place: StringPlace) -> bool:
+        """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
+
+        After a key, a colon follows. After a value, the text fits the end of a string there, and does not fit
+        at the next quote.
+        """
+        if place.role is StringRole.KEY:
+            return _COLON_AFTER.match(self.text, at + 1) is not None
+        if score_end(self.text, at + 1, place) is EndFit.NO:
+            return False
+        following = self.text.find(self.text[at], at + 1)
+        return following < 0 or score_end(self.text, following + 1, place) is EndFit.NO
 
     def pass_joint(self, position: int) -> int | None:
         """Return the offset of the next string when it is concatenated to the string before `position`.
@@ -123,8 +140,10 @@ class StringReader:
             )
             return self.decode(start + 2, doubled), StringEnd(doubled, doubled + 2, StringClosing.QUOTE)
         quotes = self.text[start] * 3
-        if quotes[0] in "\"'" and self.text.startswith(quotes, start):
+        if twice and quotes[0] in "\"'`" and self.text.startswith(quotes, start):
             end = self.ahead.find_triple_end(quotes, start + 3)
+            if end is not None and quotes[0] == "`":
+                return self.read_fence(start, end, place)
             if end is not None:
                 return self.read_triple(start, end)
         return self.finish_string(
@@ -189,6 +208,24 @@ class StringReader:
         raw, self.raw = self.raw, False
         text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
+
+    def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
+        """Read the text between three back-ticks and the next three, which stand at `end`.
+
+        The text may hold such a pair itself. A language and the end of the first line belong to the fence.
+        """
+        later: int | None = end
+        for _ in range(_MAX_FENCES):
+            if later is None or score_end(self.text, later + 3, place) is not EndFit.NO:
+                break
+            later = self.ahead.find_triple_end("```", later + 3)
+        end = end if later is None else later
+        self.report("triple_quotes", start, end + 3, found="```")
+        first = _LANGUAGE.match(self.text, start + 3, end)
+        if first is not None:
+            self.report("ambiguous", start + 3, first.end(), hint="Or this line is the first of the text.")
+        body = first.end() if first is not None else start + 3
+        return decode_body(self.text, body, end).text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
     def report_quotes(self, start: int, end: StringEnd, role: StringRole) -> None:
         opening = self.text[start]

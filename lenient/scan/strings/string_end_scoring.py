@@ -31,9 +31,13 @@ NEXT_KEY = re.compile(
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
+_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+=(?!=)")
 LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
+_PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
+_BROKEN_KEY = re.compile(r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,64})\"\s*+:\s*+(?=[\"\[{\d\-tfnTFN])")
+"""A key with a raw line break in it."""
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _GAP = re.compile(BLANKS)
@@ -55,10 +59,14 @@ class StringRole(Enum):
 
 
 class EnclosingBracket(Protocol):
-    """An open bracket: its closing bracket, the names declared for its object, and the names read so far."""
+    """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
+
+    `equals` is True when an equals sign stood for a colon in its object.
+    """
 
     close: str
     key: str | None
+    equals: bool
 
     @property
     def fields(self) -> Collection[str]: ...
@@ -83,6 +91,10 @@ class StringPlace:
             if name in frame.fields:
                 return name not in frame.children and name != frame.key
         return False
+
+    def assigns(self) -> bool:
+        """Return True when an equals sign stood for a colon in an object around the string."""
+        return any(frame.equals for frame in self.stack[-1:-9:-1])
 
     def declares_fields(self) -> bool:
         """Return True when the definition names the fields of the object around the string."""
@@ -147,7 +159,8 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
     if sign in CLOSERS:
         return EndFit.LIKELY if _is_due(CLOSERS[sign], place, level) else EndFit.NO
     if frame is not None and frame.close != "}":
-        return EndFit.LIKELY if VALUE_START.match(text, following) else EndFit.IF_FIRST
+        prefixed = VALUE_START.match(text, following) or _PREFIX.match(text, following)
+        return EndFit.LIKELY if prefixed else EndFit.IF_FIRST
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
         return EndFit.LIKELY  # the object around was not closed
     return _score_key(text, following, place)
@@ -161,6 +174,10 @@ def _is_due(close: str, place: StringPlace, level: int) -> bool:
 def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
     """Score the next key of an object: a declared key, another key, or a key without its colon."""
     key = NEXT_KEY.match(text, at)
+    if key is None and (prefix := _PREFIX.match(text, at)) is not None:
+        key = QUOTED_KEY.match(text, prefix.end())
+    if key is None and place.assigns():
+        key = _ASSIGNED.match(text, at)
     if key is None:
         return _score_lone_string(text, at, place)
     if place.awaits(key_name(key)):
@@ -172,6 +189,8 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     """Score a string without a colon after it, where a key is expected."""
+    if (broken := _BROKEN_KEY.match(text, at)) is not None:
+        return EndFit.SURE if place.awaits(broken[1] + broken[2]) else EndFit.LIKELY
     if _CUT_KEY.match(text, at):
         return EndFit.IF_FIRST
     lone = LONE_KEY.match(text, at)
@@ -267,6 +286,8 @@ def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) 
     if at > position and _NEXT_STRING.match(text, at):
         return EndFit.IF_FIRST  # strings side by side are one
     bare = NEXT_KEY.match(text, at) if at > position else None
+    if bare is None and at > position and place.assigns() and _ASSIGNED.match(text, at):
+        return EndFit.LIKELY
     if bare is None:
         return EndFit.NO
     if place.awaits(key_name(bare)):

@@ -1,0 +1,61 @@
+"""Recognises members of an object that stand outside of its braces: after a brace that closes it too early, in
+narration, or in a text that lacks its opening brace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from lenient.scan.strings.string_end_scoring import NEXT_KEY, QUOTED_KEY, VALUE_START, key_name
+
+_SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
+_TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
+_LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
+_ANNOUNCED = re.compile(r"\w++\s*+[:：]\s*+[{｛\[]")
+_GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
+
+
+def find_member(text: str, at: int) -> int | None:
+    """Return the offset of the key of the member that begins at `at`, None when no member begins there.
+
+    A comma or semicolon may stand before the key; the key needs no quotes.
+    """
+    separator = _SEPARATOR.match(text, at)
+    start = separator.end() if separator else at
+    key = NEXT_KEY.match(text, start)
+    return start if key is not None and VALUE_START.match(text, key.end()) else None
+
+
+def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]` contains a member in quotes, of a declared name if any is declared."""
+    return any(not declared or name in declared for name in _TOLD.findall(text, start, end))
+
+
+def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]` are the members of an object without its opening brace.
+
+    The key and the value of the first member are as in JSON, and a comma and a further key in quotes stand on
+    its line, its line ends with a comma, or a brace is closed that was never opened. A word and a colon
+    before an object are narration, unless the word is in `declared`.
+    """
+    first = find_member(text, start)
+    if first is None or _ANNOUNCED.match(text, first) and first_key(text, first) not in declared:
+        return False
+    line_end = text.find("\n", first, end)
+    line = _GROUP.sub("", text[first : line_end if line_end >= 0 else end].rstrip())
+    if _LATER_KEY.search(line) or (line.endswith(",") and QUOTED_KEY.match(text, first)):
+        return True
+    body = text[first:end].rstrip()
+    return body.endswith("}") and body.count("}") > body.count("{")
+
+
+def is_bare_key(text: str, at: int) -> bool:
+    """Return True when the key at `at` has no quotes."""
+    return QUOTED_KEY.match(text, at) is None
+
+
+def first_key(text: str, at: int) -> str:
+    """Return the name of the key at `at`, "" when there is none."""
+    key = NEXT_KEY.match(text, at)
+    return key_name(key) if key is not None else ""
