@@ -24,7 +24,7 @@ from lenient.scan.simple_members import PLAIN_KEY
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end import StringClosing
-from lenient.scan.strings.string_end_scoring import COLONS, VALUE_START, StringRole
+from lenient.scan.strings.string_end_scoring import COLONS, EMPHASISED_KEY, VALUE_START, StringRole, key_name
 from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
@@ -70,6 +70,11 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
     if sign == ":" and is_ruby_symbol(reading.text, reading.position):
         reading.position += 1
         start, sign = reading.position, reading.text[reading.position]
+    if sign in "*_" and (emphasised := EMPHASISED_KEY.match(reading.text, start)) is not None:
+        name = key_name(emphasised)
+        reading.report("emphasis_removed", start, emphasised.end(), found=emphasised.group(), became=name)
+        reading.position = emphasised.end()
+        return name
     if sign == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
         text, reading.position = escaped
         return text

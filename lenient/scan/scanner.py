@@ -6,6 +6,7 @@ help to tell keys from text. Valid JSON is read without any repair.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,12 @@ from lenient.scan.open_brackets import OpenContainer
 from lenient.scan.scan_state import ScanState
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.quoted_string import StringReader
-from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
+from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, QUOTES, key_name
 from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
 
+_STRAY = re.compile(r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))")
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -133,6 +135,11 @@ def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
 def _read_part(reading: ScanState, frame: OpenContainer) -> None:
     """Read the next member or item; report a missing comma when the previous one has no comma after it."""
     if frame.filled:
+        if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
+            found = reading.text[reading.position : stray]
+            reading.report("stray_text_dropped", reading.position, stray, found=found)
+            reading.position = stray
+            return
         reading.report_missing("missing_comma", ",")
         frame.filled, before = False, reading.position
         _pass_simple_parts(reading, frame)
@@ -143,6 +150,18 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
         read_member(reading, frame)
     else:
         read_value_start(reading, frame.item_node())
+
+
+def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
+    """Return the end of the words at `at` that are neither a member nor an item, None for other text.
+
+    In an array, such words must touch the string before them: others may be an item.
+    """
+    if frame.close == "}":
+        stray = _STRAY.match(text, at)
+    else:
+        stray = _STRAY.match(text, at) if text[at - 1] in QUOTES else None
+    return stray.end() if stray is not None else None
 
 
 def _is_part_of_outer(reading: ScanState) -> bool:

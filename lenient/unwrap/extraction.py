@@ -27,7 +27,7 @@ from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
 from lenient.unwrap.multiple_values import choose_value, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
-from lenient.unwrap.wrappers import ESCAPED_LINES, ESCAPED_START, FENCE_WITHIN, MAX_LAYERS, Unwrapper, ValueStart
+from lenient.unwrap.wrappers import ESCAPED_LINES, ESCAPED_START, FENCE_WITHIN, MAX_LAYERS, Unwrapper, ValueStart, find_closing
 
 Fits = Callable[[Any, str | None], bool]
 """Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
@@ -196,7 +196,8 @@ class _LayerReader:
         Raises UnreadableError when the value is an object in narration without any declared name.
         """
         piece, ahead = start.piece, Lookahead(start.piece.text)
-        located, end = self.read_fenced(start) if start.fenced else self.read_at_start(start, ahead)
+        wrapped = start.fenced or start.tagged
+        located, end = self.read_wrapped(start) if wrapped else self.read_at_start(start, ahead)
         around = Unwrapper(piece, self.findings, self.path, known_fields(self.node))
         while (position := around.pass_rest(start, end)) < len(piece.text):
             if OBJECT_START.match(piece.text, position) is None:
@@ -273,18 +274,18 @@ class _LayerReader:
             mark = self.scan_from(piece, start, Lookahead(piece.text), strict=True).mark
         return mark.children if isinstance(mark.children, dict) else {}
 
-    def read_fenced(self, start: ValueStart) -> tuple[LocatedValue, int]:
-        """Read the value after an opening code fence. Return the value and the offset after it.
+    def read_wrapped(self, start: ValueStart) -> tuple[LocatedValue, int]:
+        """Read the value after an opening code fence or tag. Return the value and the offset after it.
 
-        A value that would include the closing fence is read again from the text before that fence.
+        A value that would include the closing fence or tag is read again from the text before that.
         """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
-        body = piece.text.rstrip().rstrip("`")
-        if end < len(body) + 3 or len(body) <= start.position:
+        closing = find_closing(piece.text, start)
+        if closing is None or end <= closing or closing <= start.position:
             return located, end
         del self.findings.items[findings:], self.trace[steps:]
-        inner = SourceText(body.removesuffix("\n"), piece.parent, piece.start, piece.end)
+        inner = SourceText(piece.text[:closing].removesuffix("\n"), piece.parent, piece.start, piece.end)
         located, end = self.read_at_start(replace(start, piece=inner), Lookahead(inner.text))
         return replace(located, piece=piece), end
 

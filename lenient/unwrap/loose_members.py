@@ -13,6 +13,7 @@ _SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
 _TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
 _LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
 _ANNOUNCED = re.compile(r"\w++\s*+[:：]\s*+[{｛\[]")
+_KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
 _GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
 
 
@@ -46,8 +47,24 @@ def are_json_members(text: str, start: int, end: int, declared: Collection[str])
     line = _GROUP.sub("", text[first : line_end if line_end >= 0 else end].rstrip())
     if _LATER_KEY.search(line) or (line.endswith(",") and QUOTED_KEY.match(text, first)):
         return True
-    body = text[first:end].rstrip()
-    return body.endswith("}") and body.count("}") > body.count("{")
+    return _closes_more(text[first:end].rstrip()) or _closes_more(line)
+
+
+def _closes_more(text: str) -> bool:
+    """Return True when the text ends with a brace and closes more braces than it opens."""
+    return text.endswith("}") and text.count("}") > text.count("{")
+
+
+def find_announced_members(text: str, at: int) -> int | None:
+    """Return the offset of the members of an object without its opening brace, after prose; None without any.
+
+    The first key begins a line, and no object precedes it.
+    """
+    first = _KEY_LINE.search(text, at)
+    if first is None or "{" in text[at : first.end()]:
+        return None
+    start = first.end()
+    return start if text.count("}", start) > text.count("{", start) and find_member(text, start) is not None else None
 
 
 def is_bare_key(text: str, at: int) -> bool:

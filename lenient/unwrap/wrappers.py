@@ -16,7 +16,7 @@ from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import pass_trivia
-from lenient.unwrap.loose_members import are_json_members, find_member, tells_member
+from lenient.unwrap.loose_members import are_json_members, find_announced_members, find_member, tells_member
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
@@ -31,7 +31,9 @@ _NEXT_OBJECT = re.compile(r"\s*+,\s*+[{｛]")
 _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
+ESCAPED_START = re.compile(
+    r"[{\[](?:[\s,]|\\++[nrt])*+(?:\*{0,2}\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
+)
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
@@ -227,6 +229,10 @@ class Unwrapper:
         if ESCAPED_START.match(text, inner):
             self.quoted = True
             return self.read_escaped_value(inner)
+        if opening != '"' and are_json_members(text, inner, len(text.rstrip().rstrip(opening)), self.declared):
+            self.report("outer_quotes_removed", at, at + 1)
+            self.quoted = True
+            return self.finish_start(inner, opened=True)
         if text[inner : inner + 1] in ("{", "｛") and OBJECT_START.match(text, inner):
             self.report("outer_quotes_removed", at, at + 1)
             self.quoted = True
@@ -234,7 +240,14 @@ class Unwrapper:
         return self.finish_start(at) if opening == '"' else self.find_after_prose(at)
 
     def find_after_prose(self, at: int) -> ValueStart:
-        """Return the start of the first object after prose, which is reported as narration."""
+        """Return the start of the first object after prose, which is reported as narration.
+
+        The object may lack its opening brace when its first key begins a line.
+        """
+        if (members := find_announced_members(self.text, at)) is not None:
+            self.report("narration_removed", at, members)
+            self.narrated = True
+            return self.finish_start(members, opened=True)
         end, fence = find_object(self.text, at)
         end = self.find_list_around(end)
         before = end if fence is None else fence
@@ -328,3 +341,16 @@ class Unwrapper:
         code = "further_value_dropped" if tells_member(self.text, at, end, self.declared) else "narration_removed"
         self.report(code, at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
         self.position = end
+
+
+def find_closing(text: str, start: ValueStart) -> int | None:
+    """Return the offset of the code fence or tag that ends the text, None when neither does.
+
+    Only the kind that stands before the value counts.
+    """
+    body = text.rstrip()
+    if start.fenced and body.endswith("```"):
+        return len(body.rstrip("`"))
+    last = body.rfind("<")
+    closes = start.tagged and last >= 0 and (tag := _CLOSING_TAG.match(body, last)) and tag.end() == len(body)
+    return last if closes else None

@@ -125,6 +125,7 @@ class StringReader:
         """Read the string whose opening quote is at `start`. Return its text and its end."""
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
+            self.raw = False
             return plain.group(1), StringEnd(plain.end(1), plain.end(1) + 1, StringClosing.QUOTE)
         if self.strict:
             try:
@@ -241,9 +242,10 @@ class StringReader:
             first, after = end.first_inner, end.first_inner + 1
             hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
             self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)
+            if end.inner == 2 and first == start + 1 and self.text[end.body - 1] == opening:
+                self.report("ambiguous", start, end.after, hint="Or the quotes at both ends were typed twice.")
         if end.closing is StringClosing.ESCAPED_QUOTE:
-            found = self.text[end.body - 1 : end.after]
-            self.report("escaped_closing_quote", end.body - 1, end.after, found=found)
+            self.report("escaped_closing_quote", end.after - 2, end.after, found=self.text[end.after - 2 : end.after])
         elif end.closing is StringClosing.NEXT_PART:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:

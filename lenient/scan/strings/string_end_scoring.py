@@ -32,6 +32,10 @@ NEXT_KEY = re.compile(
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
 _ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+=(?!=)")
+EMPHASISED_KEY = re.compile(
+    r"(\*{1,2}|__)(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})')\1(?=\s*+[:：=])"
+    r"|(\*{1,2})([\w.\-]{1,64})\4(?=\s*+[:：=])"
+)
 LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
@@ -40,6 +44,7 @@ _BROKEN_KEY = re.compile(r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,6
 """A key with a raw line break in it."""
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
+_JOINED = re.compile(rf"{BLANKS}[\"']")
 _GAP = re.compile(BLANKS)
 _COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
 _AFTER_ALL = re.compile(
@@ -61,12 +66,13 @@ class StringRole(Enum):
 class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
-    `equals` is True when an equals sign stood for a colon in its object.
+    `equals` is True when an equals sign stood for a colon in its object, `doubled` when its brace is doubled.
     """
 
     close: str
     key: str | None
     equals: bool
+    doubled: bool
 
     @property
     def fields(self) -> Collection[str]: ...
@@ -144,7 +150,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
         return _score_part(text, at + 1, place, len(place.stack) - 1)
     if sign in CLOSERS:
         return _score_closers(text, at, place)
-    if sign == "+" and VALUE_START.match(text, at + 1):
+    if sign == "+" and _JOINED.match(text, at + 1):
         return EndFit.LIKELY
     return _score_missing_comma(text, position, at, place)
 
@@ -176,6 +182,8 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
     key = NEXT_KEY.match(text, at)
     if key is None and (prefix := _PREFIX.match(text, at)) is not None:
         key = QUOTED_KEY.match(text, prefix.end())
+    if key is None and text[at] in "*_":
+        key = EMPHASISED_KEY.match(text, at)
     if key is None and place.assigns():
         key = _ASSIGNED.match(text, at)
     if key is None:
@@ -221,6 +229,8 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
         if level >= 0 and CLOSERS[sign] != place.stack[level].close:
             wrong += 1
+        elif level >= 0 and place.stack[level].doubled and text.startswith("}", end + 1):
+            end += 1
         level -= 1
         end = pass_blanks(text, end + 1)
     if end >= len(text):
