@@ -12,7 +12,8 @@ import pytest
 from tests.bench.parser.mutations import KINDS, mutants, mutate
 from tests.bench.parser.mutations.answers import Mutant, answers, misfits, verdict
 from tests.bench.parser.mutations.measure import JudgedMutant, judge, kinds_table, readers_table, shown, tally
-from tests.bench.parser.page import with_section
+from tests.bench.parser.page import promises_table, with_promises, with_section
+from tests.bench.parser.promises import Promise
 from tests.bench.parser.readings import Finding, Reading, Tool
 from tests.bench.parser.scoring import Verdict
 from tests.bench.peers import OURS, PEERS, read_with
@@ -162,3 +163,13 @@ def test_a_section_of_the_page_is_replaced_or_put_before_the_speed() -> None:
     assert with_section(page, ["## Speed", "", "new"]) == "# P\n\n## A\n\nold\n\n## Speed\n\nnew\n"
     with_new = "# P\n\n## A\n\nold\n\n## B\n\nnew\n\n## Speed\n\nfast\n"
     assert with_section(page, ["## B", "", "new"]) == with_new
+
+
+def test_promises_of_one_part_are_replaced_by_name_and_new_ones_stand_last() -> None:
+    old, other, new = (Promise(what, "0", "1", kept=False) for what in ("a", "b", "c"))
+    better = Promise("a", "0", "0", kept=True)
+
+    def page(*promises: Promise) -> str:
+        return "\n".join(["## What is promised", "", *promises_table(promises), "", "## Speed", ""])
+
+    assert with_promises(page(old, other), [better, new]) == page(better, other, new)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,12 +122,16 @@ def _endured(one: Endured) -> tuple[str, str]:
     return (f"{one.seconds:.2f}", f"{one.megabytes:.0f}") if one.seconds is not None else (one.outcome, "")
 
 
+_PROMISE_TITLES = ("promise", "wanted", "measured", "kept", "worst")
+
+
 def promises_table(promises: Iterable[Promise]) -> list[str]:
-    rows = [
-        [promise.what, promise.wanted, promise.measured, "yes" if promise.kept else "**no**", promise.worst]
-        for promise in promises
-    ]
-    return table(("promise", "wanted", "measured", "kept", "worst"), rows)
+    return table(_PROMISE_TITLES, map(_promise_row, promises))
+
+
+def _promise_row(promise: Promise) -> list[str]:
+    kept = "yes" if promise.kept else "**no**"
+    return [promise.what, promise.wanted, promise.measured, kept, promise.worst]
 
 
 @dataclass(slots=True)
@@ -156,16 +160,27 @@ def page(results: Results) -> str:
 
 
 def renew(results: Results, part: str) -> None:
-    """Replace the section of one part on the page by what was measured now, and say when that was."""
-    made = {
-        "accuracy": lambda: accuracy_part(results.accuracy),
-        "mutations": lambda: mutations_part(results.mutants),
-        "speed": lambda: speed_part(results.timed),
-        "hostile": lambda: hostile_part(results.endured, results.peers),
-    }[part]()
-    title, *rest = made
+    """Replace the section and the promises of one part by what was measured now, and say when that was."""
+    parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
+        "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
+        "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
+        "speed": (lambda: speed_part(results.timed), of_speed(results.timed)),
+        "hostile": (lambda: hostile_part(results.endured, results.peers), of_hostile(results.endured)),
+    }
+    written, promised = parts[part]
+    title, *rest = written()
     section = [title, "", "Measured apart from the rest.", "", *_circumstances(), *rest]
-    PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), section), encoding="utf-8")
+    text = with_promises(with_section(PAGE.read_text(encoding="utf-8"), section), promised)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def with_promises(page: str, promises: Iterable[Promise]) -> str:
+    """The page with these promises in place of those of the same name, new ones last."""
+    before, title, after = page.partition("## What is promised\n\n")
+    old, end, rest = after.partition("\n\n")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()[2:]]
+    rows = {row[0]: row for row in [*cells, *map(_promise_row, promises)]}
+    return "".join([before, title, "\n".join(table(_PROMISE_TITLES, rows.values())), end, rest])
 
 
 def with_section(page: str, section: list[str]) -> str:
