@@ -20,8 +20,8 @@ class OpenContainer:
     """
 
     __slots__ = (
-        "also", "children", "close", "comma", "doubled", "equals", "fields", "filled", "items", "key", "marks", "node",
-        "start", "where",
+        "also", "children", "close", "comma", "doubled", "equals", "fields", "filled", "items", "key",
+        "marks", "node", "start", "where",
     )  # fmt: skip
 
     def __init__(self, close: str, start: int, node: Node | None) -> None:

@@ -24,7 +24,9 @@ from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
 
-_STRAY = re.compile(r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))")
+_STRAY = re.compile(
+    r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))"
+)
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 

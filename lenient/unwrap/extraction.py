@@ -27,7 +27,15 @@ from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
 from lenient.unwrap.multiple_values import choose_value, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
-from lenient.unwrap.wrappers import ESCAPED_LINES, ESCAPED_START, FENCE_WITHIN, MAX_LAYERS, Unwrapper, ValueStart, find_closing
+from lenient.unwrap.wrappers import (
+    ESCAPED_LINES,
+    ESCAPED_START,
+    FENCE_WITHIN,
+    MAX_LAYERS,
+    Unwrapper,
+    ValueStart,
+    find_closing,
+)
 
 Fits = Callable[[Any, str | None], bool]
 """Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
@@ -249,12 +257,13 @@ class _LayerReader:
         self.findings.extend(added)
         self.trace.append((Stage.REPAIR, "text mended", piece.text[key : found.end], found.value))
         first.value.update(found.value)  # in place: a long text may hold many such members
-        marks.update(found.mark.children)
+        if isinstance(found.mark.children, dict):
+            marks.update(found.mark.children)
         mark = ValueSpan(first.mark.start, found.end, marks)
         return LocatedValue(first.value, mark, piece, strict=False), found.end
 
     def are_members(self, text: str, key: int, found: ScanResult, mends: list[Diagnostic]) -> bool:
-        """Return True when what was read at `key`, after an object, belongs to the object and is no narration.
+        """Return True when what was read at `key`, after an object, belongs to it and is no narration.
 
         A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
         of its values is JSON.

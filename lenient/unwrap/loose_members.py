@@ -1,5 +1,6 @@
-"""Recognises members of an object that stand outside of its braces: after a brace that closes it too early, in
-narration, or in a text that lacks its opening brace.
+"""Recognises members of an object that stand outside of its braces.
+
+They stand after a brace that closes too early, in narration, or in a text that lacks its first brace.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def find_member(text: str, at: int) -> int | None:
 
 
 def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
-    """Return True when `text[start:end]` contains a member in quotes, of a declared name if any is declared."""
+    """Return True when `text[start:end]` holds a quoted member, of a declared name if any is declared."""
     return any(not declared or name in declared for name in _TOLD.findall(text, start, end))
 
 
@@ -41,7 +42,7 @@ def are_json_members(text: str, start: int, end: int, declared: Collection[str])
     before an object are narration, unless the word is in `declared`.
     """
     first = find_member(text, start)
-    if first is None or _ANNOUNCED.match(text, first) and first_key(text, first) not in declared:
+    if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):
         return False
     line_end = text.find("\n", first, end)
     line = _GROUP.sub("", text[first : line_end if line_end >= 0 else end].rstrip())
@@ -64,7 +65,11 @@ def find_announced_members(text: str, at: int) -> int | None:
     if first is None or "{" in text[at : first.end()]:
         return None
     start = first.end()
-    return start if text.count("}", start) > text.count("{", start) and find_member(text, start) is not None else None
+    return (
+        start
+        if text.count("}", start) > text.count("{", start) and find_member(text, start) is not None
+        else None
+    )
 
 
 def is_bare_key(text: str, at: int) -> bool:

@@ -32,7 +32,8 @@ _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 ESCAPED_START = re.compile(
-    r"[{\[](?:[\s,]|\\++[nrt])*+(?:\*{0,2}\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
+    r"[{\[](?:[\s,]|\\++[nrt])*+"
+    r"(?:\*{0,2}\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
@@ -97,7 +98,9 @@ class Unwrapper:
             self.pass_blanks()
             if self.position >= len(self.text):
                 return ValueStart(self.piece, self.position, blank=True, fenced=self.fenced)
-            if not (self.pass_byte_order_mark() or self.pass_fence() or self.pass_tag() or self.pass_comments()):
+            if not (
+                self.pass_byte_order_mark() or self.pass_fence() or self.pass_tag() or self.pass_comments()
+            ):
                 break
         text, at = self.text, self.position
         if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
@@ -229,7 +232,9 @@ class Unwrapper:
         if ESCAPED_START.match(text, inner):
             self.quoted = True
             return self.read_escaped_value(inner)
-        if opening != '"' and are_json_members(text, inner, len(text.rstrip().rstrip(opening)), self.declared):
+        if opening != '"' and are_json_members(
+            text, inner, len(text.rstrip().rstrip(opening)), self.declared
+        ):
             self.report("outer_quotes_removed", at, at + 1)
             self.quoted = True
             return self.finish_start(inner, opened=True)
@@ -338,7 +343,11 @@ class Unwrapper:
         end = fence if fence >= 0 else end
         if start.narrated and SOURCE_CODE.search(self.text, at, end):
             raise UnreadableError("source_code", 0)
-        code = "further_value_dropped" if tells_member(self.text, at, end, self.declared) else "narration_removed"
+        code = (
+            "further_value_dropped"
+            if tells_member(self.text, at, end, self.declared)
+            else "narration_removed"
+        )
         self.report(code, at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
         self.position = end
 

@@ -25,6 +25,7 @@ PREFIX_LETTERS = frozenset("rbfuRBFU")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _COLON_AFTER = re.compile(r"\s*+[:：]")
 _LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
+_TYPED_TWICE = "Or the quotes at both ends were typed twice."
 _MAX_FENCES = 32  # back-ticks in threes that one text may hold
 _FILLED_IN = re.compile(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
@@ -243,9 +244,13 @@ class StringReader:
             hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
             self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)
             if end.inner == 2 and first == start + 1 and self.text[end.body - 1] == opening:
-                self.report("ambiguous", start, end.after, hint="Or the quotes at both ends were typed twice.")
+                self.report(
+                    "ambiguous", start, end.after, hint="Or the quotes at both ends were typed twice."
+                )
         if end.closing is StringClosing.ESCAPED_QUOTE:
-            self.report("escaped_closing_quote", end.after - 2, end.after, found=self.text[end.after - 2 : end.after])
+            self.report(
+                "escaped_closing_quote", end.after - 2, end.after, found=self.text[end.after - 2 : end.after]
+            )
         elif end.closing is StringClosing.NEXT_PART:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:

@@ -148,7 +148,9 @@ def _end_of_path(text: str, start: int, at: int) -> int:
 
     The backslash is the last sign of a Windows folder, but no part of other text.
     """
-    is_path = at == start or (_PATH.search(text, start, at) and not _FILE.search(text, max(at - 6, start), at))
+    is_path = at == start or (
+        _PATH.search(text, start, at) and not _FILE.search(text, max(at - 6, start), at)
+    )
     return at + 1 if is_path else at
 
 
