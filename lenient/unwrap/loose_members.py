@@ -61,8 +61,9 @@ def find_announced_members(text: str, at: int) -> int | None:
 
     The first key begins a line, and no object precedes it.
     """
-    first = _KEY_LINE.search(text, at)
-    if first is None or "{" in text[at : first.end()]:
+    brace = text.find("{", at)
+    first = _KEY_LINE.search(text, at, brace if brace >= 0 else len(text))
+    if first is None:
         return None
     start = first.end()
     return (
