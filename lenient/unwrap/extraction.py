@@ -253,7 +253,9 @@ class _LayerReader:
         marks: dict[str, ValueSpan] = self.find_marks(first)
         for name in found.value:
             if name in marks:
-                around.report("duplicate_key", marks[name].start, marks[name].end, detail=name)
+                span = piece.raw_span(*marks[name][:2])
+                where = render_path((self.path, name))
+                self.findings.add(Diagnostic("duplicate_key", where, *span, found=name, detail=shorten(name)))
         self.findings.extend(added)
         self.trace.append((Stage.REPAIR, "text mended", piece.text[key : found.end], found.value))
         first.value.update(found.value)  # in place: a long text may hold many such members

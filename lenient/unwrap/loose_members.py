@@ -13,7 +13,7 @@ from lenient.scan.strings.string_end_scoring import NEXT_KEY, QUOTED_KEY, VALUE_
 _SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
 _TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
 _LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
-_ANNOUNCED = re.compile(r"\w++\s*+[:：]\s*+[{｛\[]")
+_ANNOUNCED = re.compile(r"\w++\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
 _KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
 _GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
 
@@ -39,7 +39,7 @@ def are_json_members(text: str, start: int, end: int, declared: Collection[str])
 
     The key and the value of the first member are as in JSON, and a comma and a further key in quotes stand on
     its line, its line ends with a comma, or a brace is closed that was never opened. A word and a colon
-    before an object are narration, unless the word is in `declared`.
+    before an object or a key are narration, unless the word is in `declared`.
     """
     first = find_member(text, start)
     if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):

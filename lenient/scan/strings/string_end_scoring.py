@@ -47,6 +47,7 @@ _BROKEN_KEY = re.compile(
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _JOINED = re.compile(rf"{BLANKS}[\"']")
+_FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
 _GAP = re.compile(BLANKS)
 _COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
 _AFTER_ALL = re.compile(
@@ -135,6 +136,12 @@ def pass_blanks(text: str, at: int) -> int:
     return at
 
 
+def _pass_fence(text: str, at: int) -> int:
+    """Return the offset after a code fence at `at` that a comma or closing bracket follows, else `at`."""
+    fence = _FENCE.match(text, at)
+    return fence.end() if fence is not None else at
+
+
 def score_end(text: str, position: int, place: StringPlace) -> EndFit:
     """Score how well the text from `position` on fits the end of a string."""
     gap = _GAP.match(text, position)
@@ -148,6 +155,9 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
         at = after
         sign = text[at : at + 1]
         position = at - 1
+    if sign == "`" and (after := _pass_fence(text, at)) > at:
+        at = after
+        sign = text[at]
     if sign in COMMAS:
         return _score_part(text, at + 1, place, len(place.stack) - 1)
     if sign in CLOSERS:
@@ -234,7 +244,7 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
         elif level >= 0 and place.stack[level].doubled and text.startswith("}", end + 1):
             end += 1
         level -= 1
-        end = pass_blanks(text, end + 1)
+        end = _pass_fence(text, pass_blanks(text, end + 1))
     if end >= len(text):
         return EndFit.SURE
     if wrong:
