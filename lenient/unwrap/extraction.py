@@ -52,6 +52,7 @@ def extract_value(
     *,
     path: Path = None,
     trace: list[Any] | None = None,
+    tried: list[str] | None = None,
     fits: Fits | None = None,
     broken: bool = False,
 ) -> LocatedValue:
@@ -59,11 +60,12 @@ def extract_value(
 
     A value for which `fits` returns True is not checked again: it is returned with `settled` set. `broken`
     means that the text is known not to be JSON. Diagnostics are added to `findings`, the steps taken to
-    `trace`.
+    `trace`, and the names of all steps that were tried to `tried`.
 
     Raises UnreadableError, TooManyFindingsError.
     """
     layer = _LayerReader(node, findings, path, trace if trace is not None else [], fits)
+    layer.tried = tried if tried is not None else []
     for number in range(MAX_LAYERS + 1):
         located = layer.read_layer(piece, broken=broken and number == 0)
         if not isinstance(located.value, str) or not _may_hold_json(located.value):
@@ -117,10 +119,12 @@ class _LayerReader:
         self.findings = findings
         self.path = path
         self.trace = trace
+        self.tried: list[str] = []
         self.fits = fits
 
     def decode_layer(self, located: LocatedValue) -> SourceText:
         """Return the text inside a string value, and report one layer of string encoding as removed."""
+        self.tried.append("string encoding")
         mark, piece = located.mark, located.piece
         span = piece.raw_span(mark.start, mark.end)
         found = shorten(located.snippet())
@@ -138,6 +142,7 @@ class _LayerReader:
         before = len(self.findings.items)
         if (lines := self.read_key_values(piece)) is not None:
             return lines
+        self.tried.append("fences, tags and prose around")
         try:
             start = Unwrapper(piece, self.findings, self.path, known_fields(self.node)).find_start()
         except UnreadableError as error:
@@ -159,6 +164,7 @@ class _LayerReader:
         if ESCAPED_START.match(text) or ESCAPED_LINES.match(text) or FENCE_WITHIN.match(text):
             return None
         apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
+        self.tried.append("mends")
         try:
             located, end = apart.mend_at_start(ValueStart(piece, 0), Lookahead(text))
         except UnreadableError:
@@ -176,6 +182,7 @@ class _LayerReader:
         """
         if _BRACED.match(piece.text):
             return None
+        self.tried += ["key=value lines", "YAML"]
         declared = known_fields(self.node)
         if lacks_braces(piece.text, declared):
             start = ValueStart(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
@@ -327,6 +334,7 @@ class _LayerReader:
 
     def mend_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
+        self.tried.append("mends")
         before = len(self.findings.items)
         found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
         mends = self.findings.items[before:]
@@ -348,7 +356,9 @@ class _LayerReader:
         if self.fits is not None and self.fits(value, text):
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
-        mark = None if is_raw else locate_values(piece.text, start)  # of a raw text, parse_arguments tried it
+        mark = (
+            None if is_raw else locate_values(piece.text, start, end)
+        )  # of a raw text, parse_arguments tried it
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)
         found = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
