@@ -14,7 +14,7 @@ _CONTINUES = re.compile(
 _KEY = re.compile(rf"{BLANKS},{BLANKS}(?:[\"'“][^\"'“”\\\n]{{1,64}}[\"'”]|[A-Za-z_]\w{{0,63}})\s*+:")
 _NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
 _NEXT_BRACKET = re.compile(rf"{BLANKS},{BLANKS}[\[{{]")
-_DOUBLED = re.compile(r"\{\{\s*+[\"'\w}]")
+_DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
 
 
 class BracketAction(Enum):

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from lenient.scan.strings.string_end_scoring import BLANKS, NEXT_KEY, VALUE_START
 
-_LAST_QUOTE = re.compile(r"[\"'”’`]\s*+[:：]")
+_LAST_QUOTE = re.compile(r"[\"'”’`]\s*+(?:[:：]|=(?!=))")
 _COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’'`＂]?)\s*+[:：]")
 _COLON = re.compile(r"\s*+[:：=]")
 _NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
 _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|:=|=>|->|=|[:：﹕]|-(?=\s)")
-_EXTRA_FIRST = re.compile(r"([\"'])(?=\1[\w$][^\"'\n]{0,64}\1\s*+[:：])")
+_EXTRA_FIRST = re.compile(r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])")
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
 

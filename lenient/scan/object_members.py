@@ -22,8 +22,9 @@ from lenient.scan.open_brackets import OpenContainer
 from lenient.scan.scan_state import ScanState
 from lenient.scan.simple_members import PLAIN_KEY
 from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end import StringClosing
-from lenient.scan.strings.string_end_scoring import COLONS, VALUE_START, StringRole
+from lenient.scan.strings.string_end_scoring import COLONS, EMPHASISED_KEY, VALUE_START, StringRole, key_name
 from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
@@ -63,11 +64,17 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
     """Read and return the key at the current position, None when the end of the text cuts the key off."""
     start = reading.position
-    reading.position = reading.strings.pass_prefix(start)
+    if reading.text[start] in PREFIX_LETTERS:
+        reading.position = reading.strings.pass_prefix(start, reading.string_place(StringRole.KEY))
     sign = reading.text[reading.position]
     if sign == ":" and is_ruby_symbol(reading.text, reading.position):
         reading.position += 1
         start, sign = reading.position, reading.text[reading.position]
+    if sign in "*_" and (emphasised := EMPHASISED_KEY.match(reading.text, start)) is not None:
+        name = key_name(emphasised)
+        reading.report("emphasis_removed", start, emphasised.end(), found=emphasised.group(), became=name)
+        reading.position = emphasised.end()
+        return name
     if sign == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
         text, reading.position = escaped
         return text
@@ -137,6 +144,7 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         if written in COLONS and written != ":":
             reading.report("fullwidth_punctuation", at, at + 1, found=written, became=":")
         elif written != ":":
+            frame.equals |= written == "="
             reading.report("wrong_separator", at, at + len(written), found=written, became=":")
         reading.position += len(written)
         return True

@@ -6,6 +6,8 @@ help to tell keys from text. Valid JSON is read without any repair.
 
 from __future__ import annotations
 
+import re
+
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Findings, Path
 from lenient.diagnostics.unreadable import UnreadableError
@@ -16,10 +18,14 @@ from lenient.scan.scan_state import ScanResult, ScanState
 from lenient.scan.second_reading import is_doubtful, read_again
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.quoted_string import StringReader
-from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, key_name
+from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, QUOTES, key_name
 from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
 
+_STRAY = re.compile(
+    r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))"
+)
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -102,6 +108,8 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
         close_bracket(reading, frame, sign)
     elif sign in COMMAS:
         _pass_comma(reading, frame, sign)
+    elif sign == "`" and _pass_fence(reading, frame):
+        return
     elif _is_unopened_object(reading, frame):
         _open_missing_brace(reading, frame.item_node())
         frame.filled = True
@@ -113,6 +121,20 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
         reading.stack[-1].filled = frame.filled
     else:
         _read_part(reading, frame)
+
+
+def _pass_fence(reading: ScanState, frame: OpenContainer) -> bool:
+    """Skip a code fence after a part of the innermost container, or before a member; report it.
+
+    Return False when there is none.
+    """
+    following = ",}]`" if frame.filled else "\"'}" if frame.close == "}" else None
+    end = following and find_fence_end(reading.text, reading.position, following)
+    if not end:
+        return False
+    reading.report("code_fence_removed", reading.position, end, found="```")
+    reading.position = end
+    return True
 
 
 def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
@@ -130,6 +152,11 @@ def _pass_simple_parts(reading: ScanState, frame: OpenContainer) -> None:
 def _read_part(reading: ScanState, frame: OpenContainer) -> None:
     """Read the next member or item; report a missing comma when the previous one has no comma after it."""
     if frame.filled:
+        if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
+            found = reading.text[reading.position : stray]
+            reading.report("stray_text_dropped", reading.position, stray, found=found)
+            reading.position = stray
+            return
         reading.report_missing("missing_comma", ",")
         frame.filled, before = False, reading.position
         _pass_simple_parts(reading, frame)
@@ -140,6 +167,18 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
         read_member(reading, frame)
     else:
         read_value_start(reading, frame.item_node())
+
+
+def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
+    """Return the end of the words at `at` that are neither a member nor an item, None for other text.
+
+    In an array, such words must touch the string before them: others may be an item.
+    """
+    if frame.close == "}":
+        stray = _STRAY.match(text, at)
+    else:
+        stray = _STRAY.match(text, at) if text[at - 1] in QUOTES else None
+    return stray.end() if stray is not None else None
 
 
 def _is_part_of_outer(reading: ScanState) -> bool:

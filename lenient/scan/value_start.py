@@ -13,12 +13,14 @@ from lenient.scan.bracket_kinds import is_doubled_brace, is_object_start
 from lenient.scan.open_brackets import OPENERS, OpenContainer, role_within
 from lenient.scan.scan_state import ScanState, scalar_text
 from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.string_search import CLOSING_QUOTES
-from lenient.scan.strings.trivia import pass_trivia
+from lenient.scan.strings.trivia import find_fence_end, pass_trivia
 from lenient.scan.strings.unopened_string import (
     HOLDS_ESCAPES,
     find_unopened_end,
+    is_bracketed_word,
     is_pattern_start,
     lacks_bracket,
 )
@@ -40,6 +42,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
     if reading.position >= len(reading.text):
         raise UnreadableError("truncated", reading.position)
     sign = reading.text[reading.position]
+    if sign == "`" and not _wants_text(node):
+        sign = _pass_fence(reading)
     if sign == "(" and (inside := reading.strings.find_parenthesised(reading.position)) is not None:
         reading.put_value(_read_parenthesised(reading, inside), ValueSpan(inside, reading.position))
         return
@@ -51,7 +55,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
         reading.stack.append(OpenContainer("]", reading.position, node))
         return
     start = reading.position
-    reading.position = reading.strings.pass_prefix(reading.position)
+    if sign in PREFIX_LETTERS:
+        reading.position = reading.strings.pass_prefix(start, reading.value_place())
     if reading.text[reading.position] in CLOSING_QUOTES:
         reading.put_value(_read_quoted(reading), ValueSpan(start, reading.position))
         return
@@ -66,6 +71,15 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
     if bare.ambiguous:
         reading.report("ambiguous", start, bare.end, hint="The commas may part several members.")
     reading.put_value(bare.value, ValueSpan(start, bare.end))
+
+
+def _pass_fence(reading: ScanState) -> str:
+    """Skip and report the code fence before an object or array. Return the sign at the position after it."""
+    end = find_fence_end(reading.text, reading.position, "{[")
+    if end is not None and end < len(reading.text):
+        reading.report("code_fence_removed", reading.position, end, found="```")
+        reading.position = end
+    return reading.text[reading.position]
 
 
 def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
@@ -92,13 +106,15 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
 def _is_text(reading: ScanState, node: Node | None) -> bool:
     """Return True when the bracket at the current position belongs to a string without an opening quote.
 
-    Such a string is a regular expression, or JSON text with escaped quotes.
+    Such a string is a regular expression, JSON text with escaped quotes, or begins with words in brackets.
     """
     if not reading.stack or reading.strings.strict:
         return False
     if _wants_text(node) and is_pattern_start(reading.text, reading.position):
         return True
-    if not HOLDS_ESCAPES.match(reading.text, reading.position):
+    if not HOLDS_ESCAPES.match(reading.text, reading.position) and not is_bracketed_word(
+        reading.text, reading.position
+    ):
         return False
     place, ahead = reading.value_place(), reading.strings.ahead
     return find_unopened_end(reading.text, reading.position, place, ahead) is not None
@@ -155,7 +171,8 @@ def _read_unopened(reading: ScanState, start: int, node: Node | None) -> Unquote
         if unopened is None:
             raise
         return unopened
-    return (reading.strings.read_unopened(start, place) if bare.code in _WORDS else None) or bare
+    is_text = bare.code in _WORDS or reading.text[bare.end : bare.end + 1] == '"'
+    return (reading.strings.read_unopened(start, place) if is_text else None) or bare
 
 
 def _put_absent(reading: ScanState, start: int) -> None:

@@ -25,13 +25,24 @@ from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead
 from lenient.scan.valid_json import find_valid_end
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
+from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
 from lenient.unwrap.multiple_values import choose_value, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
-from lenient.unwrap.wrappers import ESCAPED_LINES, ESCAPED_START, MAX_LAYERS, Unwrapper, ValueStart
+from lenient.unwrap.wrappers import (
+    ESCAPED_LINES,
+    ESCAPED_START,
+    FENCE_WITHIN,
+    MAX_LAYERS,
+    Unwrapper,
+    ValueStart,
+    find_closing,
+)
 
 Fits = Callable[[Any, str | None], bool]
 """Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+_WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
+_CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
@@ -134,10 +145,12 @@ class _LayerReader:
             return lines
         self.tried.append("fences, tags and prose around")
         try:
-            start = Unwrapper(piece, self.findings, self.path).find_start()
+            start = Unwrapper(piece, self.findings, self.path, known_fields(self.node)).find_start()
         except UnreadableError as error:
             raise UnreadableError(error.reason, piece.to_raw(error.position)) from None
         if start.blank:
+            if start.fenced:
+                raise UnreadableError("no_object_found", piece.to_raw(0))
             return self.read_blank(piece)
         if len(self.findings.items) > before:
             after = start.piece.text[start.position :]
@@ -149,7 +162,7 @@ class _LayerReader:
         text = piece.text
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
             return None
-        if ESCAPED_START.match(text) or ESCAPED_LINES.match(text):
+        if ESCAPED_START.match(text) or ESCAPED_LINES.match(text) or FENCE_WITHIN.match(text):
             return None
         apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
         self.tried.append("mends")
@@ -199,32 +212,99 @@ class _LayerReader:
         Raises UnreadableError when the value is an object in narration without any declared name.
         """
         piece, ahead = start.piece, Lookahead(start.piece.text)
-        located, end = self.read_fenced(start) if start.fenced else self.read_at_start(start, ahead)
-        around = Unwrapper(piece, self.findings, self.path)
+        wrapped = start.fenced or start.tagged
+        located, end = self.read_wrapped(start) if wrapped else self.read_at_start(start, ahead)
+        around = Unwrapper(piece, self.findings, self.path, known_fields(self.node))
         while (position := around.pass_rest(start, end)) < len(piece.text):
+            if OBJECT_START.match(piece.text, position) is None:
+                located, end = self.join_members(located, around, position, ahead)
+                if not around.joins:
+                    around.pass_trailing_text(start)
+                    end = around.position
+                continue
             further = _LayerReader(self.node, Findings(), self.path, [], None)
             try:
                 other, end = further.read_at_start(replace(start, position=position, opened=False), ahead)
-            except UnreadableError:
-                around.report("narration_removed", position, len(piece.text))
+            except UnreadableError as error:
+                code = "further_value_dropped" if error.reason == "truncated" else "narration_removed"
+                around.report(code, position, len(piece.text))
                 break
             located = self.choose_value(located, other, around, further.findings)
         if start.narrated and is_foreign_object(located, self.node):
             raise UnreadableError("no_object_found", located.mark.start)
         return located
 
-    def read_fenced(self, start: ValueStart) -> tuple[LocatedValue, int]:
-        """Read the value after an opening code fence. Return the value and the offset after it.
+    def join_members(
+        self, first: LocatedValue, around: Unwrapper, position: int, ahead: Lookahead
+    ) -> tuple[LocatedValue, int]:
+        """Add the members at `position` to the object `first`, whose closing brace came too early.
 
-        A value that would include the closing fence is read again from the text before that fence.
+        Return the object and the offset after the members. When what stands there are no members after all,
+        return `first` and `position`, and set `around.joins` to False.
+        """
+        piece, key = first.piece, find_member(first.piece.text, position) or position
+        apart = _LayerReader(self.node, Findings(), self.path, [], None)
+        try:
+            found = apart.scan_from(piece, key, ahead, opened=True)
+        except UnreadableError:
+            around.joins = False
+            return first, position
+        added = apart.findings.items[1:]  # the first one says that the opening brace is missing
+        if not isinstance(first.value, dict) or not self.are_members(piece.text, key, found, added):
+            around.joins = False
+            return first, position
+        closer = first.mark.end - 1
+        around.report("extra_closer", closer, first.mark.end)
+        if key == position or piece.text[position] == ";":
+            code = "missing_comma" if key == position else "wrong_separator"
+            around.report(code, position, position + (key > position), ",")
+        marks: dict[str, ValueSpan] = self.find_marks(first)
+        for name in found.value:
+            if name in marks:
+                span = piece.raw_span(*marks[name][:2])
+                where = render_path((self.path, name))
+                self.findings.add(Diagnostic("duplicate_key", where, *span, found=name, detail=shorten(name)))
+        self.findings.extend(added)
+        self.trace.append((Stage.REPAIR, "text mended", piece.text[key : found.end], found.value))
+        first.value.update(found.value)  # in place: a long text may hold many such members
+        if isinstance(found.mark.children, dict):
+            marks.update(found.mark.children)
+        mark = ValueSpan(first.mark.start, found.end, marks)
+        return LocatedValue(first.value, mark, piece, strict=False), found.end
+
+    def are_members(self, text: str, key: int, found: ScanResult, mends: list[Diagnostic]) -> bool:
+        """Return True when what was read at `key`, after an object, belongs to it and is no narration.
+
+        A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
+        of its values is JSON.
+        """
+        if text[found.end - 1] in "}｝":
+            return True
+        declared = known_fields(self.node)
+        if is_bare_key(text, key) or (declared and first_key(text, key) not in declared):
+            return False
+        return bool(declared) or all(mend.code not in _WORDS for mend in mends)
+
+    def find_marks(self, located: LocatedValue) -> dict[str, ValueSpan]:
+        """Return the spans of the members of an object."""
+        mark = located.mark
+        if mark.children is None:
+            piece, start = located.piece, located.mark.start
+            mark = self.scan_from(piece, start, Lookahead(piece.text), strict=True).mark
+        return mark.children if isinstance(mark.children, dict) else {}
+
+    def read_wrapped(self, start: ValueStart) -> tuple[LocatedValue, int]:
+        """Read the value after an opening code fence or tag. Return the value and the offset after it.
+
+        A value that would include the closing fence or tag is read again from the text before that.
         """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
-        body = piece.text.rstrip().rstrip("`")
-        if end < len(body) + 3 or len(body) <= start.position:
+        closing = find_closing(piece.text, start)
+        if closing is None or end <= closing or closing <= start.position:
             return located, end
         del self.findings.items[findings:], self.trace[steps:]
-        inner = SourceText(body.removesuffix("\n"), piece.parent, piece.start, piece.end)
+        inner = SourceText(piece.text[:closing].removesuffix("\n"), piece.parent, piece.start, piece.end)
         located, end = self.read_at_start(replace(start, piece=inner), Lookahead(inner.text))
         return replace(located, piece=piece), end
 
@@ -258,7 +338,10 @@ class _LayerReader:
         self.tried.append("mends")
         before = len(self.findings.items)
         found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
-        if len(self.findings.items) > before:
+        mends = self.findings.items[before:]
+        if not found.value and any(mend.code in _CUT for mend in mends):
+            raise UnreadableError("truncated", start.piece.to_raw(start.position))
+        if mends:
             text = start.piece.text[start.position : found.end]
             self.trace.append((Stage.REPAIR, "text mended", text, found.value))
         settled = self.fits is not None and self.fits(found.value, None)
@@ -274,7 +357,9 @@ class _LayerReader:
         if self.fits is not None and self.fits(value, text):
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
-        mark = None if is_raw else locate_values(piece.text, start)  # of a raw text, parse_arguments tried it
+        mark = (
+            None if is_raw else locate_values(piece.text, start, end)
+        )  # of a raw text, parse_arguments tried it
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)
         found = self.scan_from(piece, start, Lookahead(piece.text), strict=True)

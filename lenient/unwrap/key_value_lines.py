@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.escapes import decode_body
+from lenient.unwrap.loose_members import are_json_members
 from lenient.unwrap.yaml_blocks import KEY_LINE, LITERALS, NUMBER, UnfitError, YamlLine, YamlReader, read_flow
 
 _FIRST_LINE = re.compile(
@@ -196,7 +197,10 @@ def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
 
 
 def _read_yaml_blocks(piece: SourceText, lines: list[YamlLine], declared: Collection[str]) -> KeyValueObject:
+    start, last = lines[0].start + lines[0].indent, lines[-1]
     if KEY_LINE.fullmatch(lines[0].text) is None:
+        raise UnfitError
+    if are_json_members(piece.text, start, last.start + last.indent + len(last.text), declared):
         raise UnfitError
     blocks = YamlReader(piece, lines)
     value, mark = blocks.read_lines()

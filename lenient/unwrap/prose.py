@@ -11,7 +11,7 @@ from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.strings.string_end_scoring import VALUE_START
 
 OBJECT_START = re.compile(
-    r"[{｛]\s*+(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+\s*+[:：=]|//|/\*|#|[rbuf][\"']|\Z)"
+    r"[{｛]\s*+(?:,\s*+)?(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+[\"']?\s*+[:：=]|//|/\*|#|\*{1,2}\"|[rbuf][\"']|\Z)"
 )
 SOURCE_CODE = re.compile(
     r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("

@@ -7,13 +7,16 @@ value itself is read by the caller, who passes the offset where the value ends.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import pass_trivia
+from lenient.unwrap.loose_members import are_json_members, find_announced_members, find_member, tells_member
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
@@ -21,10 +24,17 @@ _ODD = re.compile(r"[\s\x00-\x1f\u200b\u2060]++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
+FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
+_COMMENT = re.compile(r"(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+\n)\s*+")
+_COMMENTS = re.compile(rf"(?:{_COMMENT.pattern})++(?=[{{\[\"'`<｛])")
+_NEXT_OBJECT = re.compile(r"\s*+,\s*+[{｛]")
 _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-ESCAPED_START = re.compile(r"[{\[](?:\s|\\++[nrt])*+(?:\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:)")
+ESCAPED_START = re.compile(
+    r"[{\[](?:[\s,]|\\++[nrt])*+"
+    r"(?:\*{0,2}\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
+)
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
@@ -55,13 +65,17 @@ class ValueStart:
 class Unwrapper:
     """Finds the start of the value in one text, and reports the wrapping before and after the value."""
 
-    def __init__(self, piece: SourceText, findings: Findings, path: Path = None) -> None:
+    def __init__(
+        self, piece: SourceText, findings: Findings, path: Path = None, declared: Collection[str] = ()
+    ) -> None:
         self.piece = piece
         self.text = piece.text
         self.findings = findings
         self.where = render_path(path)
         self.position = 0
         self.next_object = -1
+        self.declared = declared
+        self.joins = True  # members outside of the object may be read
         self.fenced = self.tagged = self.quoted = self.narrated = False
 
     def report(
@@ -83,16 +97,25 @@ class Unwrapper:
         while True:
             self.pass_blanks()
             if self.position >= len(self.text):
-                return ValueStart(self.piece, self.position, blank=True)
-            if not self.pass_byte_order_mark() and not self.pass_fence() and not self.pass_tag():
+                return ValueStart(self.piece, self.position, blank=True, fenced=self.fenced)
+            if not (
+                self.pass_byte_order_mark() or self.pass_fence() or self.pass_tag() or self.pass_comments()
+            ):
                 break
         text, at = self.text, self.position
         if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.read_escaped_value(at)
         if text[at] == "(" and _ROUND_OBJECT.match(text, at):
             return self.finish_start(at)
+        if (inner := FENCE_WITHIN.match(text, at)) is not None:
+            self.report("doubled_braces", at, at + 1, "")
+            self.position = inner.end()
+            self.pass_fence()
+            return self.finish_start(self.skip_blanks())
         if text[at] in "{｛" or _ARRAY_START.match(text, at):
             return self.finish_start(at)
+        if text[at] != '"' and are_json_members(text, at, len(text), self.declared):
+            return self.finish_start(at, opened=True)
         if text[at] in _QUOTES:
             return self.find_quoted_start(at)
         return self.find_after_prose(at)
@@ -109,6 +132,11 @@ class Unwrapper:
             self.piece, position, opened=opened, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted,
             narrated=self.narrated,
         )  # fmt: skip
+
+    def skip_blanks(self) -> int:
+        """Skip blanks and return the position after them."""
+        self.pass_blanks()
+        return self.position
 
     def pass_blanks(self) -> None:
         """Skip blanks. Blanks that JSON does not allow are reported, unless nothing follows them."""
@@ -160,6 +188,16 @@ class Unwrapper:
         self.position = match.end()
         return True
 
+    def pass_comments(self) -> bool:
+        """Skip comments that stand directly before a value. Return False when there are none."""
+        run = _COMMENTS.match(self.text, self.position)
+        if run is None:
+            return False
+        for comment in _COMMENT.finditer(self.text, self.position, run.end()):
+            self.report("comment_removed", comment.start(), comment.start() + len(comment.group().rstrip()))
+        self.position = run.end()
+        return True
+
     def read_escaped_value(self, at: int) -> ValueStart:
         """Return the start of a value whose quotes are escaped although no string surrounds the value.
 
@@ -194,6 +232,12 @@ class Unwrapper:
         if ESCAPED_START.match(text, inner):
             self.quoted = True
             return self.read_escaped_value(inner)
+        if opening != '"' and are_json_members(
+            text, inner, len(text.rstrip().rstrip(opening)), self.declared
+        ):
+            self.report("outer_quotes_removed", at, at + 1)
+            self.quoted = True
+            return self.finish_start(inner, opened=True)
         if text[inner : inner + 1] in ("{", "｛") and OBJECT_START.match(text, inner):
             self.report("outer_quotes_removed", at, at + 1)
             self.quoted = True
@@ -201,8 +245,16 @@ class Unwrapper:
         return self.finish_start(at) if opening == '"' else self.find_after_prose(at)
 
     def find_after_prose(self, at: int) -> ValueStart:
-        """Return the start of the first object after prose, which is reported as narration."""
+        """Return the start of the first object after prose, which is reported as narration.
+
+        The object may lack its opening brace when its first key begins a line.
+        """
+        if (members := find_announced_members(self.text, at)) is not None:
+            self.report("narration_removed", at, members)
+            self.narrated = True
+            return self.finish_start(members, opened=True)
         end, fence = find_object(self.text, at)
+        end = self.find_list_around(end)
         before = end if fence is None else fence
         self.report("narration_removed", at, before)
         self.narrated = at < before
@@ -215,17 +267,34 @@ class Unwrapper:
             return self.read_escaped_value(end)
         return self.finish_start(end)
 
+    def find_list_around(self, at: int) -> int:
+        """Return the offset of the bracket before the object at `at` when it opens a list of several objects.
+
+        Return `at` for other objects.
+        """
+        bracket = len(self.text[:at].rstrip()) - 1
+        if not self.text.startswith("[", bracket):
+            return at
+        try:
+            end = scan_value(self.piece, at, None, Findings()).end
+        except (UnreadableError, TooManyFindingsError):
+            return at
+        return bracket if _NEXT_OBJECT.match(self.text, end) else at
+
     # --- after the value -----------------------------------------------------------------------------
 
     def pass_rest(self, start: ValueStart, position: int) -> int:
         """Skip and report the text from `position` on, after the value.
 
-        Return the offset where a further object begins, or the end of the text.
+        Return the offset where a further object begins, or a member that stands outside of the object, or the
+        end of the text.
         """
         self.position = position
         while True:
             self.position = pass_trivia(self.text, self.position, self.report_gap)
             if self.position >= len(self.text) or OBJECT_START.match(self.text, self.position):
+                return self.position
+            if self.joins and find_member(self.text, self.position) is not None:
                 return self.position
             if not (self.pass_closing(start) or self.pass_closers()):
                 self.pass_trailing_text(start)
@@ -274,5 +343,23 @@ class Unwrapper:
         end = fence if fence >= 0 else end
         if start.narrated and SOURCE_CODE.search(self.text, at, end):
             raise UnreadableError("source_code", 0)
-        self.report("narration_removed", at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
+        code = (
+            "further_value_dropped"
+            if tells_member(self.text, at, end, self.declared)
+            else "narration_removed"
+        )
+        self.report(code, at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
         self.position = end
+
+
+def find_closing(text: str, start: ValueStart) -> int | None:
+    """Return the offset of the code fence or tag that ends the text, None when neither does.
+
+    Only the kind that stands before the value counts.
+    """
+    body = text.rstrip()
+    if start.fenced and body.endswith("```"):
+        return len(body.rstrip("`"))
+    last = body.rfind("<")
+    closes = start.tagged and last >= 0 and (tag := _CLOSING_TAG.match(body, last)) and tag.end() == len(body)
+    return last if closes else None

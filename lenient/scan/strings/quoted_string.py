@@ -13,7 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # a C functio
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.strings.escapes import decode_body, trim_half_escape
 from lenient.scan.strings.string_end import StringClosing, StringEnd
-from lenient.scan.strings.string_end_scoring import NEXT_KEY, StringPlace, StringRole
+from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
 from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead, find_string_end
 from lenient.scan.strings.trivia import MendReport
 from lenient.scan.strings.unopened_string import find_doubled_end, find_escaped_span, find_unopened_end
@@ -21,7 +21,12 @@ from lenient.scan.strings.unquoted import UnquotedValue
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
+PREFIX_LETTERS = frozenset("rbfuRBFU")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_COLON_AFTER = re.compile(r"\s*+[:：]")
+_LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
+_TYPED_TWICE = "Or the quotes at both ends were typed twice."
+_MAX_FENCES = 32  # back-ticks in threes that one text may hold
 _FILLED_IN = re.compile(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
@@ -70,19 +75,32 @@ class StringReader:
         self.ahead = ahead
         self.ends: dict[int, StringEnd] = {}  # those that were searched for, by the start of the string
 
-    def pass_prefix(self, position: int) -> int:
+    def pass_prefix(self, position: int, place: StringPlace) -> int:
         """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
 
         Raises UnreadableError for an f-string with braces, because the values of the braces were never sent.
         """
         match = _PREFIX.match(self.text, position)
-        if match is None:
+        if match is None or self.closes_word(match.end(), place):
             return position
         if "f" in match.group().lower() and _FILLED_IN.match(self.text, match.end()):
             raise UnreadableError("expression", position)
         self.report("string_prefix", position, match.end(), found=match.group())
         self.raw = "r" in match.group().lower()
         return match.end()
+
+    def closes_word(self, at: int, place: StringPlace) -> bool:
+        """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
+
+        After a key, a colon follows. After a value, the text fits the end of a string there, and does not fit
+        at the next quote.
+        """
+        if place.role is StringRole.KEY:
+            return _COLON_AFTER.match(self.text, at + 1) is not None
+        if score_end(self.text, at + 1, place) is EndFit.NO:
+            return False
+        following = self.text.find(self.text[at], at + 1)
+        return following < 0 or score_end(self.text, following + 1, place) is EndFit.NO
 
     def pass_joint(self, position: int) -> int | None:
         """Return the offset of the next string when it is concatenated to the string before `position`.
@@ -139,8 +157,10 @@ class StringReader:
             )
             return self.decode(start + 2, doubled), StringEnd(doubled, doubled + 2, StringClosing.QUOTE)
         quotes = self.text[start] * 3
-        if quotes[0] in "\"'" and self.text.startswith(quotes, start):
+        if twice and quotes[0] in "\"'`" and self.text.startswith(quotes, start):
             last = self.ahead.find_triple_end(quotes, start + 3)
+            if last is not None and quotes[0] == "`":
+                return self.read_fence(start, last, place)
             if last is not None:
                 return self.read_triple(start, last)
         end = find_string_end(self.text, start + 1, self.text[start], place, self.ahead)
@@ -241,6 +261,24 @@ class StringReader:
                 return True
         return False
 
+    def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
+        """Read the text between three back-ticks and the next three, which stand at `end`.
+
+        The text may hold such a pair itself. A language and the end of the first line belong to the fence.
+        """
+        later: int | None = end
+        for _ in range(_MAX_FENCES):
+            if later is None or score_end(self.text, later + 3, place) is not EndFit.NO:
+                break
+            later = self.ahead.find_triple_end("```", later + 3)
+        end = end if later is None else later
+        self.report("triple_quotes", start, end + 3, found="```")
+        first = _LANGUAGE.match(self.text, start + 3, end)
+        if first is not None:
+            self.report("ambiguous", start + 3, first.end(), hint="Or this line is the first of the text.")
+        body = first.end() if first is not None else start + 3
+        return decode_body(self.text, body, end).text, StringEnd(end, end + 3, StringClosing.QUOTE)
+
     def report_quotes(self, start: int, end: StringEnd, role: StringRole) -> None:
         opening = self.text[start]
         code = _CODES.get(opening, "smart_quotes")
@@ -255,11 +293,17 @@ class StringReader:
             first, after = end.first_inner, end.first_inner + 1
             hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
             self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)
+            if end.inner == 2 and first == start + 1 and self.text[end.body - 1] == opening:
+                self.report(
+                    "ambiguous", start, end.after, hint="Or the quotes at both ends were typed twice."
+                )
         if end.closing is StringClosing.ESCAPED_QUOTE:
-            found = self.text[end.body - 1 : end.after]
-            self.report("escaped_closing_quote", end.body - 1, end.after, found=found)
-            if not _PATH.match(self.text, start + 1, end.body - 1):
-                self.report("ambiguous", end.body - 1, end.after, hint="Or the backslash is one too many.")
+            backslash = end.after - 2
+            self.report("escaped_closing_quote", backslash, end.after, found=self.text[backslash : end.after])
+            if end.body == backslash:
+                self.report("ambiguous", backslash, end.after, hint="Or the backslash ends the text.")
+            elif not _PATH.match(self.text, start + 1, backslash):
+                self.report("ambiguous", backslash, end.after, hint="Or the backslash is one too many.")
         elif end.closing is StringClosing.NEXT_PART:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:

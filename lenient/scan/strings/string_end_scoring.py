@@ -31,11 +31,23 @@ NEXT_KEY = re.compile(
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
+_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+=(?!=)")
+EMPHASISED_KEY = re.compile(
+    r"(\*{1,2}|__)(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})')\1(?=\s*+[:：=])"
+    r"|(\*{1,2})([\w.\-]{1,64})\4(?=\s*+[:：=])"
+)
 LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
+_PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
+_BROKEN_KEY = re.compile(
+    r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,64})\"\s*+:\s*+(?=[\"\[{\d\-tfnTFN])"
+)
+"""A key with a raw line break in it."""
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
+_JOINED = re.compile(rf"{BLANKS}[\"']")
+_FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
 _GAP = re.compile(BLANKS)
 _COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
 _AFTER_ALL = re.compile(
@@ -55,10 +67,15 @@ class StringRole(Enum):
 
 
 class EnclosingBracket(Protocol):
-    """An open bracket: its closing bracket, the names declared for its object, and the names read so far."""
+    """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
+
+    `equals` is True when an equals sign stood for a colon in its object, `doubled` when its brace is doubled.
+    """
 
     close: str
     key: str | None
+    equals: bool
+    doubled: bool
 
     @property
     def fields(self) -> Collection[str]: ...
@@ -83,6 +100,10 @@ class StringPlace:
             if name in frame.fields:
                 return name not in frame.children and name != frame.key
         return False
+
+    def assigns(self) -> bool:
+        """Return True when an equals sign stood for a colon in an object around the string."""
+        return any(frame.equals for frame in self.stack[-1:-9:-1])
 
     def declares_fields(self) -> bool:
         """Return True when the definition names the fields of the object around the string."""
@@ -115,6 +136,12 @@ def pass_blanks(text: str, at: int) -> int:
     return at
 
 
+def _pass_fence(text: str, at: int) -> int:
+    """Return the offset after a code fence at `at` that a comma or closing bracket follows, else `at`."""
+    fence = _FENCE.match(text, at)
+    return fence.end() if fence is not None else at
+
+
 def score_end(text: str, position: int, place: StringPlace) -> EndFit:
     """Score how well the text from `position` on fits the end of a string."""
     gap = _GAP.match(text, position)
@@ -128,11 +155,14 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
         at = after
         sign = text[at : at + 1]
         position = at - 1
+    if sign == "`" and (after := _pass_fence(text, at)) > at:
+        at = after
+        sign = text[at]
     if sign in COMMAS:
         return _score_part(text, at + 1, place, len(place.stack) - 1)
     if sign in CLOSERS:
         return _score_closers(text, at, place)
-    if sign == "+" and VALUE_START.match(text, at + 1):
+    if sign == "+" and _JOINED.match(text, at + 1):
         return EndFit.LIKELY
     return _score_missing_comma(text, position, at, place)
 
@@ -147,7 +177,8 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
     if sign in CLOSERS:
         return EndFit.LIKELY if _is_due(CLOSERS[sign], place, level) else EndFit.NO
     if frame is not None and frame.close != "}":
-        return EndFit.LIKELY if VALUE_START.match(text, following) else EndFit.IF_FIRST
+        prefixed = VALUE_START.match(text, following) or _PREFIX.match(text, following)
+        return EndFit.LIKELY if prefixed else EndFit.IF_FIRST
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
         return EndFit.LIKELY  # the object around was not closed
     return _score_key(text, following, place)
@@ -161,6 +192,12 @@ def _is_due(close: str, place: StringPlace, level: int) -> bool:
 def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
     """Score the next key of an object: a declared key, another key, or a key without its colon."""
     key = NEXT_KEY.match(text, at)
+    if key is None and (prefix := _PREFIX.match(text, at)) is not None:
+        key = QUOTED_KEY.match(text, prefix.end())
+    if key is None and text[at] in "*_":
+        key = EMPHASISED_KEY.match(text, at)
+    if key is None and place.assigns():
+        key = _ASSIGNED.match(text, at)
     if key is None:
         return _score_lone_string(text, at, place)
     if place.awaits(key_name(key)):
@@ -172,6 +209,8 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     """Score a string without a colon after it, where a key is expected."""
+    if (broken := _BROKEN_KEY.match(text, at)) is not None:
+        return EndFit.SURE if place.awaits(broken[1] + broken[2]) else EndFit.LIKELY
     if _CUT_KEY.match(text, at):
         return EndFit.IF_FIRST
     lone = LONE_KEY.match(text, at)
@@ -202,8 +241,10 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
         if level >= 0 and CLOSERS[sign] != place.stack[level].close:
             wrong += 1
+        elif level >= 0 and place.stack[level].doubled and text.startswith("}", end + 1):
+            end += 1
         level -= 1
-        end = pass_blanks(text, end + 1)
+        end = _pass_fence(text, pass_blanks(text, end + 1))
     if end >= len(text):
         return EndFit.SURE
     if wrong:
@@ -267,6 +308,8 @@ def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) 
     if at > position and _NEXT_STRING.match(text, at):
         return EndFit.IF_FIRST  # strings side by side are one
     bare = NEXT_KEY.match(text, at) if at > position else None
+    if bare is None and at > position and place.assigns() and _ASSIGNED.match(text, at):
+        return EndFit.LIKELY
     if bare is None:
         return EndFit.NO
     if place.awaits(key_name(bare)):

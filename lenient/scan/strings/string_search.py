@@ -45,6 +45,9 @@ _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 _CLOSED_BEFORE = re.compile(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
 """Closing brackets, a comma and opening brackets before a quote."""
 _PAIRS = {"{": "}", "[": "]"}
+_PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
+_FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
+_STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
 _LOOK = 32  # looking at a quote costs as much as passing so many characters
 
 
@@ -104,7 +107,8 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
                 and not passed.is_in_escaped_pair(at, opening)
                 and _ends_in_backslash(text, at, place)
             ):
-                return StringEnd(at + 1, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
+                body = _end_of_path(text, start, at)
+                return StringEnd(body, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
         ahead.left -= passed.count_brackets(at) + _LOOK
@@ -123,12 +127,34 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
         passed.keep_as_text(at, fit, found)
     if passed.inner == 0:
         ahead.no_close_from.setdefault(opening, start)
+    if passed.inner == 1 and passed.fallback is None and _leaves_stray_text(text, passed.first, place):
+        return StringEnd(passed.first, passed.first + 1, StringClosing.QUOTE)
     return passed.fallback or _find_end_without_quote(text, start, opening, place, ahead)
+
+
+def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
+    """Return True when the last quote of a text ends its last string, and stray words stand after it."""
+    before = text[quote - 1]
+    if before.isspace() or before.isdigit() or before in "([{=:,>\"'":
+        return False
+    stray = _STRAY_END.match(text, quote + 1)
+    return stray is not None and stray.end() == place.closers
 
 
 def _ends_in_backslash(text: str, at: int, place: StringPlace) -> bool:
     """Return True when the backslash at `at` ends a Windows path, and the quote after it the string."""
     return place.role is StringRole.MEMBER and _ESCAPED_END.match(text, at + 1) is not None
+
+
+def _end_of_path(text: str, start: int, at: int) -> int:
+    """Return the end of a string before a backslash at `at` that precedes the closing quote.
+
+    The backslash is the last sign of a Windows folder, but no part of other text.
+    """
+    is_path = at == start or (
+        _PATH.search(text, start, at) and not _FILE.search(text, max(at - 6, start), at)
+    )
+    return at + 1 if is_path else at
 
 
 def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) -> int | None:
@@ -195,7 +221,7 @@ def _find_end_without_quote(
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
     ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
     if ends_so and text.count(escaped, start, closers) % 2:  # else it closes a pair within the text
-        return StringEnd(closers - 1, closers, StringClosing.ESCAPED_QUOTE)
+        return StringEnd(_end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
     following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None
     if following is not None and (not place.declares_fields() or place.awaits(key_name(following))):
         end = following.start()

@@ -25,8 +25,9 @@ class MendReport(Protocol):
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
-_HASH_WORD = re.compile(r"#[\w\-]++\s*+[,}\n]")
+_HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
+_FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 """No part of any gap: most gaps are empty."""
 
@@ -59,3 +60,12 @@ def pass_trivia(text: str, position: int, report: MendReport, *, before_value: b
         else:
             return position
     return position
+
+
+def find_fence_end(text: str, at: int, following: str) -> int | None:
+    """Return the offset after the code fence at `at` when one of the signs in `following` stands there.
+
+    Return None otherwise. The end of the text counts as one of these signs.
+    """
+    fence = _FENCE.match(text, at)
+    return fence.end() if fence is not None and text[fence.end() : fence.end() + 1] in following else None

@@ -18,6 +18,7 @@ _PATTERN = re.compile(
     r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
     r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
 )
+_BRACKETED_WORD = re.compile(r"[\[({][^\[\](){}\"'\n]{0,200}+[\])}]\s*+[^\s,;:\]})\"'`\[{]")
 _LACKS_BRACKET = re.compile(
     r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}\]]|\Z)"
 )
@@ -29,6 +30,11 @@ _DOUBLED = re.compile(
 def is_pattern_start(text: str, position: int) -> bool:
     """Return True when a character class of a regular expression, not an array, is at `position`."""
     return _PATTERN.match(text, position) is not None
+
+
+def is_bracketed_word(text: str, position: int) -> bool:
+    """Return True when text goes on after the bracket at `position` is closed, as in `(x) and y`."""
+    return _BRACKETED_WORD.match(text, position) is not None
 
 
 def lacks_bracket(text: str, position: int) -> bool:

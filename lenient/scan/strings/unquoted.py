@@ -25,7 +25,9 @@ _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
 _MAX_TOKEN = 8_000  # characters of a value without quotes
 _TOKEN = re.compile(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
 _TUPLE_TOKEN = re.compile(rf"[^,，\])}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
-_MORE_WORDS = re.compile(r",\s*+(?!\w++=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
+_MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
+_NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
+_OPENED = re.compile(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
 _COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -138,6 +140,8 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
         if more is None:
             break
         end = more
+    if close == "}" and (key := _NEXT_KEY.search(text, start, end)) is not None and key.start() > start:
+        end = end if _OPENED.search(text, start, key.start()) else key.start()  # a comma is missing
     token = text[start:end]
     comment = _COMMENT.search(token)
     return (token[: comment.start()] if comment and comment.start() else token).rstrip()

@@ -1,0 +1,84 @@
+"""Recognises members of an object that stand outside of its braces.
+
+They stand after a brace that closes too early, in narration, or in a text that lacks its first brace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from lenient.scan.strings.string_end_scoring import NEXT_KEY, QUOTED_KEY, VALUE_START, key_name
+
+_SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
+_TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
+_LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
+_ANNOUNCED = re.compile(r"\w++\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
+_KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
+_GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
+
+
+def find_member(text: str, at: int) -> int | None:
+    """Return the offset of the key of the member that begins at `at`, None when no member begins there.
+
+    A comma or semicolon may stand before the key; the key needs no quotes.
+    """
+    separator = _SEPARATOR.match(text, at)
+    start = separator.end() if separator else at
+    key = NEXT_KEY.match(text, start)
+    return start if key is not None and VALUE_START.match(text, key.end()) else None
+
+
+def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]` holds a quoted member, of a declared name if any is declared."""
+    return any(not declared or name in declared for name in _TOLD.findall(text, start, end))
+
+
+def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]` are the members of an object without its opening brace.
+
+    The key and the value of the first member are as in JSON, and a comma and a further key in quotes stand on
+    its line, its line ends with a comma, or a brace is closed that was never opened. A word and a colon
+    before an object or a key are narration, unless the word is in `declared`.
+    """
+    first = find_member(text, start)
+    if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):
+        return False
+    line_end = text.find("\n", first, end)
+    line = _GROUP.sub("", text[first : line_end if line_end >= 0 else end].rstrip())
+    if _LATER_KEY.search(line) or (line.endswith(",") and QUOTED_KEY.match(text, first)):
+        return True
+    return _closes_more(text[first:end].rstrip()) or _closes_more(line)
+
+
+def _closes_more(text: str) -> bool:
+    """Return True when the text ends with a brace and closes more braces than it opens."""
+    return text.endswith("}") and text.count("}") > text.count("{")
+
+
+def find_announced_members(text: str, at: int) -> int | None:
+    """Return the offset of the members of an object without its opening brace, after prose; None without any.
+
+    The first key begins a line, and no object precedes it.
+    """
+    brace = text.find("{", at)
+    first = _KEY_LINE.search(text, at, brace if brace >= 0 else len(text))
+    if first is None:
+        return None
+    start = first.end()
+    return (
+        start
+        if text.count("}", start) > text.count("{", start) and find_member(text, start) is not None
+        else None
+    )
+
+
+def is_bare_key(text: str, at: int) -> bool:
+    """Return True when the key at `at` has no quotes."""
+    return QUOTED_KEY.match(text, at) is None
+
+
+def first_key(text: str, at: int) -> str:
+    """Return the name of the key at `at`, "" when there is none."""
+    key = NEXT_KEY.match(text, at)
+    return key_name(key) if key is not None else ""
