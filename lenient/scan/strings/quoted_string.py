@@ -293,10 +293,6 @@ class StringReader:
             first, after = end.first_inner, end.first_inner + 1
             hint = f"{end.inner} quotes in this string." if end.inner > 1 else None
             self.report("unescaped_inner_quote", first, after, found=self.text[first:after], hint=hint)
-            if end.inner == 2 and first == start + 1 and self.text[end.body - 1] == opening:
-                self.report(
-                    "ambiguous", start, end.after, hint="Or the quotes at both ends were typed twice."
-                )
         if end.closing is StringClosing.ESCAPED_QUOTE:
             backslash = end.after - 2
             self.report("escaped_closing_quote", backslash, end.after, found=self.text[backslash : end.after])
