@@ -22,14 +22,14 @@ _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
-def locate_values(text: str, start: int = 0) -> ValueSpan | None:
-    """Return the span of the JSON value at `start`, with the spans of all values in it.
+def locate_values(text: str, start: int = 0, end: int | None = None) -> ValueSpan | None:
+    """Return the span of the JSON value from `start` to `end`, with the spans of all values in it.
 
     The caller knows that the value is valid JSON. Return None when the tolerant scanner must read the value
     instead: a key is repeated, a number may have been rounded, nesting is too deep, or a string may hold a
     Windows path whose backslashes were not meant as escapes.
     """
-    if ":\\" in text:
+    if text.find(":\\", start, end) >= 0:
         return None
     stack: list[tuple[int, Any, str | None]] = []  # start, spans and current key of the containers around
     begin, position, key = 0, start, None
