@@ -66,7 +66,7 @@ THIRD_PARTY = {
         "ingest.store.migrations", "ingest.store.reader",
     ),
     "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
-    "msgspec": ("ingest",),
+    "msgspec": ("ingest", "lenient.validate.typed_decoder"),  # lenient runs without it, only slower
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
     "starlette": ("callgauge.server",),

@@ -26,8 +26,7 @@ from lenient.scan.strings.escapes import REPLACEMENT
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import NO_JSON, read_one_defect
-from lenient.unwrap.long_strings import LONG, decode_around_string
-from lenient.validate.compiled_tool import compile_tool, holds_each_key_once, is_plain
+from lenient.validate.compiled_tool import compile_tool, is_plain, read_undeclared_plain
 from lenient.validate.undeclared import NO_DEFINITION, read_undeclared
 from lenient.validate.validator import Validator
 
@@ -64,22 +63,14 @@ def parse_arguments(
         clean, leaked = clean_tool_name(tool_name)
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
-    text = raw
-    try:
-        if len(raw) < LONG or type(raw) is not str or (apart := decode_around_string(raw)) is None:
-            value = loads(raw)
-        else:
-            value, text = apart
-    except JSONDecodeError:
-        value = NO_JSON
-    if type(value) is dict and type(text) is str:  # most calls: valid JSON that fits as it is
+    if type(raw) is str:  # most calls: valid JSON that fits as it is
         if type(tool) is ToolDefinition:
-            quotes = (tool.compiled or compile_tool(tool)).check(value)
-            if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
+            value = (tool.compiled or compile_tool(tool)).read(raw)
+            if value is not None:
                 own_name = tool.name if tool_name is None else tool_name
                 request = (own_name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
                 return _NEW(ToolCallRequest, request)
-        elif tool is None and is_plain(value, text):
+        elif tool is None and (value := read_undeclared_plain(raw)) is not None:
             rest = (value, _UNMEASURED, NO_DEFINITION, policy, None, NOTHING_REJECTED, ())
             return _NEW(ToolCallRequest, (tool_name, tool_call_id, raw, *rest))
     if isinstance(tool, ToolCatalog):
@@ -87,6 +78,10 @@ def parse_arguments(
         if tool is None:
             return _read_for_unknown_tool(raw, offered, policy, tool_name, tool_call_id)
         return parse_arguments(raw, tool, policy=policy, tool_name=tool_name, tool_call_id=tool_call_id)
+    try:
+        value = loads(raw)
+    except JSONDecodeError:
+        value = NO_JSON
     name = tool.name if tool_name is None and tool is not None else tool_name
     call = _Call(raw, value, tool, (name, tool_call_id, raw), policy)
     if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
@@ -186,9 +181,8 @@ def _mend_one_defect(call: _Call) -> ToolCallRequest | None:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
         return None
-    mended = read_one_defect(
-        text, call.value, is_plain if call.tool is None else compile_tool(call.tool).accepts
-    )
+    read = read_undeclared_plain if call.tool is None else compile_tool(call.tool).read
+    mended = read_one_defect(text, call.value, read)
     if mended is None:
         return None
     arguments, found, step = mended

@@ -3,25 +3,23 @@
 The defects are a code fence, prose around the object, one layer of string encoding, raw newlines in one
 string, and missing closing brackets at the end. They are repaired with functions that run at the speed of C,
 and only when no other reading exists. `lenient.unwrap.extraction` handles all other texts, and would find the
-same in these. The parameter `accepts` is a function that returns True when a value fits.
+same in these.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from lenient.diagnostics import Diagnostic, Path, render_path, shorten
 from lenient.diagnostics.codes import Stage
-from lenient.unwrap.long_strings import LONG, decode_around_string
+from lenient.unwrap.long_strings import ReadFitting
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE
 
 NO_JSON: Final = object()
 """Stands for the value of a text that is not JSON."""
-Accepts = Callable[[dict[str, Any], str], bool]
 
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
@@ -44,58 +42,42 @@ class FastResult(NamedTuple):
     step: tuple[Stage, str, str, Any]
 
 
-def read_one_defect(text: str, value: Any, accepts: Accepts) -> FastResult | None:
+def read_one_defect(text: str, value: Any, read: ReadFitting) -> FastResult | None:
     """Return the arguments of a text with one common defect, None when the text has another form.
 
     `value` is the value that orjson decoded from the text, or NO_JSON.
     """
     if type(value) is str:
-        return _read_encoded(text, value, accepts)
+        return _read_encoded(text, value, read)
     if value is not NO_JSON or not text:
         return None
     if text[0] != "{":
-        return _read_fenced(text, accepts) or _read_in_prose(text, accepts)
+        return _read_fenced(text, read) or _read_in_prose(text, read)
     if text[-1] == "}":
-        return _read_raw_newlines(text, accepts)
-    return _read_unclosed(text, accepts)
+        return _read_raw_newlines(text, read)
+    return _read_unclosed(text, read)
 
 
-def _decode_object(text: str, accepts: Accepts) -> dict[str, Any] | None:
-    """Return the object that a JSON text holds, None when there is none or `accepts` refuses it."""
-    if len(text) >= LONG and (apart := decode_around_string(text)) is not None:
-        return apart[0] if accepts(*apart) else None
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    return value if type(value) is dict and accepts(value, text) else None
-
-
-def _read_encoded(text: str, inner: str, accepts: Accepts) -> FastResult | None:
-    if (
-        inner[:1] != "{"
-        or text[0] != '"'
-        or text[-1] != '"'
-        or (value := _decode_object(inner, accepts)) is None
-    ):
+def _read_encoded(text: str, inner: str, read: ReadFitting) -> FastResult | None:
+    if inner[:1] != "{" or text[0] != '"' or text[-1] != '"' or (value := read(inner)) is None:
         return None
     found = Diagnostic("string_encoding_removed", "$", 0, len(text), shorten(text[:200]))
     return FastResult(value, (found,), (Stage.UNWRAP, "string decoded", text, inner))
 
 
-def _read_fenced(text: str, accepts: Accepts) -> FastResult | None:
+def _read_fenced(text: str, read: ReadFitting) -> FastResult | None:
     opening = _FENCE.match(text)
     last = text.rfind("}") + 1
     if opening is None or _FENCE_END.match(text, last) is None:
         return None
     first = opening.end()
-    if (value := _decode_object(text[first:last], accepts)) is None:
+    if (value := read(text[first:last])) is None:
         return None
     found = Diagnostic("code_fence_removed", "$", *opening.span(1), opening.group(1))
     return FastResult(value, (found,), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
 
 
-def _read_in_prose(text: str, accepts: Accepts) -> FastResult | None:
+def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
     first, last = text.find("{"), text.rfind("}") + 1
     if not 0 < first < last or _PROSE.fullmatch(text, 0, first) is None:
         return None
@@ -104,7 +86,7 @@ def _read_in_prose(text: str, accepts: Accepts) -> FastResult | None:
         (after and _PROSE.fullmatch(after) is None)
         or OBJECT_START.match(text, first) is None
         or SOURCE_CODE.search(before)
-        or (value := _decode_object(text[first:last], accepts)) is None
+        or (value := read(text[first:last])) is None
     ):
         return None
     found = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
@@ -114,7 +96,7 @@ def _read_in_prose(text: str, accepts: Accepts) -> FastResult | None:
     return FastResult(value, tuple(found), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
 
 
-def _read_raw_newlines(text: str, accepts: Accepts) -> FastResult | None:
+def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     """Read an object with raw newlines and tabs in one string only; return None for other texts.
 
     All newlines and tabs are escaped before decoding. An escape outside of strings is no valid JSON and is
@@ -129,7 +111,7 @@ def _read_raw_newlines(text: str, accepts: Accepts) -> FastResult | None:
             return None
         written = written.replace("\t", "\\t")
         first = min(first, text.find("\t"))
-    if (value := _decode_object(written, accepts)) is None or _may_hold_path(value):
+    if (value := read(written)) is None or _may_hold_path(value):
         return None
     names = [name for name, item in value.items() if _may_be_broken(item) or _may_be_broken(name)]
     if len(names) != 1 or type(value[names[0]]) is not str or _may_be_broken(names[0]):
@@ -171,9 +153,9 @@ def _may_hold_path(value: dict[str, Any]) -> bool:
     return False
 
 
-def _read_unclosed(text: str, accepts: Accepts) -> FastResult | None:
+def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
     for closers in _CLOSERS.get(text[-1], ()):
-        value = _decode_object(text + closers, accepts)
+        value = read(text + closers)
         if value is not None and not _may_hold_path(value):
             where, end = render_path(_find_last_place(value, len(closers))), len(text)
             found = Diagnostic("missing_closer", where, end, end, None, closers)
