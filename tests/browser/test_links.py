@@ -49,10 +49,12 @@ def test_a_link_within_a_page_leads_to_the_other_view(
 ) -> None:
     app.open(start)
     opening(app.page)
+    way_out = app.page.get_by_role("link", name=re.compile(f"{link}$"))
+    expect(way_out).to_be_visible()  # the address changes before the view that it names is drawn
     app.settle()
     main = app.page.get_by_test_id("stMain")
     before = main.inner_text()
-    app.page.get_by_role("link", name=re.compile(f"{link}$")).click()
+    way_out.click()
     app.page.wait_for_url(re.compile(arrives.replace("$", "[?]?$")))
     app.settle()
     expect(main).not_to_have_text(before, use_inner_text=True)

@@ -1,8 +1,9 @@
 """How well, how fast and how safely broken arguments are read, by `lenient` and by its peers.
 
-`./dev bench parser` runs all three and writes docs/benchmarks.md; with `accuracy`, `speed` or `hostile` only
-that part is run and nothing is written. `accuracy --show GROUP` lists what is not right in a group (a defect,
-`malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`).
+`./dev bench parser` runs every part and writes docs/benchmarks.md; with `accuracy`, `mutations`, `speed` or
+`hostile` only that part is run, and nothing is written unless `--write` is given, which renews the part's own
+section. `accuracy --show GROUP` lists what is not right in a group (a defect, `malformed`, `coercions`,
+`defects`, `calls`, a dialect, or `all`), `mutations --show KIND` what is not right of a kind of defect.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from tests.bench.parser import accuracy, corpus, hostile, page, promises, shown, speed
+from tests.bench.parser.mutations import measure as mutations
 from tests.bench.peers import OURS, PEERS
 
 
@@ -30,22 +32,32 @@ def main(arguments: list[str]) -> int:
     if not (options.part or options.only or options.quick):
         page.PAGE.write_text(page.page(results), encoding="utf-8")
         print("written: docs/benchmarks.md")
+    elif options.part and options.write:
+        page.renew(results, options.part)
+        print(f"written: the section on {options.part} of docs/benchmarks.md")
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev bench parser", description=__doc__)
-    parser.add_argument("part", nargs="?", choices=("accuracy", "speed", "hostile"), help="run only this")
+    parser.add_argument("part", nargs="?", choices=tuple(_PARTS), help="run only this")
     parser.add_argument("--show", metavar="GROUP", help="list what is not right in a group, or in all")
+    parser.add_argument("--write", action="store_true", help="put a part that is run alone on the page")
     parser.add_argument("--reader", default=OURS, choices=PEERS, help="whose, with --show (lenient)")
     parser.add_argument("--only", action="store_true", help="leave the peers out")
     parser.add_argument("--corpus", type=Path, default=corpus.CORPUS, help="another folder of texts")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the raw results too")
-    parser.add_argument("--quick", action="store_true", help="fewer turns, and peers meet no hostile text")
+    parser.add_argument(
+        "--quick", action="store_true", help="less of everything, and no hostile text for the peers"
+    )
     return parser
 
 
 def _show(options: argparse.Namespace) -> int:
+    if options.part == "mutations":
+        judged = mutations.measure([options.reader], _each(options))
+        print("\n".join(mutations.shown(judged, options.show)))
+        return 0
     held = corpus.read_corpus(options.corpus)
     measured = accuracy.measure(held, [options.reader], _group(options.show))
     print("\n".join(shown.shown(measured, options.reader)))
@@ -61,6 +73,15 @@ def _accuracy(options: argparse.Namespace, readers: list[str], results: page.Res
     _print(page.accuracy_part(results.accuracy), promises.of_accuracy(results.accuracy))
 
 
+def _each(options: argparse.Namespace) -> int:
+    return mutations.QUICK if options.quick else mutations.EACH
+
+
+def _mutations(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.mutants = mutations.measure(readers, _each(options))
+    _print(page.mutations_part(results.mutants), promises.of_mutations(results.mutants))
+
+
 def _speed(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
     results.timed = speed.measure([name for name in readers if name != "orjson"], quick=options.quick)
     _print(page.speed_part(results.timed), promises.of_speed(results.timed))
@@ -73,7 +94,7 @@ def _hostile(options: argparse.Namespace, readers: list[str], results: page.Resu
     _print(page.hostile_part(results.endured, results.peers), promises.of_hostile(results.endured))
 
 
-_PARTS = {"accuracy": _accuracy, "speed": _speed, "hostile": _hostile}
+_PARTS = {"accuracy": _accuracy, "mutations": _mutations, "speed": _speed, "hostile": _hostile}
 
 
 def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.bench.parser.accuracy import Accuracy
 from tests.bench.parser.hostile import MODES, Endured, PeerEndured
-from tests.bench.parser.promises import Promise, of_accuracy, of_hostile, of_speed
+from tests.bench.parser.mutations import KINDS, SEED
+from tests.bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table
+from tests.bench.parser.promises import Promise, of_accuracy, of_hostile, of_mutations, of_speed
 from tests.bench.parser.scoring import Verdict
 from tests.bench.parser.speed import Timed
 from tests.bench.parser.tables import accuracy_section, table
@@ -41,6 +43,19 @@ the process died. *Unsaid*: texts that were changed without any report; readers 
 of theirs here. The peers are given the benefit of the doubt: a null they add for an absent parameter is no
 difference, and refusing the whole is right where one value must be refused."""
 
+_MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in other
+scripts, paths, regular expressions, JSON in strings), each with one defect of {len(KINDS)} kinds, or with two
+or three of different kinds, made by `tests/bench/parser/mutations/` from the seed {SEED}. Each is read
+without the tool's definition (*undefined*) and with it (*defined*); `json-repair` gets the definition as its
+schema, `baml` as its classes, `jsonmend` and `fast-json-repair` take none.
+
+*Right*: the arguments as they were before the defects. Where no person could tell them (a cut-off text, two
+different objects, a long value without its last quote), refusing is right, and so is an object that holds
+nothing but what survived and is reported as a loss or a doubt. Which object a bracket too many or too few
+leaves is found by trying every mend of one bracket: where several make JSON, the definition chooses, and
+where it cannot, the answer is open. *Refused*: no object, although the text told it. *Lossy*: another
+object, reported as such. *Silent*: another object, and nothing that a caller could stop at."""
+
 _SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
 value, measured in the same process, in turns; the least processor time of many turns counts. The fast
 readers return plain values; `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check
@@ -56,6 +71,11 @@ a model's text in which calls are looked for."""
 
 def accuracy_part(accuracy: Accuracy) -> list[str]:
     return ["## Accuracy", "", _ACCURACY, "", *accuracy_section(accuracy)]
+
+
+def mutations_part(judged: list[JudgedMutant]) -> list[str]:
+    lines = ["## Mutations", "", _MUTATIONS, "", "### Mutations, by reader", "", *readers_table(judged), ""]
+    return [*lines, "### Mutations, by kind of defect", "", *kinds_table(judged), ""]
 
 
 def speed_part(timed: list[Timed]) -> list[str]:
@@ -102,12 +122,16 @@ def _endured(one: Endured) -> tuple[str, str]:
     return (f"{one.seconds:.2f}", f"{one.megabytes:.0f}") if one.seconds is not None else (one.outcome, "")
 
 
+_PROMISE_TITLES = ("promise", "wanted", "measured", "kept", "worst")
+
+
 def promises_table(promises: Iterable[Promise]) -> list[str]:
-    rows = [
-        [promise.what, promise.wanted, promise.measured, "yes" if promise.kept else "**no**", promise.worst]
-        for promise in promises
-    ]
-    return table(("promise", "wanted", "measured", "kept", "worst"), rows)
+    return table(_PROMISE_TITLES, map(_promise_row, promises))
+
+
+def _promise_row(promise: Promise) -> list[str]:
+    kept = "yes" if promise.kept else "**no**"
+    return [promise.what, promise.wanted, promise.measured, kept, promise.worst]
 
 
 @dataclass(slots=True)
@@ -115,20 +139,60 @@ class Results:
     """What was measured, as far as it was."""
 
     accuracy: Accuracy = field(default_factory=Accuracy)
+    mutants: list[JudgedMutant] = field(default_factory=list)
     timed: list[Timed] = field(default_factory=list)
     endured: list[Endured] = field(default_factory=list)
     peers: list[PeerEndured] = field(default_factory=list)
 
 
 def page(results: Results) -> str:
-    promises = [*of_accuracy(results.accuracy), *of_speed(results.timed), *of_hostile(results.endured)]
+    promises = [
+        *of_accuracy(results.accuracy), *of_mutations(results.mutants), *of_speed(results.timed),
+        *of_hostile(results.endured),
+    ]  # fmt: skip
     lines = [
         _HEAD, "", *_circumstances(), "",
         "## What is promised", "", *promises_table(promises), "",
-        *accuracy_part(results.accuracy), *speed_part(results.timed),
+        *accuracy_part(results.accuracy), *mutations_part(results.mutants), *speed_part(results.timed),
         *hostile_part(results.endured, results.peers),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
+
+
+def renew(results: Results, part: str) -> None:
+    """Replace the section and the promises of one part by what was measured now, and say when that was."""
+    parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
+        "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
+        "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
+        "speed": (lambda: speed_part(results.timed), of_speed(results.timed)),
+        "hostile": (lambda: hostile_part(results.endured, results.peers), of_hostile(results.endured)),
+    }
+    written, promised = parts[part]
+    title, *rest = written()
+    section = [title, "", "Measured apart from the rest.", "", *_circumstances(), *rest]
+    text = with_promises(with_section(PAGE.read_text(encoding="utf-8"), section), promised)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def with_promises(page: str, promises: Iterable[Promise]) -> str:
+    """The page with these promises in place of those of the same name, new ones last."""
+    before, title, after = page.partition("## What is promised\n\n")
+    old, end, rest = after.partition("\n\n")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()[2:]]
+    rows = {row[0]: row for row in [*cells, *map(_promise_row, promises)]}
+    return "".join([before, title, "\n".join(table(_PROMISE_TITLES, rows.values())), end, rest])
+
+
+def with_section(page: str, section: list[str]) -> str:
+    """The page with one section in place of the one of the same title, or before `## Speed`."""
+    title = section[0]
+    text = "\n".join(section).rstrip() + "\n\n"
+    before, found, after = page.partition(f"{title}\n")
+    if not found:
+        before, found, after = page.partition("## Speed\n")
+        return f"{before}{text}{found}{after}"
+    _, heading, rest = after.partition("\n## ")
+    return f"{before}{text}{heading.lstrip()}{rest}".rstrip() + "\n"
 
 
 def _circumstances() -> list[str]:

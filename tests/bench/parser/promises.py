@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tests.bench.parser.accuracy import Accuracy, tally
 from tests.bench.parser.hostile import Endured
+from tests.bench.parser.mutations.measure import JudgedMutant
+from tests.bench.parser.mutations.measure import tally as tally_mutants
 from tests.bench.parser.scoring import Verdict
 from tests.bench.parser.speed import Timed
 from tests.bench.parser.texts import EXACT, GENERAL
@@ -60,12 +62,22 @@ def _of_groups(accuracy: Accuracy) -> Iterator[Promise]:
         yield _at_least("malformed: right in every group", 0.85, right, worst)
 
 
+def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
+    ours = [one for one in judged if one.reader == OURS]
+    counted = tally_mutants(ours)
+    if counted.total:
+        yield _at_least("mutations: right", 0.98, counted.share(Verdict.RIGHT))
+        yield _at_most("mutations: wrong and silent", 0.005, counted.share(Verdict.SILENT))
+        unplaced = sum(one.unplaced for one in ours)
+        yield Promise("mutations: findings about the text without a place", "0", str(unplaced), not unplaced)
+
+
 def _at_least(what: str, wanted: float, measured: float, worst: str = "") -> Promise:
     return Promise(what, f"≥ {wanted:.0%}", f"{measured:.1%}", measured >= wanted, worst)
 
 
 def _at_most(what: str, wanted: float, measured: float) -> Promise:
-    return Promise(what, f"≤ {wanted:.0%}", f"{measured:.1%}", measured <= wanted)
+    return Promise(what, f"≤ {wanted * 100:g}%", f"{measured:.1%}", measured <= wanted)
 
 
 _SPEED = (

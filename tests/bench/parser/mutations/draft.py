@@ -1,0 +1,152 @@
+"""A call's arguments as JSON tokens, which defects change one by one, and what is known of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from random import Random
+from typing import Any
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    OPEN = auto()
+    CLOSE = auto()
+    KEY = auto()
+    STRING = auto()
+    OTHER = auto()  # a number, true, false, null
+    COMMA = auto()
+    COLON = auto()
+    SPACE = auto()
+    DEFECT = auto()  # what a defect put in or changed; no second defect chooses it
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`value` is what a key or value stands for; `member` is the top-level parameter that it belongs to."""
+
+    kind: Kind
+    text: str
+    value: Any = None
+    member: str | None = None
+    inside: str = ""  # the bracket around it
+
+
+class ImpossibleError(Exception):
+    """This call has no place for this defect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a model spaces and escapes its JSON."""
+
+    comma: str = " "
+    colon: str = " "
+    indent: int = 0
+    ascii: bool = False
+
+
+LAYOUTS = (Layout(), Layout(), Layout(), Layout("", ""), Layout(indent=2), Layout(ascii=True))
+
+
+@dataclass(slots=True)
+class Draft:
+    """One call on its way to a broken text.
+
+    `certain`: a person can tell the arguments from the text. Where not, `loose` names the parameters that may
+    be anything as long as the loss is reported, and `unmarked` = a reading without a report is right.
+    `readings`: what the brackets allow, if a defect of brackets was made.
+    """
+
+    arguments: dict[str, Any]
+    random: Random
+    tokens: list[Token] = field(default_factory=list)
+    text: str = ""
+    certain: bool = True
+    certain_if_defined: bool = True
+    unmarked: bool = True
+    loose: set[str] = field(default_factory=set)
+    readings: list[Any] = field(default_factory=list)
+    closed_at_end: Any = None
+
+    @classmethod
+    def of(cls, arguments: dict[str, Any], random: Random) -> Draft:
+        layout = random.choice(LAYOUTS)
+        return cls(arguments, random, list(_tokens(arguments, layout)))
+
+    def written(self) -> str:
+        return "".join(token.text for token in self.tokens)
+
+    def places(self, wanted: Callable[[int, Token], bool]) -> list[int]:
+        return [index for index, token in enumerate(self.tokens) if wanted(index, token)]
+
+    def pick(self, wanted: Callable[[int, Token], bool]) -> int:
+        """A random place among those wanted; raises ImpossibleError where there is none."""
+        places = self.places(wanted)
+        if not places:
+            raise ImpossibleError
+        return self.random.choice(places)
+
+    def pick_kind(self, *kinds: Kind) -> int:
+        return self.pick(lambda _, token: token.kind in kinds)
+
+    def change(self, index: int, text: str) -> None:
+        """The token gets another text, and is no longer offered to other defects."""
+        old = self.tokens[index]
+        self.tokens[index] = Token(Kind.DEFECT, text, old.value, old.member, old.inside)
+
+    def insert(self, index: int, text: str) -> None:
+        self.tokens.insert(index, Token(Kind.DEFECT, text))
+
+    def beside(self, index: int, step: int) -> int:
+        """The next place in a direction that is not space; raises ImpossibleError at the end."""
+        index += step
+        while 0 <= index < len(self.tokens):
+            if self.tokens[index].kind is not Kind.SPACE:
+                return index
+            index += step
+        raise ImpossibleError
+
+    def doubt(self, member: str | None = None) -> None:
+        """From here on a person cannot tell the answer; `member` may be anything."""
+        self.certain = self.certain_if_defined = False
+        if member is not None:
+            self.loose.add(member)
+
+
+def _tokens(value: Any, layout: Layout, depth: int = 0, member: str | None = None) -> Iterator[Token]:
+    if not isinstance(value, (dict, list)):
+        kind = Kind.STRING if isinstance(value, str) else Kind.OTHER
+        yield Token(kind, json.dumps(value, ensure_ascii=layout.ascii), value, member)
+        return
+    opener, closer = "{}" if isinstance(value, dict) else "[]"
+    yield Token(Kind.OPEN, opener, member=member, inside=opener)
+    steps = list(value.items()) if isinstance(value, dict) else [(None, inner) for inner in value]
+    for index, (key, inner) in enumerate(steps):
+        name = key if depth == 0 else member
+        if index:
+            yield Token(Kind.COMMA, ",", member=name, inside=opener)
+        yield from _line(layout, depth + 1, layout.comma if index else "")
+        if key is not None:
+            yield Token(Kind.KEY, json.dumps(key, ensure_ascii=layout.ascii), key, name, opener)
+            yield Token(Kind.COLON, ":", member=name, inside=opener)
+            yield from _space(layout.colon)
+        yield from (
+            Token(one.kind, one.text, one.value, one.member, one.inside or opener)
+            for one in _tokens(inner, layout, depth + 1, name)
+        )
+    if steps:
+        yield from _line(layout, depth, "")
+    yield Token(Kind.CLOSE, closer, member=member, inside=opener)
+
+
+def _line(layout: Layout, depth: int, otherwise: str) -> Iterator[Token]:
+    yield from _space("\n" + " " * (layout.indent * depth) if layout.indent else otherwise)
+
+
+def _space(text: str) -> Iterator[Token]:
+    if text:
+        yield Token(Kind.SPACE, text)
