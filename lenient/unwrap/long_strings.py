@@ -7,7 +7,7 @@ which proves that it is one string; then quotes are counted only in the text aro
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from orjson import JSONDecodeError, loads
 
@@ -20,20 +20,22 @@ _STAND_IN = "\ue0fe"
 
 Accepts = Callable[[dict[str, Any], str], bool]
 """Returns True when arguments, given with the text that they were decoded from, fit."""
-ReadFitting = Callable[[str], dict[str, Any] | None]
-"""Returns the object in a JSON text when it fits as it is, else None."""
+NO_JSON: Final = object()
+"""Stands for the value of a text that is not JSON."""
+ReadFitting = Callable[[str], Any]
+"""Returns the object in a JSON text when it fits as it is, NO_JSON for a text that is no JSON, else None."""
 
 
 def make_reader(accepts: Accepts) -> ReadFitting:
     """Return a reader of the JSON objects that `accepts` accepts."""
 
-    def read(text: str) -> dict[str, Any] | None:
+    def read(text: str) -> Any:
         if len(text) >= LONG and (apart := decode_around_string(text)) is not None:
             return apart[0] if accepts(*apart) else None
         try:
             value = loads(text)
         except JSONDecodeError:
-            return None
+            return NO_JSON
         return value if type(value) is dict and accepts(value, text) else None
 
     return read

@@ -166,11 +166,12 @@ def is_plain(arguments: dict[str, Any], text: str) -> bool:
             if not -1e18 < item < 1e18:
                 return False
         elif found is dict or found is list:
-            return _is_plain_below(arguments) and holds_each_key_once(text, arguments)
+            return needs_no_conversion(arguments) and holds_each_key_once(text, arguments)
     return text.count('"') == quotes or holds_each_key_once(text, arguments)
 
 
-def _is_plain_below(arguments: dict[str, Any]) -> bool:
+def needs_no_conversion(arguments: dict[str, Any]) -> bool:
+    """Return True when the values of arguments without a definition can be taken as they are."""
     waiting: list[Any] = [arguments]
     depth = 0
     while waiting:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict, Union
 
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import MAX_DEPTH
-from lenient.unwrap.long_strings import LONG, Accepts, ReadFitting, decode_around_string
+from lenient.unwrap.long_strings import LONG, NO_JSON, Accepts, ReadFitting, decode_around_string
 from lenient.validate.fast_check import FIRST_TYPES, SCALARS, compile_function
 from lenient.validate.repeated_keys import holds_each_key_once
 
@@ -19,11 +19,8 @@ try:
     import msgspec
 except ImportError:  # it is optional
     _IS_INSTALLED = False
-    _UNDECODABLE: tuple[type[Exception], ...] = ()
 else:
     _IS_INSTALLED = True
-    _UNDECODABLE = (msgspec.DecodeError, UnicodeEncodeError, RecursionError)
-"""What msgspec raises for a text that is no JSON or does not fit."""
 
 _Written = dict[type, Any]
 """The Python types that a node allows without a diagnostic, each as msgspec's type; {} allows no value."""
@@ -49,8 +46,9 @@ def compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:
     if decode is None:
         return None
     bound = {
-        "decode": decode, "decode_around_string": decode_around_string, "UNDECODABLE": _UNDECODABLE,
-        "accepts": accepts, "holds_each_key_once": holds_each_key_once,
+        "decode": decode, "accepts": accepts, "NO_JSON": NO_JSON, "NoJson": msgspec.DecodeError,
+        "Misfit": (msgspec.ValidationError, UnicodeEncodeError, RecursionError),
+        "decode_around_string": decode_around_string, "holds_each_key_once": holds_each_key_once,
     }  # fmt: skip
     reader: Any = compile_function("text", _READ_PLAIN + writer.write_quote_count(root), bound)
     return reader  # type: ignore[no-any-return]
@@ -61,7 +59,8 @@ _READ_PLAIN = [
     f" if len(text) >= {LONG} and (apart := decode_around_string(text)) is not None:",
     "  return apart[0] if accepts(*apart) else None",
     " try: value = decode(text)",
-    " except UNDECODABLE: return None",
+    " except Misfit: return None",
+    " except NoJson: return NO_JSON",
 ]
 
 
