@@ -33,14 +33,18 @@ OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
-    "callgauge.cli": ("callgauge.cli", "callgauge.memory", "callgauge.prices", "ingest", "lenient"),
+    "callgauge.cli": (
+        "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
+    ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
     "callgauge.cli.render": (
-        "callgauge.cli.render", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
+        "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "ingest",
+        "lenient",
     ),
+    "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
@@ -54,7 +58,7 @@ OURS = {
 }  # fmt: skip
 # Only these modules (by prefix) may import the package that is the key; whatever is not listed is forbidden.
 THIRD_PARTY = {
-    "orjson": ("lenient", "ingest", "callgauge.dashboard"),
+    "orjson": ("lenient", "ingest", "callgauge.dashboard", "callgauge.gateway"),
     "streamlit": (
         "callgauge.app", "callgauge.server", "callgauge.server_process",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
@@ -66,7 +70,9 @@ THIRD_PARTY = {
         "ingest.store.migrations", "ingest.store.reader",
     ),
     "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
-    "msgspec": ("ingest", "lenient.validate.typed_decoder"),  # lenient runs without it, only slower
+    # lenient runs without it, only slower
+    "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
+    "httpx2": ("callgauge.gateway.endpoint",),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
     "starlette": ("callgauge.server",),
@@ -108,7 +114,7 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "memory", "prices",
+        "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",

@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lenient.definitions.declarations import Declaration, ToolDefinitionError
@@ -18,9 +18,10 @@ from lenient.definitions.docstrings import read_docstring
 from lenient.definitions.type_hints import ask_own_schema, convert_hint, is_json, to_json_value
 
 
-def read_function(function: Callable[..., Any]) -> Declaration:
-    """Return the declaration of a callable. Type hints that cannot be resolved are ignored.
+def read_function(function: Callable[..., Any], without: Collection[str] = ()) -> Declaration:
+    """Return the declaration of a callable, without the parameters named in `without`.
 
+    Type hints that cannot be resolved are ignored.
     Raises ToolDefinitionError for an object that cannot be called, or that has no signature.
     """
     if isinstance(function, (staticmethod, classmethod)):
@@ -41,9 +42,9 @@ def read_function(function: Callable[..., Any]) -> Declaration:
         "required": [],
         "additionalProperties": False,
     }
-    hints = _resolve_hints(told)
+    hints = resolve_hints(told)
     for at, parameter in enumerate(parameters):
-        if at or parameter.name not in ("self", "cls"):
+        if parameter.name not in without and (at or parameter.name not in ("self", "cls")):
             hint = hints.get(parameter.name, Any)
             _declare_parameter(schema, parameter, hint, said.parameters.get(parameter.name))
     return Declaration(name, said.summary, _move_definitions_up(schema))
@@ -71,7 +72,7 @@ def _read_documentation(told: Any) -> str:
     return inspect.getdoc(type(told).__call__) or inspect.getdoc(type(told)) or ""
 
 
-def _resolve_hints(told: Any) -> dict[str, Any]:
+def resolve_hints(told: Any) -> dict[str, Any]:
     """Return the resolved type hints by name; hints that cannot be resolved are left out."""
     owner = _find_called(told)
     try:

@@ -6,7 +6,7 @@ from its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,9 +75,23 @@ class ToolDefinition:
         return _define_tool(declarations.read_declaration(tool))
 
     @classmethod
-    def from_function(cls, function: Callable[..., Any]) -> ToolDefinition:
-        """Read a Python function or method: its signature, type hints, defaults and docstring."""
-        return _define_tool(signatures.read_function(function))
+    def from_function(
+        cls,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        without: Collection[str] = (),
+    ) -> ToolDefinition:
+        """Read a Python function or method: its signature, type hints, defaults and docstring.
+
+        `name` and `description` count before those of the function; the parameters in `without`, which the
+        caller fills in, are left out. Raises ToolDefinitionError for an object without a signature.
+        """
+        declared = signatures.read_function(function, without)
+        return _define_tool(
+            Declaration(name or declared.name, description or declared.description, declared.schema)
+        )
 
     def to_json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments object."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import re
 import shutil
 import subprocess
@@ -77,7 +78,8 @@ def test_both_projects_have_the_same_licence() -> None:
 
 def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.match(r"[\w-]+", line)[0].lower() for line in project["dependencies"]}  # type: ignore[index]
+    lines = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
+    declared = {re.match(r"[\w-]+", line)[0].lower() for line in lines}  # type: ignore[index]
     providers = importlib.metadata.packages_distributions()
     for package in THIRD_PARTY:
         needed = {name.lower() for name in providers[package]}

@@ -3,15 +3,13 @@
 The format (https://platform.openai.com/docs/api-reference/chat): a request has `messages`, `tools`; a reply
 has `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, OpenRouter, Writer and others
 use the same format; Cohere's v2 API and Ollama's own API have one `message` at the top level instead of
-choices. A server that cannot parse a call of the model answers with an HTTP error instead of a reply: Groq's
-has the text in `failed_generation`, Ollama's (`error parsing tool call: raw='…', err=…`, server/routes.go) in
-its message, llama-server's (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) only the end.
-Such an error is read as a call of the model, not as a transport error.
+choices.
+A server that cannot parse a call of the model answers with an HTTP error instead of a reply (the errors:
+lenient/calls/server_refusals.py). It is read as a call of the model, not as a transport error.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,6 +31,7 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
+from lenient.calls.server_refusals import read_server_refusal
 
 _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 
@@ -114,22 +113,13 @@ def read_unparsed_call(error: Any, asked: Mapping[str, Any]) -> ModelReply | Non
     arguments are the text that the model wrote, where the error quotes it whole. Return None for any other
     error, and where the server complains of a call that the request repeats: that was an earlier reply's.
     """
-    told = read_object(error)
-    said, message = read_text(told.get("failed_generation")), read_text(told.get("message", error)) or ""
-    quoted = _OLLAMA.search(message)
-    if said is None and quoted is not None:
-        said = quoted.group(1)
-    if said is None and (_LLAMA_SERVER not in message or _repeats_unparsed_call(asked)):
+    unparsed = read_server_refusal(error)
+    if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(asked)):
         return None
-    source = ArgsSource.MISSING if said is None else ArgsSource.RAW
-    call = ModelCall(
-        None, None, {"raw_arguments": said, "args_source": source}, message or None, FaultLayer.SYNTAX
-    )
-    return ModelReply(calls=[call], word=read_text(told.get("code")), end=StopReason.CALLS)
-
-
-_OLLAMA = re.compile(r"error parsing tool call: raw='(.*)', err=", re.DOTALL)
-_LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
+    source = ArgsSource.MISSING if unparsed.raw is None else ArgsSource.RAW
+    fields = {"raw_arguments": unparsed.raw, "args_source": source}
+    call = ModelCall(None, None, fields, unparsed.message, FaultLayer.SYNTAX)
+    return ModelReply(calls=[call], word=read_text(read_object(error).get("code")), end=StopReason.CALLS)
 
 
 def _repeats_unparsed_call(asked: Mapping[str, Any]) -> bool:

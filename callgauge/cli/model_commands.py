@@ -1,0 +1,233 @@
+"""The commands that ask models: `callgauge chat` and `callgauge probe`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import runpy
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from lenient import ToolCatalog, ToolDefinitionError
+
+if TYPE_CHECKING:
+    from callgauge.gateway import Endpoint, Tool
+
+_FAILED, _WRONG_USE = 1, 2
+_ATTEMPTS = 3  # somebody waits
+_KEYS = {
+    "openai-chat": "OPENAI_API_KEY",
+    "openai-responses": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+}
+
+Address = Annotated[
+    str, typer.Option("--endpoint", metavar="URL", help="Such as http://127.0.0.1:8080/v1, without the path.")
+]
+Wire = Annotated[
+    str,
+    typer.Option(
+        help="openai-chat, openai-responses, anthropic or gemini: the format that the server speaks."
+    ),
+]
+KeyName = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="VARIABLE",
+        help="The environment variable that holds the key; OPENAI_API_KEY and its like.",
+    ),
+]
+Server = Annotated[
+    str | None, typer.Option(help="ollama, llama.cpp, vllm …: what the texts of its calls are worth.")
+]
+
+
+def chat(
+    endpoint: Address,
+    model: Annotated[str, typer.Option(help="The model's name, as the server knows it.")],
+    tools: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="A Python file whose functions are the tools (it is run), or definitions in any shape of a "
+            "provider: then you type the results.",
+        ),
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option(metavar="TEXT|FILE", help="The system prompt, or a file with it.")
+    ] = "",
+    strategy: Annotated[
+        Literal["auto", "tool_use", "json_fallback"], typer.Option(help="How the model calls tools.")
+    ] = "auto",
+    log: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the session log here, for `callgauge ingest`.")
+    ] = None,
+    wire: Wire = "openai-chat",
+    key: KeyName = None,
+    server: Server = None,
+) -> None:
+    """Talk to a model, and see each of its tool calls with what was found in it.
+
+    Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 when the last turn failed.
+    """
+    from callgauge.gateway import Gateway
+
+    offered = _read_tools(tools) if tools is not None else []
+    opened = _open_endpoint(endpoint, wire, key, server)
+    text = _read_prompt(prompt)
+
+    def show_step(step: Any) -> None:
+        for line in render.step_lines(step):
+            print(line, flush=True)
+
+    async def talk() -> bool:
+        is_ok = True
+        asking = Gateway(
+            opened,
+            offered,
+            model,
+            text,
+            strategy=strategy,
+            log=log,
+            watch=show_step,
+        )
+        async with asking as gateway:
+            if log is not None:
+                render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
+            for line in _read_lines():
+                turn = await gateway.run(line)
+                print("\n".join(render.turn_lines(turn)), flush=True)
+                is_ok = turn.status == "ok"
+        return is_ok
+
+    if not _run(talk()):
+        raise typer.Exit(_FAILED)
+
+
+def probe(
+    endpoint: Address,
+    model: Annotated[
+        list[str], typer.Option(help="A model's name, as the server knows it; repeat for several.")
+    ],
+    wire: Wire = "openai-chat",
+    key: KeyName = None,
+    server: Server = None,
+    json_questions: Annotated[
+        int, typer.Option("--json-questions", min=0, max=50, help="How often the JSON fallback is tried.")
+    ] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Find out what models and their server can do with tools: a few short questions each.
+
+    Exits with 1 when a server was not reached.
+    """
+    from callgauge.gateway import probe_model
+
+    opened = _open_endpoint(endpoint, wire, key, server)
+
+    async def ask_all() -> list[Any]:
+        async with opened:
+            return [await probe_model(opened, name, json_questions=json_questions) for name in model]
+
+    found = dict(zip(model, _run(ask_all()), strict=True))
+    if as_json:
+        print(render.to_json({name: render.probe_data(one) for name, one in found.items()}))
+    else:
+        print("\n".join(render.probe_lines(found)))
+    if any(one.ok is None for one in found.values()):
+        raise typer.Exit(_FAILED)
+
+
+def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> Endpoint:
+    from callgauge.gateway import WIRES, Endpoint
+
+    if wire not in WIRES:
+        _fail(f"{wire!r} is no wire: {', '.join(WIRES)}", _WRONG_USE)
+    name = key or _KEYS[wire]
+    if key is not None and key not in os.environ:
+        _fail(f"--key names {key}, and the environment has no such variable", _WRONG_USE)
+    try:
+        return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
+    except ValueError as problem:
+        _fail(str(problem), _WRONG_USE)
+
+
+def _run(asking: Any) -> Any:
+    from callgauge.gateway import MissingExtraError
+
+    try:
+        return asyncio.run(asking)
+    except MissingExtraError as missing:
+        _fail(str(missing), _WRONG_USE)
+    except KeyboardInterrupt:
+        _fail("stopped", render.INTERRUPTED)
+
+
+def _read_tools(path: Path) -> list[Tool]:
+    """Return the tools of a file. Exits with a message when it defines none."""
+    from callgauge.gateway import Tool, ToolContext, tool
+
+    if path.suffix == ".py":
+        try:
+            names = runpy.run_path(str(path), run_name="callgauge_tools")
+        except Exception as error:  # a file of the user's may raise anything
+            _fail(f"{path} cannot be run: {type(error).__name__}: {error}", _WRONG_USE)
+        made = [one for one in names.values() if isinstance(one, Tool)]
+        plain = [
+            tool(one)
+            for name, one in names.items()
+            if not name.startswith("_")
+            and getattr(one, "__module__", None) == "callgauge_tools"
+            and callable(one)
+            and not isinstance(one, (type, Tool))
+        ]
+        if not made and not plain:
+            _fail(f"{path} defines no function: a tool is a function, or one with @tool", _WRONG_USE)
+        return made or plain
+    try:
+        catalog = ToolCatalog.load(path)
+    except ToolDefinitionError as problem:
+        _fail(str(problem), _WRONG_USE)
+
+    async def type_result(context: ToolContext) -> str:
+        question = f"  result of {context.request.tool_name}> "
+        return await asyncio.to_thread(_read_line, question)
+
+    return [Tool(definition, type_result, timeout=3600) for definition in catalog]
+
+
+def _read_prompt(prompt: str) -> str:
+    try:
+        is_file = bool(prompt) and len(prompt) < 1_000 and Path(prompt).is_file()
+        return Path(prompt).read_text(encoding="utf-8") if is_file else prompt
+    except (OSError, UnicodeDecodeError) as problem:
+        _fail(f"{prompt}: {problem}", _WRONG_USE)
+
+
+def _read_lines() -> Iterator[str]:
+    """Yield what is typed, or what standard input holds, line by line until an empty one."""
+    while line := _read_line("you> "):
+        yield line
+
+
+def _read_line(question: str) -> str:
+    if sys.stdin.isatty():
+        try:
+            return input(question).strip()
+        except EOFError:
+            print()
+            return ""
+    return sys.stdin.readline().strip()
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    render.print_message(message)
+    raise typer.Exit(code)

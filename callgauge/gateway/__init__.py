@@ -1,0 +1,66 @@
+"""One conversation with a model: its calls are parsed, run, mended where that is safe, and recorded.
+
+Needs the extra `callgauge[trials]` to ask models; tools and the executor work without it.
+"""
+
+from callgauge.gateway.capabilities import Capabilities, JsonStability
+from callgauge.gateway.endpoint import Endpoint, MissingExtraError
+from callgauge.gateway.gateway import Gateway, Limits, Prompt
+from callgauge.gateway.probe import Probe, probe_model
+from callgauge.gateway.provider_errors import NoReplyError, Trouble
+from callgauge.gateway.tools import (
+    Executor,
+    RecordedAnswer,
+    Tool,
+    Toolbox,
+    ToolContext,
+    ToolRejected,
+    ToolResult,
+    recorded_tools,
+    tool,
+)
+from callgauge.gateway.turn import CallResult, Turn, TurnStep
+from callgauge.gateway.wires import WIRES
+from callgauge.gateway.wires.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+)
+
+__all__ = [
+    "WIRES",
+    "Call",
+    "CallResult",
+    "CallSource",
+    "Capabilities",
+    "ChatMessage",
+    "ChatRequest",
+    "Endpoint",
+    "Executor",
+    "FinishReason",
+    "Gateway",
+    "JsonStability",
+    "Limits",
+    "MissingExtraError",
+    "NoReplyError",
+    "Probe",
+    "Prompt",
+    "RecordedAnswer",
+    "Reply",
+    "Tokens",
+    "Tool",
+    "ToolContext",
+    "ToolRejected",
+    "ToolResult",
+    "Toolbox",
+    "Trouble",
+    "Turn",
+    "TurnStep",
+    "probe_model",
+    "recorded_tools",
+    "tool",
+]

@@ -1,0 +1,68 @@
+"""What a model and its server can do, and how that is known: declared, known of the wire, or probed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+
+class JsonStability(NamedTuple):
+    """Of `asked` answers to the template of the fallback, `right` were one readable block alone."""
+
+    right: int
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What is known of a model; None is not known.
+
+    `known_by` says of each known field how it is known: `declared`, `wire` or `probed`.
+    """
+
+    supports_tool_use: bool | None = None
+    supports_parallel_tools: bool | None = None
+    tool_id_pattern: str | None = None
+    allows_midturn_system: bool | None = None
+    json_stability: JsonStability | None = None
+    known_by: Mapping[str, str] = field(default_factory=dict)
+
+    def as_declared(self) -> Capabilities:
+        """Return these capabilities, declared where nothing is said of how a field is known."""
+        known = [name for name in VALUES if getattr(self, name) is not None]
+        return replace(self, known_by={**dict.fromkeys(known, "declared"), **self.known_by})
+
+    def complete(self, other: Capabilities, known_by: str) -> Capabilities:
+        """Return these capabilities, with what `other` knows where these know nothing."""
+        new = {
+            name: getattr(other, name)
+            for name in VALUES
+            if getattr(self, name) is None and getattr(other, name) is not None
+        }
+        return replace(self, **new, known_by={**self.known_by, **dict.fromkeys(new, known_by)})
+
+    def to_log(self) -> dict[str, Any]:
+        """Return the known fields for a session log, each with its value and how it is known."""
+        return {
+            name: {"value": _to_json(getattr(self, name)), "known_by": self.known_by.get(name, "declared")}
+            for name in VALUES
+            if getattr(self, name) is not None
+        }
+
+
+VALUES = tuple(one.name for one in fields(Capabilities) if one.name != "known_by")
+_OF_WIRE = {
+    # Neither has system messages within a conversation.
+    "anthropic": Capabilities(allows_midturn_system=False),
+    "gemini": Capabilities(allows_midturn_system=False),
+}
+
+
+def known_of_wire(wire: str) -> Capabilities:
+    """Return what holds for every model behind a wire."""
+    return _OF_WIRE.get(wire, Capabilities())
+
+
+def _to_json(value: Any) -> Any:
+    return value._asdict() if isinstance(value, JsonStability) else value

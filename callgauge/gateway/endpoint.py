@@ -1,0 +1,257 @@
+"""One request to an endpoint, with what is the network's: waiting, asking again, how many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from callgauge.gateway.provider_errors import (
+    NoReplyError,
+    Trouble,
+    find_trouble,
+    read_model_call,
+    shorten_error,
+)
+from callgauge.gateway.request_slots import RequestSlots
+from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
+from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
+from callgauge.gateway.wires.wire import WireRequest
+from lenient.calls.server_refusals import ServerRefusal
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES = 64 << 20  # of one answer
+_TOO_MANY_REQUESTS = 429
+_OK = 200
+
+
+class MissingExtraError(ImportError):
+    """A package is missing that asking models needs."""
+
+
+class _AskAgainError(Exception):
+    """The answer was the network's fault; `wait` is how long the endpoint asks to wait, in seconds."""
+
+    def __init__(self, message: str, wait: float = 0.0, status: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.wait = wait
+        self.status = status
+
+
+class Endpoint:
+    """A server that answers for models, by one of the four wires.
+
+    `url` is the address before the wire's own path (`https://api.openai.com/v1`). `key` is sent, and never
+    written anywhere. `server` names the software behind the address where it is known (`llama.cpp`, `vllm`,
+    `ollama`): what its texts are worth depends on it. An answer may take `timeout` seconds; a request is sent
+    at most `attempts` times, with waits of 0.5 s · 2ⁿ or what the endpoint asks for, at most `longest_wait`
+    seconds. Use it as an asynchronous context manager.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        wire: str = "openai-chat",
+        key: str = "",
+        server: str | None = None,
+        concurrency: int = 4,
+        timeout: float = 120.0,
+        attempts: int = 5,
+        first_wait: float = 0.5,
+        longest_wait: float = 60.0,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        if wire not in WIRES:
+            raise ValueError(f"{wire!r} is no wire: {', '.join(WIRES)}.")
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise ValueError(f"{url!r} is no address: it begins with http:// or https://.")
+        self.url = url.rstrip("/")
+        self.wire: Wire = WIRES[wire]
+        self.server = server
+        self.timeout = timeout
+        self.attempts = max(1, attempts)
+        self.first_wait = first_wait
+        self.longest_wait = longest_wait
+        self.requests_sent = 0
+        self.slots = RequestSlots(concurrency)
+        self._key = key
+        self._transport = transport
+        self._client: httpx2.AsyncClient | None = None
+
+    @property
+    def name(self) -> str:
+        """The host and port of the address: user name, password and path are left out."""
+        parts = urlsplit(self.url)
+        return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
+
+    def to_log(self) -> dict[str, str]:
+        """Return the wire, and the server where it is known, for a session log."""
+        return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
+
+    async def __aenter__(self) -> Self:
+        if self._client is None:
+            http = load_httpx()
+            waits = http.Timeout(self.timeout, connect=min(10.0, self.timeout))
+            self._client = http.AsyncClient(timeout=waits, transport=self._transport)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    async def ask(self, request: ChatRequest) -> Reply:
+        """Return the model's reply.
+
+        A call that the server could not parse and reports as an error is a reply with `refused`. Raises
+        NoReplyError when there is no reply, after as many attempts as the endpoint allows.
+        """
+        asked = self.wire.write(request)
+        again = _AskAgainError("it was never asked")
+        for attempt in range(self.attempts):
+            if attempt:
+                await asyncio.sleep(self._wait_before(attempt, again.wait))
+            try:
+                async with self.slots.take():
+                    started = time.monotonic()
+                    reply = await self._ask_once(asked, request)
+            except _AskAgainError as told:
+                again = told
+                continue
+            self.slots.count_reply()
+            return replace(reply, seconds=time.monotonic() - started, resent=attempt)
+        raise NoReplyError(
+            Trouble.NETWORK,
+            f"{self.name} gave no reply in {self.attempts} attempts; the last time: {again.message}",
+            again.status,
+        )
+
+    def _wait_before(self, attempt: int, asked_for: float) -> float:
+        grown = self.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.25)  # noqa: S311 no secret
+        return min(max(asked_for, grown), self.longest_wait)
+
+    async def _ask_once(self, asked: WireRequest, request: ChatRequest) -> Reply:
+        """Send the request once. Raises _AskAgainError for what is the network's, else NoReplyError."""
+        if self._client is None:
+            raise RuntimeError("An endpoint is used within `async with`.")
+        http = load_httpx()
+        self.requests_sent += 1
+        headers = {"content-type": "application/json", **self.wire.headers(self._key)}
+        url = self.url + asked.path
+        content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
+        try:
+            async with (
+                asyncio.timeout(self.timeout),
+                self._client.stream("POST", url, content=content, headers=headers) as answer,
+            ):
+                if answer.status_code != _OK:
+                    body = await _read_bytes(answer)
+                    return self._read_error(answer, body.decode("utf-8", "replace"), bool(request.tools))
+                return await self._read_answer(answer, request.streams)
+        except TimeoutError:
+            raise _AskAgainError(f"no answer within {self.timeout:g} s") from None
+        except (http.TransportError, http.DecodingError) as error:
+            raise _AskAgainError(self._hide_key(f"{type(error).__name__}: {error}".rstrip(": "))) from None
+        except (http.InvalidURL, http.UnsupportedProtocol) as error:
+            raise NoReplyError(Trouble.REQUEST, self._hide_key(f"{self.name}: {error}")) from None
+        except BrokenReplyError as error:
+            raise _AskAgainError(self._hide_key(str(error))) from None
+        except ErrorInReplyError as error:
+            return self._judge_error(None, str(error), bool(request.tools))
+
+    async def _read_answer(self, answer: httpx2.Response, streams: bool) -> Reply:
+        kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not streams or kind == "application/json":  # some servers do not stream, whatever is asked
+            return self.wire.read_body(await _read_bytes(answer))
+        events = [event async for event in _read_stream(answer)]
+        return self.wire.read_events(events)
+
+    def _read_error(self, answer: httpx2.Response, body: str, has_tools: bool) -> Reply:
+        if answer.status_code == _TOO_MANY_REQUESTS:
+            self.slots.count_overload()
+        return self._judge_error(answer.status_code, body, has_tools, _read_wait(answer.headers))
+
+    def _judge_error(self, status: int | None, body: str, has_tools: bool, wait: float = 0.0) -> Reply:
+        """Return a reply for a call of the model that the server could not parse; raise for all else."""
+        unparsed = read_model_call(body)
+        if unparsed is not None:
+            return _reply_with_unparsed(unparsed, self._hide_key(shorten_error(body)))
+        trouble = find_trouble(status, body, has_tools=has_tools)
+        code = "an error in the answer" if status is None else f"HTTP {status}"
+        message = self._hide_key(f"{code}: {shorten_error(body)}" if body.strip() else code)
+        if trouble is Trouble.NETWORK:
+            raise _AskAgainError(message, wait, status)
+        raise NoReplyError(trouble, f"{self.name}: {message}", status)
+
+    def _hide_key(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def load_httpx() -> Any:
+    """Return the package httpx2. Raises MissingExtraError with what to install."""
+    try:
+        import httpx2
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "Asking a model needs the package httpx2: pip install 'callgauge[trials]'"
+        ) from None
+    return httpx2
+
+
+async def _read_bytes(answer: httpx2.Response) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in answer.aiter_bytes():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise BrokenReplyError(f"The answer is longer than {MOST_BYTES >> 20} MiB.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _read_stream(answer: httpx2.Response) -> AsyncIterator[str]:
+    """Yield the data of the events of a stream, at most 64 MiB of it."""
+    size = 0
+    async for event in load_httpx().EventSource(answer, max_event_size=MOST_BYTES):
+        size += len(event.data)
+        if size > MOST_BYTES:
+            raise BrokenReplyError(f"The answer is longer than {MOST_BYTES >> 20} MiB.")
+        if event.data:
+            yield event.data
+
+
+def _read_wait(headers: httpx2.Headers) -> float:
+    """Return the seconds that `Retry-After` asks for, as a number or a date (RFC 9110); 0 without one."""
+    told = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(told))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _reply_with_unparsed(unparsed: ServerRefusal, message: str) -> Reply:
+    source = CallSource.LOST if unparsed.raw is None else CallSource.RAW
+    return Reply(
+        stop=FinishReason.OTHER,
+        stop_word="unparsed_call",
+        refused=message,
+        refused_call=Call("", "", unparsed.raw or "", source),
+    )

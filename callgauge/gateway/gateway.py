@@ -1,0 +1,238 @@
+"""One conversation with a model whose every call is parsed, run, mended where it may be, and recorded."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from callgauge.gateway.capabilities import Capabilities, known_of_wire
+from callgauge.gateway.endpoint import Endpoint
+from callgauge.gateway.probe import Probe, probe_model
+from callgauge.gateway.provider_errors import NoReplyError, Trouble
+from callgauge.gateway.sentences import USE_TOOLS, write_json_template
+from callgauge.gateway.session_log import SessionLog
+from callgauge.gateway.tools.executor import Executor
+from callgauge.gateway.tools.toolbox import Tool, Toolbox
+from callgauge.gateway.turn import Strategy, Turn, TurnStep
+from callgauge.gateway.turn_log import TurnLog
+from callgauge.gateway.turn_loop import TurnLoop
+from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A system prompt; `name` and `version` are its identity in the logs, where it has one."""
+
+    text: str
+    name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """At most `max_steps` replies a turn, and `compensations` sentences after unreadable ones."""
+
+    max_steps: int = 8
+    compensations: int = 1
+
+
+@dataclass(slots=True)
+class Gateway:
+    """One session with a model: `async with Gateway(endpoint, tools, model="…") as g: await g.run("…")`.
+
+    `tools` are tools or a toolbox; an executor sets timeouts as well. `capabilities` are what is declared of
+    the model; what is not is found out by a probe before the first turn, or taken from `probe`. `strategy` is
+    `auto` (native where the model supports it, else the JSON fallback), `tool_use` or `json_fallback`. `log`
+    is a folder, in which the session is one file, or None. `sampling` has the names `temperature`, `top_p`,
+    `max_tokens`, `seed`; `extra_body` is laid over every request. `meta` are further fields of the log's
+    `session_start`. `adds_template` False leaves the prompt alone with native tools.
+    """
+
+    endpoint: Endpoint
+    tools: Toolbox | Executor | Iterable[Tool] = ()
+    model: str = ""
+    prompt: Prompt | str = ""
+    capabilities: Capabilities | None = None
+    probe: Probe | None = None
+    strategy: Literal["auto", "tool_use", "json_fallback"] = "auto"
+    limits: Limits = Limits()
+    sampling: Mapping[str, float | int] = field(default_factory=dict)
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    streams: bool = True
+    adds_template: bool = True
+    log: str | Path | None = None
+    session_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    environment: dict[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    watch: Callable[[TurnStep], None] | None = None
+    history: list[ChatMessage] = field(default_factory=list, init=False)
+    turns: int = field(default=0, init=False)
+    _executor: Executor = field(init=False, repr=False)
+    _session_log: SessionLog | None = field(default=None, init=False, repr=False)
+    _is_started: bool = field(default=False, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tools, Executor):
+            self._executor = self.tools
+        else:
+            box = self.tools if isinstance(self.tools, Toolbox) else Toolbox(self.tools)
+            self._executor = Executor(box)
+        if isinstance(self.prompt, str):
+            self.prompt = Prompt(self.prompt)
+        declared = (self.capabilities or Capabilities()).as_declared()
+        self.capabilities = declared.complete(known_of_wire(self.endpoint.wire.name), "wire")
+
+    async def __aenter__(self) -> Self:
+        await self.endpoint.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session_log is not None and self._is_started:
+            self._session_log.write("session_end")
+        await self.endpoint.__aexit__(kind, error, trace)
+
+    @property
+    def known(self) -> Capabilities:
+        """What is known of the model so far."""
+        return self.capabilities or Capabilities()
+
+    @property
+    def used_strategy(self) -> Strategy:
+        """How calls are made: what was chosen, or with `auto` what the model supports."""
+        if self.strategy != "auto":
+            return self.strategy
+        return "tool_use" if self.known.supports_tool_use else "json_fallback"
+
+    async def run(self, text: str) -> Turn:
+        """Send a user's message and return the turn, with its answer and all calls.
+
+        Raises nothing that the model, its server or a tool does: the turn's `status` and `answer` tell it. A
+        cancelled turn is written to the log as cancelled.
+        """
+        self.turns += 1
+        await self._start()
+        log = self._turn_log()
+        if self._session_log is not None:
+            self._session_log.write("turn_start", turn=self.turns, role="user", content=text)
+        if self._is_unknown():
+            answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
+            log.write_end(0, answer, "error", 0.0, 0)
+            return Turn(self.turns, "error", answer, (), 0, 0.0)
+        self.history.append(ChatMessage("user", text))
+        loop = self._make_loop(log)
+        try:
+            return await loop.run()
+        except BaseException:
+            log.write_end(len(loop.steps), "", "cancelled", 0.0, loop.compensations)
+            raise
+
+    async def _start(self) -> None:
+        """Probe what is not known, and begin the log, before the first turn."""
+        needs_probe = self.strategy == "auto" and self.known.supports_tool_use is None
+        if self.probe is None and needs_probe and len(self._executor.toolbox):
+            self.probe = await probe_model(self.endpoint, self.model, self.known)
+        if self.probe is not None:
+            self.capabilities = self.known.complete(self.probe.capabilities, "probed")
+        if self._is_started:
+            return
+        self._is_started = True
+        if self.log is not None:
+            folder = Path(self.log)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._session_log = SessionLog(folder / f"{self.session_id}.jsonl", self.session_id)
+            self._write_start(self._session_log)
+
+    def _is_unknown(self) -> bool:
+        """Return True when nobody knows how this model calls tools: an unreached server is not a no."""
+        return (
+            self.strategy == "auto"
+            and self.known.supports_tool_use is None
+            and len(self._executor.toolbox) > 0
+        )
+
+    def _write_start(self, log: SessionLog) -> None:
+        prompt = self.prompt if isinstance(self.prompt, Prompt) else Prompt(self.prompt)
+        identity = {"name": prompt.name, "version": prompt.version}
+        log.write(
+            "session_start",
+            role="system",
+            content=self._write_system(),
+            harness={"name": "callgauge-gateway"},
+            provider=self.endpoint.name,
+            model=self.model,
+            prompt={name: value for name, value in identity.items() if value is not None} or None,
+            tools=[definition.to_anthropic() for definition in self._executor.toolbox.catalog] or None,
+            strategy=self.used_strategy,
+            capabilities=self.known.to_log(),
+            probe=self.probe.to_log() if self.probe is not None and self.probe.ok is not None else None,
+            sampling=dict(self.sampling) or None,
+            endpoint=self.endpoint.to_log(),
+            **self.meta,
+        )
+
+    def _write_system(self) -> str:
+        prompt = self.prompt if isinstance(self.prompt, Prompt) else Prompt(self.prompt)
+        template = ""
+        if len(self._executor.toolbox):
+            if self.used_strategy == "json_fallback":
+                template = write_json_template(self._executor.toolbox.catalog)
+            elif self.adds_template:
+                template = USE_TOOLS
+        return "\n\n".join(part for part in (prompt.text, template) if part)
+
+    def _turn_log(self) -> TurnLog:
+        return TurnLog(self._session_log, self.turns, self.endpoint.name, self.model, self.endpoint.server)
+
+    def _make_loop(self, log: TurnLog) -> TurnLoop:
+        return TurnLoop(
+            ask=self._ask,
+            messages=self.history,
+            executor=self._executor,
+            log=log,
+            strategy=lambda: self.used_strategy,
+            session_id=self.session_id,
+            number=self.turns,
+            max_steps=self.limits.max_steps,
+            compensations_left=self.limits.compensations,
+            id_pattern=self.known.tool_id_pattern,
+            is_serial=self.known.supports_parallel_tools is False,
+            takes_system=self.known.allows_midturn_system is True,
+            environment=self.environment,
+            watch=self.watch or (lambda _step: None),
+        )
+
+    async def _ask(self) -> Reply:
+        """Ask the model for its next reply.
+
+        A server that turns out to take no tools is asked again without them, by the JSON fallback, when the
+        strategy was not fixed.
+        """
+        try:
+            return await self.endpoint.ask(self._write_request())
+        except NoReplyError as told:
+            is_native = self.used_strategy == "tool_use"
+            if told.trouble is not Trouble.NO_TOOLS or self.strategy != "auto" or not is_native:
+                raise
+            known_by = {**self.known.known_by, "supports_tool_use": "refused"}
+            self.capabilities = replace(self.known, supports_tool_use=False, known_by=known_by)
+            return await self.endpoint.ask(self._write_request())
+
+    def _write_request(self) -> ChatRequest:
+        is_native = self.used_strategy == "tool_use"
+        system = self._write_system()
+        head = (ChatMessage("system", system),) if system else ()
+        return ChatRequest(
+            model=self.model,
+            messages=(*head, *self.history),
+            tools=tuple(self._executor.toolbox.catalog) if is_native else (),
+            is_serial=self.known.supports_parallel_tools is False,
+            streams=self.streams,
+            sampling=self.sampling,
+            extra_body=self.extra_body,
+        )

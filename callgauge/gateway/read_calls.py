@@ -1,0 +1,171 @@
+"""Reads the calls of a reply, native or written as text, and writes what goes into the history of both.
+
+Whatever the model sent, the history is valid for its wire: arguments are JSON objects, ids are unique, every
+call has its result. Text that is no JSON never goes back as arguments: llama-server would answer every later
+request with 500 (llama.cpp#25510), and Anthropic and Gemini take objects only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import orjson
+
+from callgauge.gateway.sentences import say_unread
+from callgauge.gateway.tools.executor import ToolResult
+from callgauge.gateway.wires.messages import Call, CallSource, ChatMessage, Reply
+from lenient import (
+    TextCall,
+    ToolCallRequest,
+    ToolCatalog,
+    extract_tool_calls,
+    leaked_tool_calls,
+    parse_arguments,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """A call of a reply and what its arguments were read as. `is_cut`: the text ended before the call did."""
+
+    call: Call
+    request: ToolCallRequest
+    is_cut: bool = False
+
+    @property
+    def is_readable(self) -> bool:
+        return self.request.arguments is not None
+
+
+def read_native_calls(
+    reply: Reply, catalog: ToolCatalog, *, id_pattern: str | None, new_id: Callable[[int], str]
+) -> tuple[ReadCall, ...]:
+    """Return the native calls of a reply, in order.
+
+    An id that is missing, repeated, or not in `id_pattern` is replaced by `new_id(place)`; `id_sent` keeps
+    it.
+    """
+    read: list[ReadCall] = []
+    seen: set[str] = set()
+    for place, call in enumerate(reply.calls):
+        is_usable = bool(call.id) and call.id not in seen
+        if id_pattern is not None:
+            is_usable = is_usable and re.fullmatch(id_pattern, call.id) is not None
+        kept = call if is_usable else replace(call, id=new_id(place), id_sent=call.id)
+        seen.add(kept.id)
+        request = parse_arguments(call.raw, catalog, tool_name=call.name, tool_call_id=kept.id)
+        read.append(ReadCall(kept, request))
+    return tuple(read)
+
+
+def read_text_calls(text: str, catalog: ToolCatalog, *, new_id: Callable[[int], str]) -> tuple[ReadCall, ...]:
+    """Return the calls that a text holds, in any dialect."""
+    found = extract_tool_calls(text, catalog)
+    return tuple(_read_text_call(call, new_id(place)) for place, call in enumerate(found))
+
+
+def _read_text_call(found: TextCall, call_id: str) -> ReadCall:
+    raw = found.request.raw_arguments
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    request = found.request._replace(tool_call_id=call_id)
+    return ReadCall(Call(call_id, found.name, text), request, is_cut=not found.complete)
+
+
+def find_attempt(text: str, catalog: ToolCatalog) -> str | None:
+    """Return what shows that a text was meant as a call though none can be read in it; None for an answer."""
+    for name, pattern in _ATTEMPTS.items():
+        if pattern.search(text) is not None:
+            return name
+    leaked = leaked_tool_calls(text, catalog)
+    return f"a call of {leaked[0].name}" if leaked else None
+
+
+_ATTEMPTS = {
+    "a tool's name in JSON": re.compile(r'"(?:tool|tool_name|tool_call|function)"\s*:\s*["{]'),
+    "a token of calls": re.compile(
+        r"<tool_call|<function|\[TOOL_CALLS\]|<\|python_tag\|>|tool▁call|<\|tool_call|functools\["
+    ),
+    "a block that is no readable JSON": re.compile(
+        r"```(?:json|tool|tool_call)\s*\n?\s*[\[{]", re.IGNORECASE
+    ),
+}
+
+
+def native_history(
+    reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult], *, is_serial: bool
+) -> list[ChatMessage]:
+    """Return the messages of a native step: what the model said and called, and the result of every call.
+
+    With `is_serial` each call is told with its own result, so that a server which takes one call a message
+    takes it too. Calls that could not be read stand as text, and so do their results.
+    """
+    lost = [(one, result) for one, result in zip(read, results, strict=True) if not one.is_readable]
+    kept = [(one, result) for one, result in zip(read, results, strict=True) if one.is_readable]
+    texts = [reply.text, *(say_unread(one.call.raw, one.request.parse_error) for one, _ in lost)]
+    said = "\n".join(text for text in texts if text)
+    answers = [
+        ChatMessage(
+            "tool", result.text, (), one.call.id, history_name(one), is_error=result.status != "success"
+        )
+        for one, result in kept
+    ]
+    calls = tuple(replace(one.call, name=history_name(one), raw=history_arguments(one)) for one, _ in kept)
+    if is_serial and len(kept) > 1:
+        messages: list[ChatMessage] = []
+        for place, (call, answer) in enumerate(zip(calls, answers, strict=True)):
+            carried = reply.carried if place == 0 else ()
+            messages += [
+                ChatMessage("assistant", said if place == 0 else "", (call,), carried=carried),
+                answer,
+            ]
+    else:
+        messages = [ChatMessage("assistant", said, calls, carried=reply.carried), *answers]
+    if lost:
+        messages.append(ChatMessage("user", "\n\n".join(result.text for _, result in lost)))
+    return messages
+
+
+def history_arguments(read: ReadCall) -> str:
+    """Return the arguments of a call for the history: as sent where they are a JSON object, else as read."""
+    try:
+        if isinstance(orjson.loads(read.call.raw), dict):
+            return read.call.raw
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        pass
+    return orjson.dumps(read.request.arguments, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def history_name(read: ReadCall) -> str:
+    """Return the tool's name for the history: a name that no wire takes is written with `_` in its place."""
+    if read.request.tool is not None:
+        return read.request.tool.name
+    return _NOT_IN_NAMES.sub("_", read.call.name)[:_LONGEST_NAME] or "unknown_tool"
+
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
+_LONGEST_NAME = 64
+
+
+def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:
+    """Return the messages of a step in which the calls were text: the text, and one message of results."""
+    told = (
+        f"[{result.status}] {one.call.name}: {result.text}" for one, result in zip(read, results, strict=True)
+    )
+    return [ChatMessage("assistant", reply.text), ChatMessage("user", "\n\n".join(told))]
+
+
+def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | None:
+    """Return the call that a server could not parse, None where it does not quote the text.
+
+    The quoted text may be the arguments or a whole call in the model's own dialect.
+    """
+    if call is None or call.source is CallSource.LOST or not call.raw:
+        return None
+    if not call.name:
+        for found in extract_tool_calls(call.raw, catalog):
+            if catalog.get(found.name) is not None:
+                return _read_text_call(found, call.id)
+    offered, name = (catalog, call.name) if call.name else (None, None)
+    return ReadCall(call, parse_arguments(call.raw, offered, tool_name=name, tool_call_id=call.id))

@@ -1,0 +1,42 @@
+"""What the gateway says to the model: the two templates, and the sentences after an unreadable reply.
+
+Seed 002 fixes the templates: with tools, no JSON in the text; without, one fenced example and no narration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lenient import ToolDefinition
+
+USE_TOOLS = "Use the tools by calling them. Do not write JSON or tool calls into your answer."
+_WRITE_JSON = """You can use these tools:
+
+{tools}
+To use a tool, answer with exactly one fenced block and nothing else, neither before nor after it:
+
+```json
+{{"tool": "<name of the tool>", "input": {{<its arguments>}}}}
+```
+
+When you need no tool, answer in plain text without such a block."""
+CALL_BY_INTERFACE = "No tool was run: the call stands in your text. Call the tool by its interface instead."
+NO_READABLE_BLOCK = (
+    "No tool was run: no call could be read in your answer. "
+    "Answer with exactly one fenced block as described, and nothing else."
+)
+
+
+def write_json_template(tools: Iterable[ToolDefinition]) -> str:
+    """Return the template of the JSON fallback, for models without tool use only."""
+    return _WRITE_JSON.format(tools="\n".join(definition.to_markdown() for definition in tools))
+
+
+def say_unread(raw: str, told: str | None) -> str:
+    """Return the text that stands for a call of which no arguments could be read (seed 002)."""
+    return f"[tool_use parse error] {told or 'unreadable'}; raw: {raw}"
+
+
+def say_server_refused(told: str) -> str:
+    """Return what a model is told about its call when the server could not parse it."""
+    return f"The tool was not run: the server could not read your call ({told}). Call the tool again."

@@ -1,0 +1,131 @@
+"""Runs the tool of a call, or says why it was not run.
+
+The executor stands between what the model sent and the function: arguments that could not be read, that the
+tool's policy does not accept, or that lost meaning when they were mended, never reach it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from callgauge.gateway.tools.refusals import describe_call, say_refusal, say_unknown_tool
+from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolRejected
+from lenient import ToolCallRequest
+
+TOOLS_LOG = logging.getLogger("callgauge.Tools")
+PARSE_LOG = logging.getLogger("callgauge.ToolParse")
+logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until a program asks for it
+MOST_CHARACTERS = 20_000  # of a result
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What became of a call: a `status` of docs/session-log.md, the text that goes back, the time it took.
+
+    `code` is the tool's own word for a rejection. `metadata` is what the tool put into its context.
+    """
+
+    status: str
+    text: str
+    seconds: float = 0.0
+    code: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ran(self) -> bool:
+        """True when the tool was called: it succeeded, said no, or failed."""
+        return self.status in ("success", "tool_rejected", "execution_failed")
+
+
+class Executor:
+    """Runs the tools of a toolbox.
+
+    `timeout` in seconds holds for tools without their own. `tells_warnings` adds the findings to the result
+    of mended arguments, as `[ParseWarning] …`. A function that is not async runs in a thread, which goes on
+    after its time is over: Python cannot end it.
+    """
+
+    def __init__(self, toolbox: Toolbox, *, timeout: float = 30.0, tells_warnings: bool = True) -> None:
+        self.toolbox = toolbox
+        self.timeout = timeout
+        self.tells_warnings = tells_warnings
+
+    async def execute(self, context: ToolContext) -> ToolResult:
+        """Run the call of `context.request`. Never raises for anything that a model or a tool does."""
+        request = context.request
+        tool = self.toolbox.get(request.tool_name)
+        _log_parse(request, tool)
+        result = self._refuse(request, tool) or await self._run(tool, context)  # type: ignore[arg-type]
+        TOOLS_LOG.info("%s: %s in %.3f s", request.tool_name, result.status, result.seconds)
+        return result
+
+    def _refuse(self, request: ToolCallRequest, tool: Tool | None) -> ToolResult | None:
+        """Return why the tool must not be called, None when it may be."""
+        if tool is None:
+            offered = [known.name for known in self.toolbox]
+            near = difflib.get_close_matches(request.tool_name or "", offered, 1)
+            return ToolResult("tool_not_found", say_unknown_tool(request.tool_name, near, offered))
+        if request.arguments is None:
+            return ToolResult("input_unparsable", say_refusal(request, tool.definition))
+        if request.accepted_under(tool.policy) and (tool.takes_lossy or not request.lossy):
+            return None
+        judged = request._replace(policy=tool.policy)  # its parse_error then names what this tool refuses
+        return ToolResult("input_invalid", say_refusal(judged, tool.definition))
+
+    async def _run(self, tool: Tool, context: ToolContext) -> ToolResult:
+        request = context.request.with_defaults()
+        started = time.monotonic()
+        seconds = self.timeout if tool.timeout is None else tool.timeout
+        try:
+            async with asyncio.timeout(seconds):
+                returned = await tool.run(replace(context, request=request))
+            status, code, text = "success", None, _write_result(returned)
+            if self.tells_warnings and context.request.parse_warning:
+                text += f"\n[ParseWarning] {context.request.parse_warning}"
+        except ToolRejected as told:
+            status, code, text = "tool_rejected", told.code, str(told)
+        except TimeoutError:
+            status, code, text = "execution_failed", None, f"{tool.name} gave no result within {seconds:g} s."
+        except (Exception, SystemExit) as error:
+            TOOLS_LOG.warning("%s failed", describe_call(request), exc_info=error)
+            status, code, text = "execution_failed", None, _name_error(error)
+        return ToolResult(status, _cut(text), time.monotonic() - started, code, dict(context.metadata))
+
+
+def _log_parse(request: ToolCallRequest, tool: Tool | None) -> None:
+    if tool is None:
+        PARSE_LOG.warning("tool_definition_missing: %s", request.tool_name)
+    elif request.parse_error:
+        PARSE_LOG.warning("%s: %s", request.tool_name, request.parse_error)
+    elif request.parse_warning:
+        PARSE_LOG.info("%s: %s", request.tool_name, request.parse_warning)
+
+
+def _name_error(error: BaseException) -> str:
+    message = str(error)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _write_result(returned: Any) -> str:
+    """Return a result as text: a string as it is, nothing for None, all else as JSON."""
+    if returned is None or isinstance(returned, str):
+        return returned or ""
+    try:
+        return msgspec.json.encode(returned, enc_hook=str).decode()
+    except (TypeError, ValueError, RecursionError):
+        return repr(returned)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    left_out = len(text) - MOST_CHARACTERS
+    return f"{text[:MOST_CHARACTERS]}\n[cut: {left_out:,} characters more]"

@@ -1,0 +1,130 @@
+"""Makes tools of Python functions: the definition from the signature, and the call with bound arguments."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, overload
+
+import msgspec
+
+from callgauge.gateway.tools.toolbox import Tool, ToolContext
+from lenient import Policy, ToolDefinition
+from lenient.definitions.signatures import resolve_hints
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    policy: Policy | str = Policy.LENIENT,
+    takes_lossy: bool = False,
+    timeout: float | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    policy: Policy | str = Policy.LENIENT,
+    takes_lossy: bool = False,
+    timeout: float | None = None,
+) -> Any:
+    """Make a tool of a function, as a decorator with or without options, or by a call.
+
+    The definition is read from the signature, the type hints and the docstring
+    (`lenient.ToolDefinition.from_function`); a parameter of the type `ToolContext` is left out of it.
+    Functions may be async; others run in a thread, so that they can be timed out. Raises
+    lenient.ToolDefinitionError for what has no signature.
+    """
+    if function is None:
+        return functools.partial(
+            _make_tool,
+            name=name,
+            description=description,
+            policy=Policy(policy),
+            takes_lossy=takes_lossy,
+            timeout=timeout,
+        )
+    return _make_tool(function)
+
+
+def _make_tool(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    policy: Policy = Policy.LENIENT,
+    takes_lossy: bool = False,
+    timeout: float | None = None,
+) -> Tool:
+    hints = resolve_hints(function)
+    filled_in = tuple(parameter for parameter, hint in hints.items() if _bare_hint(hint) is ToolContext)
+    definition = ToolDefinition.from_function(function, name=name, description=description, without=filled_in)
+
+    async def run(context: ToolContext) -> Any:
+        given = _bind(function, hints, context.request.arguments or {})
+        given |= dict.fromkeys(filled_in, context)
+        if inspect.iscoroutinefunction(function):
+            return await function(**given)
+        result = await asyncio.to_thread(function, **given)
+        return await result if inspect.isawaitable(result) else result
+
+    return Tool(definition, run, policy, takes_lossy, timeout)
+
+
+def _bare_hint(hint: Any) -> Any:
+    """Return the class of a hint without `Annotated` and `| None`."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return _bare_hint(typing.get_args(hint)[0])
+    others = [argument for argument in typing.get_args(hint) if argument is not type(None)]
+    return others[0] if len(others) == 1 and len(typing.get_args(hint)) == 2 else hint
+
+
+def _bind(
+    function: Callable[..., Any], hints: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments that the function has parameters for, in the types of its hints.
+
+    What the model sent beside them is not passed on, unless the function takes `**kwargs`.
+    """
+    declared = inspect.signature(function).parameters.values()
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in declared)
+    names = {parameter.name for parameter in declared if parameter.kind not in _NOT_BY_NAME}
+    return {
+        name: _convert(value, hints.get(name, Any))
+        for name, value in arguments.items()
+        if name in names or takes_any
+    }
+
+
+_NOT_BY_NAME = (
+    inspect.Parameter.VAR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.POSITIONAL_ONLY,
+)
+
+
+def _convert(value: Any, hint: Any) -> Any:
+    """Return a JSON value in the type of a hint: members of enumerations, dates, dataclasses, models.
+
+    A value stays as it is where the hint is of no use for that; the definition has checked it already.
+    """
+    model = _bare_hint(hint)
+    if isinstance(model, type) and hasattr(model, "model_validate") and isinstance(value, Mapping):
+        return model.model_validate(value)
+    try:
+        return msgspec.convert(value, type=hint, strict=True)
+    except (msgspec.ValidationError, TypeError, ValueError, NotImplementedError):
+        return value

@@ -1,0 +1,78 @@
+"""Tools that answer from recorded results: a conversation can be had again without touching anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolRejected
+from lenient import Policy, ToolCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """The result of a tool for arguments that contain `when`; without `when` for any arguments.
+
+    `status` is that of the recorded call: `success`, `tool_rejected` or `execution_failed`.
+    """
+
+    tool: str
+    result: str
+    when: Mapping[str, Any] = field(default_factory=dict)
+    status: str = "success"
+
+
+class NoRecordedAnswerError(Exception):
+    """No recorded answer fits: not the model's fault. The metadata of the result says `simulated: miss`."""
+
+
+def recorded_tools(
+    catalog: ToolCatalog, answers: Iterable[RecordedAnswer], *, policy: Policy | str = Policy.LENIENT
+) -> list[Tool]:
+    """Return a tool for each definition, which gives the first recorded answer that fits its arguments.
+
+    The metadata of a result has `simulated`: `recorded`, or `miss` where no answer fits.
+    """
+    by_tool: dict[str, list[RecordedAnswer]] = {}
+    for answer in answers:
+        by_tool.setdefault(answer.tool, []).append(answer)
+    return [
+        Tool(definition, _Recorded(by_tool.get(definition.name, ())), Policy(policy))
+        for definition in catalog
+    ]
+
+
+class _Recorded:
+    """The function behind a tool with recorded answers."""
+
+    def __init__(self, answers: Sequence[RecordedAnswer]) -> None:
+        self.answers = answers
+
+    async def __call__(self, context: ToolContext) -> str:
+        sent = context.request.arguments or {}
+        answer = next((one for one in self.answers if contains(sent, one.when)), None)
+        context.metadata["simulated"] = "miss" if answer is None else "recorded"
+        if answer is None:
+            raise NoRecordedAnswerError("No recorded answer fits these arguments.")
+        if answer.status == "success":
+            return answer.result
+        if answer.status == "tool_rejected":
+            code, _, message = answer.result.partition(": ")
+            raise ToolRejected(code, message) if message else ToolRejected("rejected", answer.result)
+        raise RuntimeError(answer.result)
+
+
+def contains(sent: Any, wanted: Any) -> bool:
+    """Return True when a value has all that another has: fields by name, lists item by item."""
+    if isinstance(wanted, Mapping):
+        return isinstance(sent, Mapping) and all(
+            name in sent and contains(sent[name], value) for name, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(sent, list)
+            and len(sent) == len(wanted)
+            and all(contains(one, other) for one, other in zip(sent, wanted, strict=True))
+        )
+    return type(sent) is type(wanted) and sent == wanted if isinstance(wanted, bool) else bool(sent == wanted)

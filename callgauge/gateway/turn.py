@@ -1,0 +1,75 @@
+"""What a turn of a conversation leaves: its answer, its steps, its calls and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from callgauge.gateway.read_calls import ReadCall
+from callgauge.gateway.tools.executor import ToolResult
+from callgauge.gateway.wires.messages import Reply, Tokens
+
+Strategy = Literal["tool_use", "json_fallback"]
+Status = Literal["ok", "error", "prompt_limit", "max_steps"]
+NOT_RUN = "(no tool was run) "
+"""The beginning of an answer that stands for a call which never ran: whoever waits must see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """One call of a step, what its arguments were read as, and what became of it."""
+
+    read: ReadCall
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStep:
+    """One reply of the model with its calls. `fault` says what was wrong where no call could be read."""
+
+    reply: Reply
+    strategy: Strategy
+    calls: tuple[CallResult, ...] = ()
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn: from a user's message to the final answer.
+
+    `status` is that of docs/session-log.md. `compensations` counts the sentences that were sent after a reply
+    of which nothing could be read.
+    """
+
+    number: int
+    status: Status
+    answer: str
+    steps: tuple[TurnStep, ...]
+    compensations: int
+    seconds: float
+
+    @property
+    def calls(self) -> tuple[CallResult, ...]:
+        """The calls of all steps, in order."""
+        return tuple(call for step in self.steps for call in step.calls)
+
+    @property
+    def calls_not_run(self) -> tuple[CallResult, ...]:
+        """The calls for which no tool was run."""
+        return tuple(call for call in self.calls if not call.result.ran)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The sums over all steps; None where an endpoint counts nothing."""
+        told = [step.reply.tokens for step in self.steps]
+        return Tokens(
+            _sum(one.read for one in told),
+            _sum(one.written for one in told),
+            _sum(one.cached for one in told),
+        )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

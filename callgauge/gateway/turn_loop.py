@@ -1,0 +1,228 @@
+"""The loop of one turn: ask, read the calls, run what may run, tell the model, until it answers.
+
+Whatever the model sends, the turn goes on or ends with a status; nothing raises. A reply of which nothing
+could be read is answered once by the parser's own sentences (seed 002's compensating retry).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from callgauge.gateway.provider_errors import NoReplyError, Trouble
+from callgauge.gateway.read_calls import (
+    ReadCall,
+    find_attempt,
+    native_history,
+    read_native_calls,
+    read_text_calls,
+    read_unparsed_call,
+    text_history,
+)
+from callgauge.gateway.sentences import (
+    CALL_BY_INTERFACE,
+    NO_READABLE_BLOCK,
+    say_server_refused,
+    say_unread,
+)
+from callgauge.gateway.tools.executor import Executor, ToolResult
+from callgauge.gateway.tools.refusals import say_cut_off
+from callgauge.gateway.tools.toolbox import ToolContext
+from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
+from callgauge.gateway.turn_log import TurnLog
+from callgauge.gateway.wires.messages import ChatMessage, FinishReason, Reply
+from lenient import leaked_tool_calls
+
+MOST_REPEATS = 3  # of the same refused call, before the turn ends
+
+
+@dataclass(slots=True)
+class TurnLoop:
+    """One turn under way. `ask` sends the conversation; `messages` is the conversation, and grows.
+
+    `watch` is told each step. `id_pattern`, `is_serial` and `takes_system` come from the capabilities.
+    """
+
+    ask: Callable[[], Awaitable[Reply]]
+    messages: list[ChatMessage]
+    executor: Executor
+    log: TurnLog
+    strategy: Callable[[], Strategy]
+    session_id: str
+    number: int
+    max_steps: int
+    compensations_left: int
+    id_pattern: str | None
+    is_serial: bool
+    takes_system: bool
+    environment: dict[str, Any]
+    watch: Callable[[TurnStep], None]
+    steps: list[TurnStep] = field(default_factory=list)
+    compensations: int = 0
+    status: Status | None = None
+    answer: str = ""
+    _repeated: tuple[Any, int] = (None, 0)
+
+    async def run(self) -> Turn:
+        """Run the turn to its end. Raises only what ends the task itself: cancellation."""
+        started = time.monotonic()
+        step = 0
+        while self.status is None:
+            if step == self.max_steps:
+                self._end("max_steps", f"(no answer after {step} steps)")
+                break
+            try:
+                reply = await self.ask()
+            except NoReplyError as told:
+                self._end("prompt_limit" if told.trouble is Trouble.LIMIT else "error", f"(no reply) {told}")
+                break
+            await self._take(step, reply)
+            step += 1
+        seconds = time.monotonic() - started
+        status = self.status or "error"
+        self.log.write_end(max(step - 1, 0), self.answer, status, seconds, self.compensations)
+        return Turn(self.number, status, self.answer, tuple(self.steps), self.compensations, seconds)
+
+    async def _take(self, step: int, reply: Reply) -> None:
+        strategy, catalog = self.strategy(), self.executor.toolbox.catalog
+        if reply.refused is not None:
+            self._take_refused(step, reply, strategy)
+            return
+        if strategy == "tool_use":
+            calls = read_native_calls(
+                reply, catalog, id_pattern=self.id_pattern, new_id=lambda place: self._new_id(step, place)
+            )
+        else:
+            calls = read_text_calls(reply.text, catalog, new_id=lambda place: self._new_id(step, place))
+        if calls:
+            await self._take_calls(step, reply, strategy, calls)
+        else:
+            self._take_text(step, reply, strategy)
+
+    def _new_id(self, step: int, place: int) -> str:
+        if self.id_pattern == r"[A-Za-z0-9]{9}":  # Mistral's
+            return f"c{self.number:03d}s{step:03d}{place % 10}"[:9]
+        prefix = "toolu" if (self.id_pattern or "").startswith("toolu_") else "call"
+        return f"{prefix}_{self.number}_{step}_{place}"
+
+    async def _take_calls(
+        self, step: int, reply: Reply, strategy: Strategy, calls: Sequence[ReadCall]
+    ) -> None:
+        is_left = any(call.is_readable for call in calls)
+        self.log.write_reply(step, reply, strategy, "tool_use" if is_left else _stop_without_calls(reply))
+        self.log.write_calls(step, calls, strategy)
+        results = await self._execute(step, calls)
+        done = [CallResult(*each) for each in zip(calls, results, strict=True)]
+        for one in done:
+            self.log.write_result(step, one)
+        self._add(TurnStep(reply, strategy, tuple(done)))
+        if strategy == "tool_use":
+            self.messages += native_history(reply, calls, results, is_serial=self.is_serial)
+        else:
+            self.messages += text_history(reply, calls, results)
+        if not is_left:
+            self._use_compensation(NOT_RUN + results[0].text)
+        elif self._repeats_itself(done):
+            self._end(
+                "max_steps", f"{NOT_RUN}the same call was refused {MOST_REPEATS} times: {results[0].text}"
+            )
+
+    async def _execute(self, step: int, calls: Sequence[ReadCall]) -> list[ToolResult]:
+        if self.is_serial:
+            return [await self._execute_one(step, call) for call in calls]
+        return list(await asyncio.gather(*(self._execute_one(step, call) for call in calls)))
+
+    async def _execute_one(self, step: int, call: ReadCall) -> ToolResult:
+        tool = self.executor.toolbox.get(call.request.tool_name)
+        if call.is_cut and tool is not None and not tool.takes_lossy:
+            return ToolResult("input_invalid", say_cut_off(tool.definition))
+        context = ToolContext(call.request, self.session_id, self.number, step, self.environment)
+        return await self.executor.execute(context)
+
+    def _take_text(self, step: int, reply: Reply, strategy: Strategy) -> None:
+        """Take a reply without a call: an answer, or a call that was meant and cannot be read."""
+        catalog = self.executor.toolbox.catalog
+        stop = _stop_without_calls(reply)
+        if strategy == "tool_use":
+            leaked = leaked_tool_calls(reply.text, catalog)
+            if leaked:
+                self.log.write_reply(
+                    step, reply, strategy, stop, protocol_violation=True, tool=leaked[0].name
+                )
+                self._add(TurnStep(reply, strategy, fault=f"a call of {leaked[0].name} in the text"))
+                self._compensate(reply.text, CALL_BY_INTERFACE)
+                return
+        elif (attempt := find_attempt(reply.text, catalog)) is not None:
+            error = {
+                "mode": strategy,
+                "error": f"no call could be read: {attempt}",
+                "snippet": reply.text[:100],
+            }
+            self.log.write_reply(step, reply, strategy, stop, parse_error=error)
+            self._add(TurnStep(reply, strategy, fault=error["error"]))
+            self._compensate(reply.text, NO_READABLE_BLOCK)
+            return
+        self.log.write_reply(step, reply, strategy, stop)
+        self._add(TurnStep(reply, strategy))
+        self.messages.append(ChatMessage("assistant", reply.text, carried=reply.carried))
+        self._end("prompt_limit" if reply.stop is FinishReason.MAX_TOKENS else "ok", reply.text)
+
+    def _take_refused(self, step: int, reply: Reply, strategy: Strategy) -> None:
+        """Take a call that the server could not parse: a step of the model with a syntax fault."""
+        told = reply.refused or ""
+        call = read_unparsed_call(reply.refused_call, self.executor.toolbox.catalog)
+        sentence = say_server_refused(told)
+        raw = reply.refused_call.raw if reply.refused_call is not None else ""
+        if call is not None and call.request.tool_name:
+            name = call.request.tool_name
+            kept = replace(call.call, id=self._new_id(step, 0), name=name)
+            named = ReadCall(kept, call.request._replace(arguments=None))
+            self.log.write_reply(step, reply, strategy, _stop_without_calls(reply))
+            self.log.write_calls(step, [named], strategy)
+            done = CallResult(named, ToolResult("input_unparsable", sentence))
+            self.log.write_result(step, done)
+            self._add(TurnStep(reply, strategy, (done,), told))
+        else:
+            error = {"mode": strategy, "error": told, "snippet": raw or told[:100]}
+            self.log.write_reply(step, reply, strategy, _stop_without_calls(reply), parse_error=error)
+            self._add(TurnStep(reply, strategy, fault=told))
+        self._compensate("\n".join(text for text in (reply.text, say_unread(raw, told)) if text), sentence)
+
+    def _compensate(self, said: str, sentence: str) -> None:
+        """Tell the model what was wrong, if there is a compensation left; else end the turn visibly."""
+        self.messages.append(ChatMessage("assistant", said))
+        if self._use_compensation(NOT_RUN + sentence):
+            self.messages.append(ChatMessage("system" if self.takes_system else "user", sentence))
+
+    def _use_compensation(self, answer: str) -> bool:
+        if not self.compensations_left:
+            self._end("error", answer)
+            return False
+        self.compensations_left -= 1
+        self.compensations += 1
+        return True
+
+    def _repeats_itself(self, done: Sequence[CallResult]) -> bool:
+        """Return True when the same calls were refused several times in a row."""
+        if any(one.result.ran for one in done):
+            self._repeated = (None, 0)
+            return False
+        key = tuple((one.read.call.name, one.read.call.raw) for one in done)
+        before, times = self._repeated
+        self._repeated = (key, times + 1 if key == before else 1)
+        return self._repeated[1] >= MOST_REPEATS
+
+    def _add(self, step: TurnStep) -> None:
+        self.steps.append(step)
+        self.watch(step)
+
+    def _end(self, status: Status, answer: str) -> None:
+        self.status, self.answer = status, answer
+
+
+def _stop_without_calls(reply: Reply) -> str:
+    """Return the reply's stop reason where no call is left: never `tool_use` (seed 002)."""
+    return (FinishReason.END_TURN if reply.stop is FinishReason.TOOL_USE else reply.stop).value

@@ -1,0 +1,111 @@
+"""A conversation with a model, the same for every wire: messages, calls and replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from lenient import ToolDefinition
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class CallSource(StrEnum):
+    """What the text of a call's arguments is worth."""
+
+    RAW = "raw"  # as the model wrote it
+    RESERIALISED = "reserialised"  # the wire sent an object; the text was made from it
+    LOST = "lost"  # a server refused the call and does not quote it
+
+
+class FinishReason(StrEnum):
+    """Why a reply ended, in one spelling for all wires."""
+
+    TOOL_USE = "tool_use"
+    END_TURN = "end_turn"
+    MAX_TOKENS = "max_tokens"
+    REFUSAL = "refusal"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call of a reply. `raw` is the text of its arguments, `source` what that text is worth.
+
+    `id_sent` is the id that came, where another had to be given. `signature` belongs to the call on the wire
+    and must go back with it (Gemini's `thoughtSignature`).
+    """
+
+    id: str
+    name: str
+    raw: str
+    source: CallSource = CallSource.RAW
+    id_sent: str | None = None
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation.
+
+    `calls` are an assistant's, with arguments that are valid JSON objects. `call_id` and `name` say which
+    call a message of the role `tool` answers. `carried` are items of the wire that go back unchanged, before
+    all else: Anthropic's thinking blocks, reasoning items of OpenAI's Responses.
+    """
+
+    role: Role
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    is_error: bool = False
+    carried: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of one reply as the endpoint counts them; None where it says nothing."""
+
+    read: int | None = None
+    written: int | None = None
+    cached: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of a model. `stop_word` is the wire's own word for why it ended.
+
+    `refused` is the endpoint's complaint about a call of the model that it could not read: then the call is
+    in no other field, but in `refused_call` where the complaint quotes it.
+    """
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    stop: FinishReason = FinishReason.END_TURN
+    stop_word: str = ""
+    tokens: Tokens = Tokens()
+    model: str = ""
+    carried: tuple[Mapping[str, Any], ...] = ()
+    refused: str | None = None
+    refused_call: Call | None = None
+    seconds: float = 0.0
+    resent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What a model is asked: the conversation, the tools it may call, and how it is to answer.
+
+    `is_serial` asks for one call at most in a reply. `sampling` has the names `temperature`, `top_p`,
+    `max_tokens` and `seed`; `extra_body` is laid over the finished body, for what only one provider knows.
+    """
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ToolDefinition, ...] = ()
+    is_serial: bool = False
+    streams: bool = True
+    sampling: Mapping[str, float | int] = field(default_factory=dict)
+    extra_body: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,299 @@
+"""Tools that run: what stands between a call and its function, and what goes back to the model."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import logging
+import sys
+import time
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from callgauge.gateway import (
+    Executor,
+    RecordedAnswer,
+    Tool,
+    Toolbox,
+    ToolContext,
+    ToolRejected,
+    ToolResult,
+    recorded_tools,
+    tool,
+)
+from callgauge.gateway.tools.executor import MOST_CHARACTERS
+from callgauge.gateway.tools.memory_search import memory_search
+from lenient import Policy, ToolCatalog, ToolDefinition, parse_arguments
+from tests.gateway.served.in_process import run
+
+
+@tool
+def search_orders(customer: str, limit: Annotated[int, "How many at most."] = 10) -> list[dict[str, Any]]:
+    """Orders of a customer."""
+    if limit > 100:
+        raise ToolRejected("limit_out_of_range", "limit must be between 1 and 100.")
+    if customer == "nobody":
+        raise KeyError("nobody")
+    return [{"customer": customer, "limit": limit}]
+
+
+def execute(raw: str, *tools: Tool, name: str | None = None, **options: Any) -> ToolResult:
+    box = Toolbox(tools or (search_orders,))
+    request = parse_arguments(raw, box.catalog, tool_name=name or next(iter(box)).name, tool_call_id="call_1")
+    return run(Executor(box, **options).execute(ToolContext(request)))
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "text"),
+    [
+        ('{"customer": "Acme"}', "success", '[{"customer":"Acme","limit":10}]'),
+        (
+            '{"customer": "Acme", "limit": "3"}',
+            "success",
+            '[{"customer":"Acme","limit":3}]\n[ParseWarning] string_literal_converted',
+        ),
+        (
+            "{'customer': 'Acme'}",
+            "success",
+            '[{"customer":"Acme","limit":10}]\n[ParseWarning] single_quotes; single_quotes',
+        ),
+        (
+            "我想查询一下",
+            "input_unparsable",
+            "The tool was not run. json_parse_error:no_object_found\n- $: The text",
+        ),
+        ('{"limit": 3}', "input_invalid", "The tool was not run. missing_required:customer\n- $"),
+        (
+            '{"customer": "Acme", "limit": "many"}',
+            "input_invalid",
+            "The tool was not run. value_not_converted",
+        ),
+        (
+            '{"customer": "Acme", "limit": 101}',
+            "tool_rejected",
+            "limit_out_of_range: limit must be between 1 and 100.",
+        ),
+        ('{"customer": "nobody"}', "execution_failed", "KeyError: 'nobody'"),
+    ],
+)
+def test_each_way_a_call_can_end_has_its_status_and_text(raw: str, status: str, text: str) -> None:
+    result = execute(raw)
+    assert result.status == status
+    assert result.text.startswith(text) or (
+        status == "input_invalid" and result.text.startswith("The tool was not run. ")
+    )
+    if status.startswith("input"):
+        assert result.text.endswith(
+            "Call the tool again with arguments that fit its definition: "
+            "search_orders(customer: string, limit?: integer)"
+        )
+    assert result.ran is (not status.startswith("input"))
+
+
+def test_a_lossy_mend_never_reaches_a_tool_that_did_not_ask_for_it() -> None:
+    cut = '{"limit": 3, "customer": "Acme"'
+    request = parse_arguments('{"customer": "Acme", "limit": 3, "cust', search_orders.definition)
+    assert request.lossy
+    assert execute(cut).status == "success"  # a brace alone is not lossy
+    refused = execute('{"customer": "Acme", "limit": 3, "cust')
+    assert refused.status == "input_invalid"
+    assert refused.text.startswith("The tool was not run. The arguments lost meaning when they were read: ")
+    brave = dataclasses.replace(search_orders, takes_lossy=True)
+    assert execute('{"customer": "Acme", "limit": 3, "cust', brave).status == "success"
+
+
+def test_a_strict_tool_takes_no_mended_arguments_and_says_which_finding_it_refuses() -> None:
+    strict = dataclasses.replace(search_orders, policy=Policy.STRICT)
+    refused = execute("{'customer': 'Acme'}", strict)
+    assert refused.status == "input_invalid"
+    assert refused.text.startswith("The tool was not run. single_quotes; single_quotes\n- ")
+
+
+def test_an_unknown_tool_never_runs_and_the_nearest_is_named() -> None:
+    result = execute("{}", name="search_order")
+    assert result.status == "tool_not_found"
+    assert result.text == (
+        "There is no tool search_order. Did you mean search_orders? The tools are: search_orders."
+    )
+    empty = run(Executor(Toolbox()).execute(ToolContext(parse_arguments("{}", ToolCatalog(), tool_name="x"))))
+    assert empty.text == "There is no tool x. There are no tools."
+
+
+def test_only_declared_parameters_are_passed_on() -> None:
+    result = execute('{"customer": "Acme", "verbose": true}')
+    assert result.status == "success"
+    assert "unknown_parameter:verbose" in result.text
+
+    @tool
+    def takes_any(name: str, **more: Any) -> dict[str, Any]:
+        return more
+
+    assert execute('{"name": "a", "verbose": true}', takes_any).text.startswith('{"verbose":true}')
+
+
+def test_a_context_is_filled_in_and_left_out_of_the_definition() -> None:
+    @tool
+    async def remember(note: str, context: ToolContext) -> str:
+        context.metadata["kept"] = context.environment["store"]
+        return f"{context.request.tool_call_id}: {context.request.raw_arguments!r}"
+
+    assert [parameter.name for parameter in remember.definition.parameters] == ["note"]
+    box = Toolbox([remember])
+    request = parse_arguments('{"note":"x"}', box.catalog, tool_name="remember", tool_call_id="call_9")
+    result = run(Executor(box).execute(ToolContext(request, "s1", 2, 3, {"store": "disk"})))
+    assert (result.text, result.metadata) == ('call_9: \'{"note":"x"}\'', {"kept": "disk"})
+
+
+class Unit(enum.Enum):
+    CELSIUS = "celsius"
+    KELVIN = "kelvin"
+
+
+@dataclasses.dataclass
+class Place:
+    city: str
+    country: str = "DE"
+
+
+def test_values_come_in_the_types_of_the_hints() -> None:
+    seen: dict[str, Any] = {}
+
+    @tool
+    def weather(
+        place: Place, unit: Unit, at: datetime, days: tuple[int, ...] = (), mode: Literal["a", "b"] = "a"
+    ) -> None:
+        seen.update(place=place, unit=unit, at=at, days=days, mode=mode)
+
+    result = execute(
+        '{"place": {"city": "Bonn"}, "unit": "KELVIN", "at": "2026-11-24T08:00:00Z", '
+        '"days": [1, 2], "mode": "b"}',
+        weather,
+    )
+    assert result.status == "success", result.text
+    assert seen["place"] == Place("Bonn")
+    assert seen["unit"] is Unit.KELVIN
+    assert seen["at"].isoformat() == "2026-11-24T08:00:00+00:00"
+    assert (seen["days"], seen["mode"]) == ((1, 2), "b")
+
+
+def test_a_name_and_a_description_can_be_given() -> None:
+    @tool(name="memory.search", description="Finds.", policy="safe", timeout=2)
+    def search(query: str) -> str:
+        return query
+
+    assert (search.name, search.definition.description, search.policy) == (
+        "memory.search",
+        "Finds.",
+        Policy.SAFE,
+    )
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_tool_that_takes_too_long_is_given_up(kind: str) -> None:
+    @tool
+    async def waits() -> None:
+        await asyncio.sleep(60)
+
+    @tool
+    def sleeps() -> None:
+        time.sleep(0.4)
+
+    result = execute("{}", waits if kind == "async" else sleeps, timeout=0.05)
+    assert result.status == "execution_failed"
+    assert result.text.endswith("gave no result within 0.05 s.")
+
+
+def test_a_tool_that_ends_the_program_only_fails() -> None:
+    @tool
+    def leaves() -> None:
+        sys.exit("bye")
+
+    assert execute("{}", leaves).text == "SystemExit: bye"
+
+
+@pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        (None, ""),
+        ("words", "words"),
+        ({"a": {1, 2}}, '{"a":[1,2]}'),
+        (Place("Bonn"), '{"city":"Bonn","country":"DE"}'),
+        (object, "<class 'object'>"),
+    ],
+)
+def test_a_result_is_text(returned: Any, text: str) -> None:
+    @tool
+    def gives() -> Any:
+        return returned
+
+    assert execute("{}", gives).text.strip('"') == text
+
+
+def test_a_long_result_is_cut_and_says_so() -> None:
+    @tool
+    def gives() -> str:
+        return "x" * (MOST_CHARACTERS + 1_234)
+
+    assert execute("{}", gives).text.endswith("x\n[cut: 1,234 characters more]")
+
+
+def test_warnings_can_be_kept_from_the_model() -> None:
+    assert "[ParseWarning]" not in execute("{'customer': 'Acme'}", tells_warnings=False).text
+
+
+def test_the_categories_of_the_log_are_those_of_the_seed(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "callgauge"):
+        execute("我想")
+        execute("{'customer': 'Acme'}")
+        execute("{}", name="nope")
+    told = {(record.name, record.levelname) for record in caplog.records}
+    assert ("callgauge.ToolParse", "WARNING") in told
+    assert ("callgauge.ToolParse", "INFO") in told
+    assert ("callgauge.Tools", "INFO") in told
+    assert "tool_definition_missing: nope" in caplog.text
+
+
+def test_recorded_answers_are_chosen_by_the_typed_arguments() -> None:
+    definition = ToolDefinition.from_json_schema(
+        name="stock",
+        schema={"type": "object", "properties": {"item": {"type": "string"}, "n": {"type": "integer"}}},
+    )
+    answers = [
+        RecordedAnswer("stock", "one left", {"item": "x", "n": 1}),
+        RecordedAnswer("stock", "sold_out: no more", {"item": "y"}, "tool_rejected"),
+        RecordedAnswer("stock", "TimeoutError: 30 s", {"item": "z"}, "execution_failed"),
+    ]
+    [stock] = recorded_tools(ToolCatalog.from_definitions([definition]), answers)
+    found = execute('{"item": "x", "n": "1", "more": []}', stock)
+    assert (found.status, found.text.splitlines()[0], found.metadata) == (
+        "success",
+        "one left",
+        {"simulated": "recorded"},
+    )
+    assert execute('{"item": "y"}', stock).code == "sold_out"
+    assert execute('{"item": "z"}', stock).text == "RuntimeError: TimeoutError: 30 s"
+    missed = execute('{"item": "w"}', stock)
+    assert (missed.status, missed.metadata) == ("execution_failed", {"simulated": "miss"})
+
+
+def test_the_sample_tool_of_the_seed_runs() -> None:
+    search = memory_search(["agent state is kept", "consistency of agent state", "nothing"])
+    assert search.definition.to_json_schema()["required"] == ["query"]
+    assert execute('{"query": "agent state consistency", "limit": "1"}', search).text.startswith(
+        '["consistency of agent state"]'
+    )
+    assert execute('{"query": "x", "limit": 99}', search).code == "limit_out_of_range"
+
+
+def test_a_toolbox_grows_by_a_new_one() -> None:
+    box = Toolbox([search_orders])
+    more = box.add(memory_search([]))
+    assert ([one.name for one in box], len(more), more.get("memory.search") is None) == (
+        ["search_orders"],
+        2,
+        False,
+    )
+    assert box.get(None) is None

@@ -1,0 +1,485 @@
+"""Whole turns: both strategies, what goes back to the model, and a history that is always valid."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from callgauge.gateway import WIRES, Capabilities, Gateway, Limits, Prompt, Tool, ToolRejected, Turn, tool
+from callgauge.gateway.turn import NOT_RUN
+from tests.gateway.served.brain import Asked, Brain, Emitted
+from tests.gateway.served.in_process import BrainEndpoint, run
+
+NATIVE = Capabilities(supports_tool_use=True, supports_parallel_tools=True)
+SERIAL = Capabilities(supports_tool_use=True, supports_parallel_tools=False)
+TEXT_ONLY = Capabilities(supports_tool_use=False)
+
+
+@tool
+def search_orders(customer: str, limit: int = 10) -> str:
+    """Orders of a customer."""
+    if limit > 100:
+        raise ToolRejected("limit_out_of_range", "limit must be between 1 and 100.")
+    return f"{customer} has {limit} orders."
+
+
+@tool
+def get_weather(city: str) -> str:
+    """The weather of a city."""
+    return f"It rains in {city}."
+
+
+TOOLS = (search_orders, get_weather)
+
+
+def converse(
+    brain: Brain, *texts: str, wire: str = "openai-chat", tools: Sequence[Tool] = TOOLS, **options: Any
+) -> tuple[list[Turn], BrainEndpoint]:
+    """Have a conversation with a brain; return its turns and the endpoint with what was asked."""
+    endpoint = BrainEndpoint(brain, wire)
+
+    async def talk() -> list[Turn]:
+        async with Gateway(endpoint, tools, model="m", **{"capabilities": NATIVE, **options}) as gateway:
+            return [await gateway.run(text) for text in texts or ("Go.",)]
+
+    return run(talk()), endpoint
+
+
+def script(*emitted: Emitted) -> Brain:
+    """A brain that gives one answer after the other, the last one for ever."""
+    waiting = list(emitted)
+    return lambda _asked: waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+
+def statuses(turn: Turn) -> list[str]:
+    return [call.result.status for call in turn.calls]
+
+
+GOOD = ("search_orders", '{"customer": "Acme", "limit": 3}')
+DONE = Emitted("All done.")
+BAD_KEY = {"error": {"message": "bad key sk-canary-7f3a"}}
+TOO_LONG = {"error": {"message": "maximum context length"}}
+FAILED_GENERATION = '{"name": "search_orders", "arguments": {"customer": }}'
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_good_call_is_run_and_its_result_leads_to_the_answer(wire: str, streams: bool) -> None:
+    [turn], endpoint = converse(script(Emitted(calls=[GOOD]), DONE), wire=wire, streams=streams)
+    assert (turn.status, turn.answer, statuses(turn)) == ("ok", "All done.", ["success"])
+    assert "Acme has 3 orders." in endpoint.asked[1].messages[-1].text
+    assert (turn.tokens.read, turn.tokens.written, turn.tokens.cached) == (100, 40, 20)
+
+
+def test_one_bad_call_among_parallel_ones_breaks_nothing() -> None:
+    bad = Emitted(
+        "Both.", [GOOD, ("search_orders", '{"customer": '), ("nope", "{}"), ("get_weather", '{"city": 5}')]
+    )
+    [turn], _ = converse(script(bad, DONE))
+    assert turn.status == "ok"
+    assert statuses(turn)[0] == "success"
+    assert (
+        set(statuses(turn)[1:3]) == {"input_unparsable", "tool_not_found"}
+        or statuses(turn)[1] == "input_invalid"
+    )
+    assert len(turn.calls_not_run) >= 2
+
+
+def test_broken_text_never_goes_back_as_arguments() -> None:
+    broken = Emitted("Hm.", [("search_orders", "{'customer': 'Acme'}"), ("search_orders", "我想查询一下")])
+    [_], endpoint = converse(script(broken, DONE))
+    _, said, result, words = endpoint.asked[1].body["messages"][-4:]
+    [kept] = said["tool_calls"]
+    assert json.loads(kept["function"]["arguments"]) == {"customer": "Acme"}
+    assert (
+        said["content"] == "Hm.\n[tool_use parse error] json_parse_error:no_object_found; raw: 我想查询一下"
+    )
+    assert result["tool_call_id"] == kept["id"]
+    assert words["role"] == "user"
+    assert words["content"].startswith("The tool was not run. json_parse_error")
+
+
+def test_a_call_of_which_nothing_can_be_read_is_answered_once_by_the_parsers_sentences() -> None:
+    unreadable = Emitted(calls=[("search_orders", "我想查询一下")])
+    [mended], _ = converse(script(unreadable, Emitted(calls=[GOOD]), DONE))
+    assert (mended.status, mended.compensations, statuses(mended)) == (
+        "ok",
+        1,
+        ["input_unparsable", "success"],
+    )
+    [lost], endpoint = converse(script(unreadable))
+    assert (lost.status, lost.compensations, len(endpoint.asked)) == ("error", 1, 2)
+    assert lost.answer.startswith(NOT_RUN + "The tool was not run. json_parse_error")
+    [at_once], endpoint = converse(script(unreadable), limits=Limits(compensations=0))
+    assert (at_once.status, len(endpoint.asked)) == ("error", 1)
+
+
+def test_a_call_in_the_text_is_asked_for_by_the_interface() -> None:
+    leaked = Emitted(
+        f"<tool_call>{json.dumps({'name': GOOD[0], 'arguments': json.loads(GOOD[1])})}</tool_call>"
+    )
+    [turn], endpoint = converse(script(leaked, Emitted(calls=[GOOD]), DONE))
+    assert (turn.status, turn.compensations) == ("ok", 1)
+    assert turn.steps[0].fault == "a call of search_orders in the text"
+    assert endpoint.asked[1].last.text.endswith("Call the tool by its interface instead.")
+    assert endpoint.asked[1].last.role == "user"
+    with_system = Capabilities(
+        supports_tool_use=True, supports_parallel_tools=True, allows_midturn_system=True
+    )
+    _, endpoint = converse(script(leaked, DONE), capabilities=with_system)
+    assert endpoint.asked[1].last.role == "system"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_serial_model_has_all_its_calls_run_one_after_another(wire: str) -> None:
+    order: list[str] = []
+
+    @tool
+    async def note(word: str) -> str:
+        order.append(f"+{word}")
+        order.append(f"-{word}")
+        return word
+
+    both = Emitted("Two.", [("note", '{"word": "a"}'), ("note", '{"word": "b"}')])
+    [turn], endpoint = converse(script(both, DONE), wire=wire, tools=[note], capabilities=SERIAL)
+    assert (turn.status, order) == ("ok", ["+a", "-a", "+b", "-b"])
+    told = [one.role for one in endpoint.asked[1].messages if one.calls or one.role == "tool"]
+    assert told == ["assistant", "tool", "assistant", "tool"]
+    if wire == "openai-chat":
+        assert endpoint.asked[0].body["parallel_tool_calls"] is False
+
+
+def test_ids_that_cannot_be_used_are_replaced_and_both_are_logged(tmp_path: Path) -> None:
+    same = Emitted(calls=[GOOD, GOOD, GOOD], ids=["call_a", "call_a", ""])
+    converse(script(same, DONE), log=tmp_path, session_id="s")
+    blocks = next(event for event in read_log(tmp_path) if event["type"] == "action")["meta"]["toolBlocks"]
+    assert [block["id"] for block in blocks] == ["call_a", "call_1_0_1", "call_1_0_2"]
+    assert [block.get("id_sent") for block in blocks] == [None, "call_a", None]
+    nine = Capabilities(
+        supports_tool_use=True, supports_parallel_tools=True, tool_id_pattern="[A-Za-z0-9]{9}"
+    )
+    [turn], _ = converse(
+        script(Emitted(calls=[GOOD, GOOD], ids=["call_long_one", "abc123XYZ"]), DONE), capabilities=nine
+    )
+    assert [re.fullmatch("[A-Za-z0-9]{9}", call.read.call.id) is not None for call in turn.calls] == [
+        True,
+        True,
+    ]
+
+
+def test_the_same_refused_call_again_and_again_ends_the_turn() -> None:
+    [turn], endpoint = converse(script(Emitted(calls=[("search_orders", '{"limit": 3}')])))
+    assert (turn.status, len(endpoint.asked)) == ("max_steps", 3)
+    assert turn.answer.startswith(NOT_RUN + "the same call was refused 3 times")
+
+
+def test_a_turn_ends_after_the_steps_it_may_have() -> None:
+    numbers = iter(range(1, 100))
+    [turn], endpoint = converse(
+        lambda _: Emitted(calls=[("search_orders", json.dumps({"customer": "A", "limit": next(numbers)}))]),
+        limits=Limits(max_steps=4),
+    )
+    assert (turn.status, turn.answer, len(endpoint.asked)) == ("max_steps", "(no answer after 4 steps)", 4)
+
+
+@pytest.mark.parametrize(
+    ("emitted", "status", "words"),
+    [
+        (Emitted(status=503, body={}), "error", "(no reply) models.test gave no reply in 3 attempts"),
+        (Emitted(status=401, body=BAD_KEY), "error", "(no reply) models.test: HTTP 401: bad key [key]"),
+        (Emitted(status=400, body=TOO_LONG), "prompt_limit", "(no reply)"),
+        (Emitted("cut of", stop="length"), "prompt_limit", "cut of"),
+    ],
+)
+def test_an_endpoint_that_fails_ends_the_turn_and_nothing_raises(
+    emitted: Emitted, status: str, words: str
+) -> None:
+    [turn], _ = converse(script(emitted))
+    assert turn.status == status
+    assert turn.answer.startswith(words)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "Failed.", "failed_generation": FAILED_GENERATION}},
+        {"error": "error parsing tool call: raw='{\"customer\": ', err=unexpected end of JSON input"},
+        {
+            "error": {
+                "message": "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]"
+            }
+        },
+    ],
+    ids=["groq", "ollama", "llama-server"],
+)
+def test_a_call_that_the_server_could_not_parse_is_a_step_and_is_compensated(
+    body: Any, tmp_path: Path
+) -> None:
+    [turn], endpoint = converse(
+        script(Emitted(status=500, body=body), Emitted(calls=[GOOD]), DONE), log=tmp_path
+    )
+    assert (turn.status, turn.compensations, len(turn.steps)) == ("ok", 1, 3)
+    assert turn.steps[0].fault
+    assert (
+        endpoint.asked[1]
+        .messages[-1]
+        .text.startswith("The tool was not run: the server could not read your call")
+    )
+    told = [event for event in read_log(tmp_path) if "parse_error" in json.dumps(event)]
+    assert told
+
+
+# --- the JSON fallback
+
+
+def block(name: str, raw: str) -> str:
+    return f'```json\n{{"tool": "{name}", "input": {raw}}}\n```'
+
+
+def test_a_model_without_tools_is_given_the_template_and_its_block_is_a_call() -> None:
+    [turn], endpoint = converse(script(Emitted(block(*GOOD)), DONE), capabilities=TEXT_ONLY)
+    assert (turn.status, turn.answer, statuses(turn)) == ("ok", "All done.", ["success"])
+    assert not endpoint.asked[0].has_tools
+    assert "```json" in endpoint.asked[0].system
+    assert "search_orders" in endpoint.asked[0].system
+    assert endpoint.asked[1].last.text == "[success] search_orders: Acme has 3 orders."
+    assert turn.steps[0].strategy == "json_fallback"
+
+
+def test_narration_around_the_block_is_a_finding_and_no_failure() -> None:
+    [turn], _ = converse(
+        script(Emitted(f"Sure, let me look!\n{block(*GOOD)}\nOne moment."), DONE), capabilities=TEXT_ONLY
+    )
+    assert (turn.status, statuses(turn), turn.compensations) == ("ok", ["success"], 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"tool": "search_orders", "input": \n',
+        '```json\n["search_orders"\n```',
+        "<tool_call>\nsearch",
+    ],
+)
+def test_an_attempt_that_cannot_be_read_is_told_once_and_never_raises(text: str, tmp_path: Path) -> None:
+    [turn], endpoint = converse(
+        script(Emitted(text), Emitted(block(*GOOD)), DONE), capabilities=TEXT_ONLY, log=tmp_path
+    )
+    assert (turn.status, statuses(turn)[-1]) == ("ok", "success")
+    assert len(endpoint.asked) == 3
+    [lost], _ = converse(script(Emitted("```json\n[1\n```")), capabilities=TEXT_ONLY)
+    assert lost.status == "error"
+    assert lost.answer.startswith(NOT_RUN + "No tool was run: no call could be read in your answer.")
+
+
+def test_a_block_that_the_end_cuts_off_is_not_run() -> None:
+    cut = '```json\n{"tool": "search_orders", "input": {"customer": "Acme"'
+    [turn], _ = converse(script(Emitted(cut), DONE), capabilities=TEXT_ONLY)
+    assert "success" not in statuses(turn)
+
+
+def test_an_answer_that_explains_json_is_an_answer() -> None:
+    answer = 'The file holds an object such as `{"a": 1}`, and a list.'
+    [turn], _ = converse(script(Emitted(answer)), capabilities=TEXT_ONLY)
+    assert (turn.status, turn.answer) == ("ok", answer)
+
+
+# --- routing
+
+
+def probed_brain(asked: Asked) -> Emitted:
+    """A model that answers the probe with a call, and then the user with words."""
+    if "Report" in asked.user:
+        return Emitted(calls=[("report_number", '{"number": 7}')])
+    return DONE
+
+
+def test_what_is_declared_is_never_asked() -> None:
+    declared = Capabilities(
+        supports_tool_use=True, supports_parallel_tools=False, allows_midturn_system=False
+    )
+    _, endpoint = converse(script(DONE), capabilities=declared)
+    assert len(endpoint.asked) == 1
+
+
+def test_what_nobody_declared_is_probed_once_before_the_first_turn() -> None:
+    turns, endpoint = converse(probed_brain, "a", "b", capabilities=None)
+    assert [turn.status for turn in turns] == ["ok", "ok"]
+    assert ["Report" in asked.user for asked in endpoint.asked] == [True, True, False, False, False]
+
+
+def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:
+    [turn], endpoint = converse(script(Emitted(status=503, body={})), capabilities=None)
+    assert turn.status == "error"
+    assert turn.answer.startswith("(no reply) models.test gave no reply")
+    assert all(asked.has_tools for asked in endpoint.asked)
+
+
+def test_a_server_that_refuses_tools_after_all_is_asked_by_the_fallback() -> None:
+    def brain(asked: Asked) -> Emitted:
+        if asked.has_tools:
+            return Emitted(status=400, body={"error": {"message": "m does not support tools"}})
+        return Emitted(block(*GOOD)) if asked.last.text == "Go." else DONE
+
+    [turn], _ = converse(brain)
+    assert (turn.status, statuses(turn), turn.steps[0].strategy) == ("ok", ["success"], "json_fallback")
+    [fixed], _ = converse(brain, strategy="tool_use")
+    assert fixed.status == "error"
+
+
+def test_the_prompt_stands_alone_where_the_template_is_switched_off() -> None:
+    _, endpoint = converse(script(DONE), prompt=Prompt("You help.", "agent", "12"), adds_template=False)
+    assert endpoint.asked[0].system == "You help."
+    _, endpoint = converse(script(DONE), prompt="You help.")
+    assert endpoint.asked[0].system.startswith("You help.\n\nUse the tools by calling them.")
+
+
+def test_a_conversation_goes_on_over_turns() -> None:
+    turns, endpoint = converse(script(Emitted(calls=[GOOD]), DONE, Emitted("Again.")), "first", "second")
+    assert [turn.number for turn in turns] == [1, 2]
+    assert [one.role for one in endpoint.asked[2].messages][1:] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+
+
+# --- the log
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    [path] = folder.glob("*.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_event_of_a_turn_is_logged_in_order(tmp_path: Path) -> None:
+    broken = Emitted("Hm.", [GOOD, ("search_orders", "我想")])
+    converse(
+        script(broken, DONE), log=tmp_path, prompt=Prompt("You help.", "agent", "12"), meta={"task": "t1"}
+    )
+    events = read_log(tmp_path)
+    assert [event["type"] for event in events] == [
+        "session_start", "turn_start", "assistant", "action", "observation", "observation", "assistant",
+        "final", "turn_end", "session_end",
+    ]  # fmt: skip
+    start = events[0]["meta"]
+    assert start["prompt"] == {"name": "agent", "version": "12"}
+    assert start["capabilities"]["supports_tool_use"] == {"value": True, "known_by": "declared"}
+    assert (start["task"], start["endpoint"]) == ("t1", {"wire": "openai-chat"})
+    assert events[3]["meta"]["toolBlocks"][1]["parse_error"]["mode"] == "tool_use"
+    assert events[-2]["meta"]["status"] == "ok"
+    assert not any("sk-canary" in line for line in next(tmp_path.glob("*")).read_text().splitlines())
+
+
+def test_a_log_that_cannot_be_written_breaks_no_conversation(tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    folder.mkdir()
+    (folder / "s.jsonl").mkdir()  # where the file should be
+    [turn], _ = converse(script(DONE), log=folder, session_id="s")
+    assert turn.status == "ok"
+
+
+# --- whatever a model sends
+
+_RAW = st.sampled_from(
+    ['{"customer": "A"}', "{'customer': 'A'}", '{"customer": ', "", "null", "[1]", "我想", '"{}"']
+) | st.text(max_size=12)
+_NAMES = st.sampled_from(
+    ["search_orders", "get_weather", "nope", "", "search orders!", "functions.get_weather:0"]
+)
+_IDS = st.sampled_from(["call_a", "call_b", "", "x" * 80])
+_REPLIES = st.builds(
+    lambda text, calls: Emitted(
+        text, [(name, raw) for name, raw, _ in calls], ids=[one for *_, one in calls]
+    ),
+    st.sampled_from(
+        ["", " ", "Hm.", '```json\n{"tool": "get_weather", "input": {"city": "B"}}\n```', "<tool_call>"]
+    ),
+    st.lists(st.tuples(_NAMES, _RAW, _IDS), max_size=3),
+)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@given(
+    replies=st.lists(_REPLIES, min_size=1, max_size=3),
+    capabilities=st.sampled_from([NATIVE, SERIAL, TEXT_ONLY]),
+)
+@settings(max_examples=40)
+def test_no_reply_raises_or_loses_a_call_and_the_history_stays_valid(
+    wire: str, replies: list[Emitted], capabilities: Capabilities
+) -> None:
+    [turn], endpoint = converse(script(*replies, DONE), wire=wire, capabilities=capabilities)
+    assert turn.status in ("ok", "error", "max_steps", "prompt_limit")
+    for asked in endpoint.asked:
+        VALID[wire](asked.body)
+    native = [step for step in turn.steps if step.strategy == "tool_use" and step.reply.refused is None]
+    assert sum(len(step.calls) for step in native) == sum(len(step.reply.calls) for step in native)
+
+
+def _check_chat(body: Mapping[str, Any]) -> None:
+    open_calls: list[str] = []
+    for message in body["messages"]:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] in open_calls
+            open_calls.remove(message["tool_call_id"])
+            continue
+        assert not open_calls, "every call has its result before anything else is said"
+        ids = [call["id"] for call in message.get("tool_calls", ())]
+        assert len(set(ids)) == len(ids)
+        open_calls = [*ids]
+        for call in message.get("tool_calls", ()):
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+            assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call["function"]["name"])
+        assert message["content"] or message.get("tool_calls") or message["role"] == "assistant"
+    assert not open_calls
+
+
+def _check_responses(body: Mapping[str, Any]) -> None:
+    calls = [item["call_id"] for item in body["input"] if item.get("type") == "function_call"]
+    outputs = [item["call_id"] for item in body["input"] if item.get("type") == "function_call_output"]
+    assert sorted(calls) == sorted(outputs)
+    for item in body["input"]:
+        if item.get("type") == "function_call":
+            assert isinstance(json.loads(item["arguments"]), dict)
+
+
+def _check_anthropic(body: Mapping[str, Any]) -> None:
+    roles = [message["role"] for message in body["messages"]]
+    assert roles == [("user", "assistant")[place % 2] for place in range(len(roles))]
+    asked: list[str] = []
+    for message in body["messages"]:
+        blocks = message["content"]
+        assert blocks
+        assert all(block["text"].strip() for block in blocks if block["type"] == "text")
+        results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        assert sorted(results) == sorted(asked)
+        asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        assert all(isinstance(block["input"], dict) for block in blocks if block["type"] == "tool_use")
+    assert not asked
+
+
+def _check_gemini(body: Mapping[str, Any]) -> None:
+    waiting = 0
+    for content in body["contents"]:
+        assert content["parts"]
+        answers = sum("functionResponse" in part for part in content["parts"])
+        assert answers == waiting
+        waiting = sum("functionCall" in part for part in content["parts"])
+    assert not waiting
+
+
+VALID: dict[str, Callable[[Mapping[str, Any]], None]] = {
+    "openai-chat": _check_chat,
+    "openai-responses": _check_responses,
+    "anthropic": _check_anthropic,
+    "gemini": _check_gemini,
+}
