@@ -243,3 +243,30 @@ def test_plain_parts_are_read_as_the_scanner_reads_them(
     with patch(f"{where}.read_members", _stay), patch(f"{where}.read_items", _stay):
         slow = parse_arguments(raw, tool)
     assert parse_arguments(raw, tool) == slow
+
+
+pieces = st.sampled_from(
+    [
+        '"', '"', '"a"', '"path"', '"content": ', '"limit" ', "limit: 3", "year", ", ", ",",
+        ";", ": ", " ", "\n", "}", "]", ")",
+        "})", "{", "[", "(", "/* x */", "// x\n", "# x\n", "--", "-- ", "+", "=", "...", "…", "\\", '\\"', "\\\\",
+        "'", "a", "B.c(",
+        "$x", ":y", "，", "”", "“", "｝", "0", "x=", "\u200b",
+    ]
+)  # fmt: skip
+
+
+@examples(500)
+@given(
+    before=st.lists(pieces, max_size=6),
+    inner=st.lists(pieces, max_size=25),
+    after=st.sampled_from(['"}', '", "limit": 3}', '"]}', "", '", "tags": ["x"]}', '"}}']),
+    tool=st.sampled_from([TOOL, None]),
+)
+def test_quotes_within_a_text_are_passed_as_if_each_was_looked_at(
+    before: list[str], inner: list[str], after: str, tool: ToolDefinition | None
+) -> None:
+    raw = '{"path": "' + "".join(before) + ' "b" ' + "".join(inner) + after
+    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda _, at, *__: at):
+        slow = parse_arguments(raw, tool)
+    assert parse_arguments(raw, tool) == slow
