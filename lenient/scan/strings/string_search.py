@@ -125,8 +125,9 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
             position = at + 2
             continue
         if passed.inner and opening == '"' and place.role is StringRole.MEMBER:
-            position = _pass_inner_quotes(text, at, passed, ahead)
-            if position > at:
+            at = _pass_inner_quotes(text, at, passed, ahead)
+            if at == len(text) or text[at] == "\\":
+                position = at
                 continue
             position = at + 1
         ahead.left -= passed.count_brackets(at) + _LOOK
