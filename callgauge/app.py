@@ -5,5 +5,6 @@ folder.
 """
 
 from callgauge.dashboard.pages import shell
+from callgauge.live_models import find_live_models
 
-shell.show()
+shell.show(find_live_models())

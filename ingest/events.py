@@ -106,6 +106,9 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     parent_session_id: str | None = None
     user: str | None = None  # who asked, by whatever name or id the log has
     task: str | None = None  # what a benchmark gives to several models: the same task has the same name
+    run: str | None = None  # the experiment that the session is part of
+    arm: str | None = None  # what is compared within it: a model, a prompt, a definition
+    repeat_no: str | None = None  # which of several tries at the task
     provider: str | None = None
     model: str | None = None
 
@@ -128,9 +131,13 @@ class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
-    """A gateway's test call for native tool use. `ok` None = the log does not tell the outcome."""
+    """A gateway's test call for native tool use. `ok` None = the log does not tell the outcome.
+
+    `probe_id` is the same in all sessions that rest on one probe.
+    """
 
     ok: bool | None
+    probe_id: str | None = None
     error: str | None = None
     provider: str | None = None
     model: str | None = None
@@ -166,6 +173,7 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     cache_write_tokens: int | None = None  # written to it
     output_tokens: int | None = None
     latency_ms: float | None = None
+    stop_reason: str | None = None  # why the reply ended, in the log's word: tool_use, end_turn, max_tokens …
     answers: bool = (
         False  # True when the log itself says that this step ended the turn (stop_reason end_turn)
     )
@@ -215,12 +223,15 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     message: str | None = None  # why, in the harness's words, for faults
     content: str | None = None
     latency_ms: float | None = None
+    simulated: str | None = None  # recorded, miss …: no tool ran, the result was made for a trial
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The end of a turn, as the log records it. `recorded_ok` None = the log gives no verdict.
 
     `answer` is the final text; '' = the log shows that there was none, None = the log does not tell.
+    `verdict_reason` is why a check of the task passed or failed; `compensations` are the sentences that a
+    gateway sent after replies of which nothing could be read; `cost` is in USD.
     """
 
     turn: int | None = None
@@ -228,6 +239,9 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     recorded_ok: bool | None = None
     answer: str | None = None
     latency_ms: float | None = None
+    verdict_reason: str | None = None
+    compensations: int | None = None
+    cost: float | None = None
 
 
 @final

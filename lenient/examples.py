@@ -21,9 +21,8 @@ def run_example(code: Code) -> ToolCallRequest:
         }
         tool = ToolDefinition.from_json_schema(name="example", schema=schema)
     if example.is_text and isinstance(example.raw, str):
-        return extract_tool_calls(example.raw, ToolCatalog.from_definitions([tool] if tool else []))[
-            0
-        ].request
+        call = extract_tool_calls(example.raw, ToolCatalog.from_definitions([tool] if tool else []))[0]
+        return call.request._replace(diagnostics=(*call.diagnostics, *call.request.diagnostics))
     if example.called is not None and tool is not None:
         return parse_arguments(example.raw, ToolCatalog.from_definitions([tool]), tool_name=example.called)
     request = parse_arguments(example.raw, tool)

@@ -32,7 +32,7 @@ def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
     case: dict[str, Any] = {"name": _case_name(tool.name if tool else "arguments", request.outcome, codes)}
     case |= {"raw_hex": raw.hex()} if isinstance(raw, bytes) else {"raw": raw}
     if tool is not None:
-        case["tool"] = tool.to_anthropic()
+        case["tool"] = tool.to_anthropic(defaults=True)
     return _case_file(case | expected_outcome(request))
 
 
@@ -51,7 +51,7 @@ def text_case_json(
         "text": text,
     }
     if tools:
-        case["tools"] = [tool.to_anthropic() for tool in tools]
+        case["tools"] = [tool.to_anthropic(defaults=True) for tool in tools]
     if leaked:
         case["leaked"] = True
     elif told is not None:

@@ -22,7 +22,8 @@ turn.
 - OpenHands without native calls has its prompt ask for `<function=…>` in the text: such calls are read there,
   and are no faults of emission. The argument text is XML, so only values are kept.
 - Results have no flag, unless a converter puts `is_error` into `extra`.
-- `subagent_trajectories` are sessions of their own.
+- `subagent_trajectories` are sessions of their own. A continuation has the session id of what it continues.
+- Harbor's published samples all have the session id `NORMALIZED_SESSION_ID`, which counts as none.
 
 **Cannot tell.** The model's own argument text; whether a call failed; whether the task was solved.
 """
@@ -74,6 +75,7 @@ _WRAPS = frozenset(("input", "raw", "__raw__", "_raw", "raw_arguments"))
 
 
 _COMMANDS = '"commands"'
+_NORMALIZED = "NORMALIZED_"  # begins ids that a publisher took out
 _PRESCRIBED = "<function=example_function_name>"  # of OpenHands' instructions for models without native calls
 _PARSING_ERRORS = "Previous response had parsing errors"
 
@@ -95,7 +97,7 @@ def _take_trajectory(record: Record, session_id: str) -> Iterator[Event]:
         value, parent, fallback = waiting.pop()
         run = _AtifRun(
             value,
-            read_text(value.get("trajectory_id")) or read_text(value.get("session_id")) or fallback,
+            _read_id(value, "trajectory_id") or _read_id(value, "session_id") or fallback,
             record,
         )
         yield from run.events(parent)
@@ -279,6 +281,11 @@ class _AtifRun:
 
     def _event_place(self) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": self._where, "ts": self._ts}
+
+
+def _read_id(value: Mapping[str, Any], name: str) -> str | None:
+    found = read_text(value.get(name))
+    return None if found is not None and found.startswith(_NORMALIZED) else found
 
 
 def _terminus_refusal(step: Mapping[str, Any]) -> str | None:

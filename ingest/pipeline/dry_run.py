@@ -16,7 +16,13 @@ from ingest.decoding.lines import MAX_LINE
 from ingest.foreign_files import ForeignKind
 from ingest.load_report import RejectedFile
 from ingest.pipeline.planning.archive_expansion import expand_archives
-from ingest.pipeline.planning.change_detection import ReadOptions, is_still_foreign, sort_safely
+from ingest.pipeline.planning.change_detection import (
+    ReadOptions,
+    has_what_it_lacked,
+    is_still_foreign,
+    looks_the_same,
+    sort_safely,
+)
 from ingest.pipeline.planning.naming import read_naming
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
@@ -47,7 +53,7 @@ class PlannedAction(StrEnum):
     NEW = "new"
     GROWN = "grown"
     CHANGED = "changed"
-    AGAIN = "again"  # it is in, but the options given now see more in it
+    AGAIN = "again"  # it is in, but the options given now, or a file that came since, let more be seen in it
     ALIKE = "alike"  # it begins like a log that is in and is as large: passed over when all of it is the same
     UNCHANGED = "unchanged"
     COMPANION = "companion"  # it is read together with another file
@@ -166,7 +172,9 @@ class LoadPlanner:
         row = known or self._ledger.find_copy(found.name)
         if row is None or (known is not None and self._options.reads_otherwise_than(known)):
             return False
-        return found.seen.is_telling and row.outside.seen == found.seen
+        if known is not None and has_what_it_lacked(found, known):
+            return False
+        return looks_the_same(found, row)
 
     def _plan_by_content(self, found: LogFile, known: LedgerRow | None) -> None:
         if found.problem is not None:
@@ -202,7 +210,7 @@ class LoadPlanner:
             return (
                 PlannedAction.ALIKE if any(size in (None, row.size) for row in alike) else PlannedAction.NEW
             )
-        if self._options.reads_otherwise_than(known):
+        if self._options.reads_otherwise_than(known) or has_what_it_lacked(found, known):
             return PlannedAction.AGAIN
         if sha256(head[: known.size]).hexdigest() != known.head:
             return PlannedAction.CHANGED

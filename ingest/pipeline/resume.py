@@ -5,7 +5,8 @@ A log that has grown gets a new file id; the rows of its first part are moved to
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -14,9 +15,11 @@ import orjson
 
 from ingest.pipeline.reading.checkpoint import BY_PLACE, Checkpoint, state_version
 from ingest.sessions.past_sessions import PastSession, PastSessions, PastTurn
+from ingest.sessions.row_batches import Row
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import read_script
 
+_Definition = tuple[str, str, str]  # name, description, definition as JSON
 _PAST = 200_000  # turns, of the sessions that were heard last
 
 _STATE = (
@@ -80,15 +83,30 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
 def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
     """Return the sessions of a content, and of those that its file had before; at most `_PAST` turns."""
     rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
+    offered = _read_past_definitions(building, file_id)
     return {
-        session_id: PastSession(
-            tuple(
-                PastTurn(row["turn"], row["turn_id"], row["ts"], row["text_hash"], row["steps"], row["ended"])
-                for row in turns
-            )
-        )
+        session_id: _make_past_session(list(turns), offered.get(session_id, []))
         for session_id, turns in groupby(rows, itemgetter("session_id"))
     }
+
+
+def _make_past_session(rows: Sequence[Row], definitions: Sequence[_Definition]) -> PastSession:
+    turns = (
+        PastTurn(row["turn"], row["turn_id"], row["ts"], row["text_hash"], row["steps"], row["ended"])
+        for row in rows
+    )
+    in_force = {name: rows[-1][name] for name in ("prompt_id", "prompt_hash", "provider", "model")}
+    return PastSession(tuple(turns), definitions=tuple(definitions), **in_force)
+
+
+def _read_past_definitions(building: GenerationBuilder, file_id: int) -> Mapping[str, list[_Definition]]:
+    """Return the definitions that sessions offered before, by session; equal ones are one object."""
+    known: dict[str, _Definition] = {}
+    found: dict[str, list[_Definition]] = defaultdict(list)
+    for row in building.fetch_rows(read_script("past_definitions.sql"), {"file_id": file_id}):
+        definition = (row["tool"], row["description"] or "", row["definition"])
+        found[row["session_id"]].append(known.setdefault(row["definition_id"], definition))
+    return found
 
 
 def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoint) -> None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
+import orjson
 
 from ingest.events import ArgsSource, CallMade, FaultLayer, ResultSeen, ResultStatus, Visibility
 from ingest.sessions.stored_text import json_text
@@ -43,21 +44,23 @@ class CallDefinitions:
     """The tool definitions by which a call is judged: first those offered in the log, then those of --tools.
 
     Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, nothing
-    is concluded from a name without a definition.
+    is concluded from a name without a definition. `recalled` are definitions that an earlier part of the log
+    offered: only those that were used are known.
     """
 
     given: ToolCatalog
     offered: ToolCatalog | None = None
+    recalled: ToolCatalog | None = None
 
     def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
         """Return the definition of a tool and its origin, "log" or "tools".
 
         Returns (None, None) when there is no definition.
         """
-        if tool is None or (self.offered is None and not len(self.given)):
+        if tool is None or (self.offered is None and self.recalled is None and not len(self.given)):
             return None, None
         name = clean_tool_name(tool)[0]
-        for catalog, origin in ((self.offered, "log"), (self.given, "tools")):
+        for catalog, origin in ((self.offered, "log"), (self.recalled, "log"), (self.given, "tools")):
             if catalog is not None and (definition := catalog.get(name)) is not None:
                 return definition, origin
         return None, None
@@ -115,7 +118,7 @@ def classify_call(call: CallMade, result: ResultSeen | None, definitions: CallDe
         status, layer, said = result.status, result.fault_layer, result.message
     message = call.harness_message or said
     request = _parse_call(call, definition, definitions)
-    offered = definitions.offered is not None
+    offered = definitions.offered is not None or origin == "log"
     # A plain tuple: most verdicts are known, and to name its parts takes as long as to look one up.
     told = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
     if request is None and definition is None and message is None:
@@ -263,6 +266,11 @@ def add_log_definitions(given: ToolCatalog, offered: tuple[str, ...]) -> tuple[C
     return CallDefinitions(given, ToolCatalog.from_definitions(definitions)), [
         one for one in loaded if isinstance(one, str)
     ]
+
+
+def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
+    """Return the tool definition from the values of a row of `tool_definitions`."""
+    return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
 
 
 @lru_cache(maxsize=4096)  # a log repeats the same definitions in every session

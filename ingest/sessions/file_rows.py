@@ -16,16 +16,20 @@ from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text
 from ingest.sessions.table_rows import (
     JUDGED,
+    CallPlaces,
     Row,
+    call_mark,
     call_values,
     date_columns,
     definition_row,
     diagnostic_rows,
     prompt_row,
     stable_id,
+    turn_mark,
+    turn_place,
     turn_row,
 )
-from ingest.sessions.turns import OpenCall, OpenTurn
+from ingest.sessions.turns import OpenTurn
 
 _CALL_COLUMNS = (
     "call_id", "chain_id", "definition_id", "line", "byte_offset", "ts", "day",
@@ -92,7 +96,9 @@ class FileRows:
             "parent_session_id": facts.get("parent_session_id"),
             "task": facts.get("task"),
             "user_name": facts.get("user"),
-            "run": self._facts.run.value if self._facts.run else None,
+            "run": facts.get("run") or (self._facts.run.value if self._facts.run else None),
+            "arm": facts.get("arm"),
+            "repeat_no": facts.get("repeat_no"),
             "started_at": session.started,
             "ended_at": session.ended,
             "day": date_columns(session.started, self._facts)["day"],
@@ -132,9 +138,7 @@ class FileRows:
 
     def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
-        turn_id = stable_id(self._source, turn.key or session.session_id, "" if turn.key else turn.number)
-        if turn.begun_as is not None and not turn.begun:
-            turn_id = turn.begun_as
+        turn_id = self._turn_id(session.session_id, turn)
         offered = definitions[turn.definitions].offered
         judged = turn.judge(definitions, results_expected=session.saw_result)
         self._name_prompt(turn)
@@ -163,7 +167,7 @@ class FileRows:
 
     def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str) -> None:
         shared = (self.file_id, session_id, turn.number, turn_id, self._source, False)
-        call_ids = [self._call_id(session_id, turn, call) for call in turn.calls]
+        call_ids = self._call_ids(session_id, turn)
         add = self._calls.append
         for call_id, call in zip(call_ids, turn.calls, strict=True):
             verdict, event, link = call.verdict, call.event, call.link
@@ -211,10 +215,32 @@ class FileRows:
                 }
                 self.add("step_texts", step.where, row)
 
-    def _call_id(self, session_id: str, turn: OpenTurn, call: OpenCall) -> str:
-        if call.event.key is not None:
-            return stable_id(self._source, call.event.key)
-        return stable_id(self._source, session_id, turn.number, call.step, call.ordinal)
+    def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
+        """Return the id of a turn: of its key, else of its place with a mark of the text that began it.
+
+        A turn that an earlier file began has that one's id where it is known; else adopt_parts.sql finds it.
+        """
+        if turn.begun_as is not None and not turn.begun:
+            return turn.begun_as
+        if turn.key:
+            return stable_id(self._source, turn.key, "")
+        begun_by = turn.text if turn.begun else None
+        return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
+
+    def _call_ids(self, session_id: str, turn: OpenTurn) -> list[str]:
+        """Return the ids of a turn's calls: of its key, else of its place with a mark of the call."""
+        ids: list[str] = []
+        places: CallPlaces | None = None
+        for call in turn.calls:
+            event = call.event
+            if event.key is not None:
+                ids.append(stable_id(self._source, event.key))
+                continue
+            places = places or CallPlaces(self._source, session_id, turn.number)
+            sent = event.raw_arguments if event.arguments is None else event.arguments
+            mark = call_mark(event.tool_call_id, event.tool, event.args_source, sent)
+            ids.append(places.make(call.step, call.ordinal) + mark)
+        return ids
 
     def _definition_id(self, verdict: Verdict) -> str | None:
         if verdict.definition is None:

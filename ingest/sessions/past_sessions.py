@@ -30,9 +30,18 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 
 
 class PastSession(msgspec.Struct, frozen=True):
-    """The turns of a session in the store, at least one, in ascending order of their numbers."""
+    """The turns of a session in the store, at least one, in ascending order of their numbers and times.
+
+    The other fields are what was in force in the last one: `definitions` are the name, description and
+    definition of the tools of the log that were used so far.
+    """
 
     turns: tuple[PastTurn, ...]
+    prompt_id: str | None = None
+    prompt_hash: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    definitions: tuple[tuple[str, str, str], ...] = ()
 
     def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
         """Return the number of the turn that begins with this time and text.
@@ -61,7 +70,8 @@ class PastSession(msgspec.Struct, frozen=True):
         return turn if at_its_end or not turn.ended else None
 
     def find_turn(self, number: int) -> PastTurn | None:
-        return next((turn for turn in self.turns if turn.number == number), None)
+        """Return the turn with this number; of several, which the log counts anew, the last."""
+        return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 
 
 PastSessions = Mapping[str, PastSession]

@@ -24,7 +24,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.path_facts import NO_FACTS, PathFacts
-from ingest.sessions.classification import CallDefinitions, add_log_definitions
+from ingest.sessions.classification import CallDefinitions, add_log_definitions, restore_definition
 from ingest.sessions.file_rows import FileRows
 from ingest.sessions.past_sessions import PastSession, PastSessions
 from ingest.sessions.refusal_texts import settle_layer
@@ -66,6 +66,7 @@ class SessionBuilder:
         self._given = catalog
         self._definitions = [CallDefinitions(catalog)]
         self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
+        self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}  # the same of earlier contents
         self._sessions = OpenSessionStates()
         self._spoken: SessionState | None = None  # of the event before: mostly it goes on
         self._events = 0  # since the sessions were weighed
@@ -168,6 +169,7 @@ class SessionBuilder:
             **date_columns(event.ts or session.started, self._facts),
             "source": self._source,
             "provider": event.provider or session.context.provider,
+            "probe_id": event.probe_id,
             "ok": event.ok,
             "error": event.error,
         }
@@ -181,9 +183,12 @@ class SessionBuilder:
             # Formats begin a turn for a step, too, whose question is not in the file.
             is_made_up = event.text is None and event.key is None
             if is_made_up and (goes_on := past.open_turn_at(event.ts)):
+                self._recall(session, past)
                 self._begin_turn(session, goes_on.number, event).go_on(goes_on.turn_id, goes_on.steps)
                 return
             number = past.number_of(event.ts, event.text, rewritten=self._rewritten)
+            if number != past.turns[0].number:
+                self._recall(session, past)
         turn = self.open_turn(session, number or session.last_turn + 1, event)
         turn.text, turn.key, turn.begun = event.text, event.key, True
         for earlier in session.open_turns[:-1]:
@@ -234,6 +239,8 @@ class SessionBuilder:
         past = self._pop_past(session)
         if past is None:
             return self._begin_turn(session, number or session.last_turn + 1, event)
+        if type(event) is not TurnStarted or number != past.turns[0].number:
+            self._recall(session, past)
         if number is not None:
             turn = self._begin_turn(session, number, event)
             begun = past.find_turn(number)
@@ -266,6 +273,20 @@ class SessionBuilder:
         if not self._past or session.last_turn:
             return None
         return self._past.pop(shorten_name(session.session_id), None)
+
+    def _recall(self, session: SessionState, past: PastSession) -> None:
+        """Put in force what was in force in an earlier content, where this file does not say otherwise."""
+        context = session.context
+        told = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
+        session.put_in_force(**{name: getattr(context, name) or value for name, value in told.items()})
+        if context.prompt_id is None:
+            session.prompt_hash = past.prompt_hash
+        if context.definitions == 0 and past.definitions:
+            if past.definitions not in self._recalled:
+                self._recalled[past.definitions] = len(self._definitions)
+                held = ToolCatalog.from_definitions(restore_definition(*one) for one in past.definitions)
+                self._definitions.append(CallDefinitions(self._given, recalled=held))
+            session.put_in_force(definitions=self._recalled[past.definitions])
 
     def _close_turns(self, session: SessionState, *, keep: int, at_end: bool) -> None:
         while len(session.open_turns) > keep:

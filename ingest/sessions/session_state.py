@@ -13,7 +13,18 @@ from ingest.sessions.turns import CallContext, OpenTurn
 
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PICKLE = pickle.PROTO  # the first byte of a pickle; in MessagePack an object without fields
-_FACTS = ("harness", "harness_version", "parent_session_id", "user", "task", "provider", "model")
+_FACTS = (
+    "harness",
+    "harness_version",
+    "parent_session_id",
+    "user",
+    "task",
+    "run",
+    "arm",
+    "repeat_no",
+    "provider",
+    "model",
+)
 
 
 class SessionState(msgspec.Struct):

@@ -19,7 +19,10 @@ _ADDED = (
     "calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms",
     "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
 )  # fmt: skip
-_LATEST = ("provider", "model", "ended_at", "answer_text", "latency_ms")
+_LATEST = (
+    "provider", "model", "ended_at", "answer_text", "latency_ms",
+    "stop_reason", "verdict_reason", "compensations", "cost",
+)  # fmt: skip
 _OF_THE_END = ("recorded_status", "recorded_ok", "derived_ok", "derived_reason")
 
 

@@ -52,6 +52,15 @@ def _to_plain_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
+def decode_json(text: str) -> Any:
+    """Decode a text that `json_text` wrote; whole numbers of any size keep their value."""
+    try:
+        value = orjson.loads(text)
+        return value if json_text(value) == text else json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def canonical_json(text: str) -> str:
     """Return a JSON text without white space and with sorted keys.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
+from zlib import crc32
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
 from ingest.path_facts import NO_FACTS, PathFacts
@@ -25,6 +27,8 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
 # Named once: looking a member up in its Enum takes as long as making a small object.
+_RANDOM_LENGTH = 20
+_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
 
@@ -33,8 +37,59 @@ def stable_id(*parts: object) -> str:
 
     The same parts give the same id in every file and every load.
     """
-    text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
-    return blake2b(text, digest_size=8).hexdigest()
+    return _hash(*parts).hexdigest()
+
+
+def _hash(*parts: object) -> blake2b:
+    return blake2b("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=8)
+
+
+class CallPlaces:
+    """Makes the ids of the places of a turn's calls: the first 16 digits of the ids of all calls there."""
+
+    def __init__(self, source: str, session_id: str, turn: int) -> None:
+        self._turn = _hash(source, session_id, turn)
+
+    def make(self, step: int, ordinal: int) -> str:
+        """Return the `stable_id` of the turn's parts, the step and the ordinal."""
+        place = self._turn.copy()
+        place.update(b"\x1f%d\x1f%d" % (step, ordinal))
+        return place.hexdigest()
+
+
+def turn_place(source: str, session_id: str, number: int) -> str:
+    """Return the id of the place of a turn: the first 16 digits of the ids of all turns there."""
+    return stable_id(source, session_id, number)
+
+
+def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:
+    """Return 8 hexadecimal digits that tell a call from the others at its place.
+
+    Two runs may share a session's id. `sent` are the arguments: the model's text, or the decoded value for
+    RESERIALISED. They count only where the log's own id of the call may be another call's as well ("call_1"),
+    so that a copy whose arguments are cut, redacted or spelt otherwise is mostly still known.
+    """
+    if tool_call_id is not None and is_random_id(tool_call_id):
+        return _mark(tool_call_id)
+    arguments = json_text(sent, sort_keys=True) if args_source is _RESERIALISED else sent
+    return _mark("\x1f".join((tool_call_id or "", tool or "", arguments or "")))
+
+
+def is_random_id(name: str) -> bool:
+    """Return True for an id of the kind that providers draw at random.
+
+    It has 20 letters and digits in a row, at least two of each; dashes do not count.
+    """
+    return len(name) >= _RANDOM_LENGTH and _RANDOM.search(name.replace("-", "")) is not None
+
+
+def turn_mark(text: str | None) -> str:
+    """Return 8 hexadecimal digits that tell a turn from the others at its place; '' without a text."""
+    return "" if text is None else _mark(cut_text(text) or "")
+
+
+def _mark(text: str) -> str:
+    return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def session_hash(source: str, session_id: str) -> str:
@@ -78,6 +133,10 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
         "recorded_ok": end.recorded_ok if end else None,
         "derived_ok": conclusion.ok,
         "derived_reason": conclusion.reason,
+        "stop_reason": turn.steps[max(turn.steps)].stop_reason if turn.steps else None,
+        "verdict_reason": end.verdict_reason if end else None,
+        "compensations": end.compensations if end else None,
+        "cost": end.cost if end else None,
         "input_tokens": _sum_known(step.input_tokens for step in turn.steps.values()),
         "output_tokens": _sum_known(step.output_tokens for step in turn.steps.values()),
         **_count_tokens(turn.steps.values()),
@@ -130,6 +189,7 @@ JUDGED = (
     "harness_verdict", "harness_message", "refused_by_harness", "syntax_told", "schema_told",
     "definition_origin", "tools_offered", "fault_layer",
     "result_status", "error_flag_source", "result_text", "result_bytes", "result_fault_layer", "latency_ms",
+    "simulated",
     "retry_of", "attempt", "retry_kind", "chain_outcome",
     "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
     "model_latency_ms", "parser_version",
@@ -180,6 +240,7 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
         call.result_bytes,
         result.fault_layer if result else None,
         result.latency_ms if result else None,
+        result.simulated if result else None,
         event.retry_of,
         link.attempt if link else None,
         link.retry_kind if link else None,

@@ -84,6 +84,10 @@ class LedgerRow:
     lacks: tuple[str, ...] = ()  # names of files that would be read with it and were not beside it
 
     @property
+    def is_cut_off(self) -> bool:
+        return self.fingerprint is not None and self.fingerprint.endswith(CUT_OFF)
+
+    @property
     def content_hash(self) -> str | None:
         """The SHA-256 of the first `size` bytes of the content: the fingerprint without its mark."""
         return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)

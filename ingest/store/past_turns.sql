@@ -7,12 +7,14 @@ WITH RECURSIVE
     ),
     told AS (
         SELECT
-            session_id, turn, min(turn_id) AS turn_id, min(ts) AS ts, max(steps) AS steps,
+            session_id, turn, turn_id, min(ts) AS ts, max(steps) AS steps,
             md5(min(user_text) FILTER (begun)) AS text_hash,
+            max(prompt_id) AS prompt_id, max(prompt_hash) AS prompt_hash, max(provider) AS provider,
+            max(model_name) FILTER (model_source = 'log') AS model,
             coalesce(bool_or(derived_reason <> 'not_ended') FILTER (NOT duplicate), true) AS ended
         FROM turns
         WHERE file_id IN (FROM chain) AND source = (SELECT source FROM files WHERE file_id = $file_id)
-        GROUP BY session_id, turn
+        GROUP BY session_id, turn, turn_id
     ),
     heard AS (
         SELECT *, max(ts) OVER (PARTITION BY session_id) AS last_heard FROM told
@@ -20,4 +22,6 @@ WITH RECURSIVE
     latest AS (
         FROM heard QUALIFY row_number() OVER (ORDER BY last_heard DESC NULLS LAST, session_id, turn DESC) <= $most
     )
-SELECT session_id, turn, turn_id, ts, text_hash, coalesce(steps, 0) AS steps, ended FROM latest ORDER BY session_id, turn
+SELECT
+    session_id, turn, turn_id, ts, text_hash, coalesce(steps, 0) AS steps, ended, prompt_id, prompt_hash, provider, model
+FROM latest ORDER BY session_id, turn, ts, turn_id

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ingest.sessions.classification import restore_definition
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import row_place
 from ingest.sessions.table_rows import call_row, definition_row, diagnostic_rows, turn_row
@@ -23,7 +24,6 @@ from ingest.store.stored_turns import (
     TURN_COLUMNS,
     StoredDefinitions,
     StoredTurn,
-    restore_definition,
     restore_turns,
 )
 from lenient import PARSER_VERSION, ToolCatalog, ToolDefinition

@@ -17,6 +17,7 @@ SETTLING: tuple[tuple[str, str | None], ...] = (
     ("retold.sql", f"SELECT {_REREAD}"),
     ("replaced.sql", "SELECT EXISTS (FROM replaced) OR EXISTS (FROM copies)"),
     ("take_back.sql", _LATE),
+    ("adopt_parts.sql", "SELECT EXISTS (FROM turns WHERE NOT begun)"),
     ("settle.sql", None),
     ("copies.sql", f"SELECT {' OR '.join(f'EXISTS (FROM {name})' for name in COPIES)}"),
     ("late.sql", _LATE),

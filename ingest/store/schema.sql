@@ -4,6 +4,7 @@
 
 CREATE TABLE store_info (schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP);
 
+-- files_rejected: without those that are no logs.
 -- sessions_replaced: that the load read anew, or from some turn on, in a file with other content than before;
 -- sessions_removed: by --replace; calls_fewer: calls that were in the store and are no longer.
 CREATE TABLE ingest_runs (
@@ -36,6 +37,11 @@ CREATE TABLE files (
     foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
 
+-- The files of a session that is spread over files, one row each. The content of the log `file_id`
+-- is that of these files; that of the file `path` begins there at `line` and `byte_offset`. A place of the log is in the
+-- file that begins last before it.
+CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
+
 -- Other names under which the content of a file was found, so that it need not be looked at again.
 CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
@@ -57,11 +63,12 @@ CREATE TABLE sources (
 );
 
 -- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.
--- run: of what experiment the session is, where the file's path says it.
+-- run: of what experiment the session is, where the log or the file's path says it; arm: what is compared within it;
+-- repeat_no: which of several tries at the task.
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    user_name VARCHAR, task VARCHAR, run VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    user_name VARCHAR, task VARCHAR, run VARCHAR, arm VARCHAR, repeat_no VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
 );
@@ -78,6 +85,8 @@ CREATE TABLE tool_definitions (
 
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
+-- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed;
+-- compensations: sentences that a gateway sent after replies of which nothing could be read; cost: USD, as the log has it.
 -- prompt_hash: of the prompt's text in force, see prompt_texts.
 -- counted_*: the steps whose input and output tokens the log tells, and their tokens in parts that do not overlap;
 -- counted_input is what a provider's cache neither read nor wrote.
@@ -93,6 +102,7 @@ CREATE TABLE turns (
     user_text VARCHAR USING COMPRESSION zstd, answer_text VARCHAR USING COMPRESSION zstd,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
+    stop_reason VARCHAR, verdict_reason VARCHAR, compensations INTEGER, cost DOUBLE,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     counted_steps INTEGER, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT,
     results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,
@@ -100,12 +110,14 @@ CREATE TABLE turns (
 );
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
+-- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of what stands there (docs/architecture.md).
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | refused | NULL.
 -- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that
 -- made the call, summed over a turn. Tokens are those of the whole step, too: add them up over turns, not over calls.
 -- cached_tokens and cache_write_tokens, read from and written to a provider's cache, are parts of input_tokens.
+-- simulated: recorded | default | miss: no tool ran, the result was made for a trial; NULL = it ran, as far as is known.
 -- chain_id: the call_id of the chain's first call; attempt counts from 1; retry_kind: identical | changed | NULL.
 -- chain_outcome: recovered | abandoned | NULL (in no chain, or the turn may still go on).
 -- What it takes to judge a call again without its log: tool_sent = the name as the model sent it where `tool` is not
@@ -127,7 +139,7 @@ CREATE TABLE tool_calls (
     syntax_told VARCHAR, schema_told VARCHAR,
     fault_layer VARCHAR, signature_id VARCHAR, result_fault_layer VARCHAR, result_file_id INTEGER,
     result_status VARCHAR, error_flag_source VARCHAR,
-    result_text VARCHAR USING COMPRESSION zstd, result_bytes BIGINT,
+    result_text VARCHAR USING COMPRESSION zstd, result_bytes BIGINT, simulated VARCHAR,
     chain_id VARCHAR, attempt INTEGER, retry_of VARCHAR, retry_kind VARCHAR, chain_outcome VARCHAR,
     input_tokens BIGINT, cached_tokens BIGINT, cache_write_tokens BIGINT, output_tokens BIGINT,
     latency_ms DOUBLE, model_latency_ms DOUBLE,
@@ -170,9 +182,10 @@ CREATE TABLE diagnostics (
 
 CREATE TABLE codes (code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN, summary VARCHAR, why VARCHAR);
 
+-- probe_id: the same in all sessions that rest on one probe; NULL = each row is one.
 CREATE TABLE probes (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, day DATE, source VARCHAR,
-    provider VARCHAR, model VARCHAR, model_name VARCHAR, ok BOOLEAN, error VARCHAR
+    provider VARCHAR, model VARCHAR, model_name VARCHAR, ok BOOLEAN, error VARCHAR, probe_id VARCHAR
 );
 
 -- Names of models that are counted as another one, and the rule that says so: own (the store's naming.toml) | a kind of

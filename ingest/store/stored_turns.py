@@ -6,12 +6,8 @@ only the numbers are stored; how the turn ended is read from its row.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import orjson
 
 from ingest.events import (
     ArgsSource,
@@ -27,7 +23,7 @@ from ingest.events import (
 )
 from ingest.sessions.classification import CallDefinitions
 from ingest.sessions.split_turns import Place, assign_calls, row_place, sort_parts
-from ingest.sessions.stored_text import json_text
+from ingest.sessions.stored_text import decode_json
 from ingest.sessions.table_rows import Row, definition_row
 from ingest.sessions.turns import ConclusionReason, OpenCall, OpenTurn
 from lenient import ToolCatalog, ToolDefinition, clean_tool_name
@@ -101,11 +97,6 @@ class StoredDefinitions:
         given = held if self._given is None else self._given
         # What else the log offered is not kept: the name was not in it.
         return CallDefinitions(given, ToolCatalog() if offered else None)
-
-
-def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
-    """Return the tool definition from the values of a row of `tool_definitions`."""
-    return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
 
 
 def restore_turns(
@@ -187,7 +178,7 @@ def _restore_call_event(row: Row) -> CallMade:
         tool=row["tool_sent"] or row["tool"],
         tool_call_id=row["tool_call_id"],
         raw_arguments=None if decoded else raw,
-        arguments=_decode_json(raw) if decoded and raw is not None else None,
+        arguments=decode_json(raw) if decoded and raw is not None else None,
         args_source=source,
         strategy=Strategy(row["strategy"]) if row["strategy"] else None,
         refused_by_harness=FaultLayer(refused) if refused else None,
@@ -196,15 +187,6 @@ def _restore_call_event(row: Row) -> CallMade:
         syntax_seen=Visibility(row["syntax_told"] or Visibility.NONE),
         schema_seen=Visibility(row["schema_told"] or Visibility.NONE),
     )
-
-
-def _decode_json(text: str) -> Any:
-    """Decode a text that `json_text` wrote; whole numbers of any size keep their value."""
-    try:
-        value = orjson.loads(text)
-        return value if json_text(value) == text else json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _restore_result(row: Row, event: CallMade) -> ResultSeen | None:

@@ -18,7 +18,7 @@ FROM followed f
 JOIN sessions o ON o.file_id = f.old
 JOIN sessions n ON n.file_id = f.new AND n.source = o.source AND n.session_id = o.session_id;
 
--- A turn of the same id that began with other words at another time is another turn: the log counts anew.
+-- A turn at the same place that began with other words at another time is another turn: the log counts anew.
 CREATE TEMP TABLE met AS
 SELECT
     s.*, o.turn_id, o.turn,
@@ -30,7 +30,7 @@ SELECT
     ), false) AS retold
 FROM shared s
 JOIN turns o ON (o.file_id, o.source, o.session_id) = (s.old, s.source, s.session_id)
-LEFT JOIN turns n ON n.file_id = s.new AND n.turn_id = o.turn_id
+LEFT JOIN turns n ON n.file_id = s.new AND left(n.turn_id, 16) = left(o.turn_id, 16)
 GROUP BY ALL;
 
 INSERT INTO retold_sessions

@@ -211,6 +211,7 @@ class _Run:
         self.node = (call.tool.compiled or compile_tool(call.tool)).root if call.tool is not None else None
         self.findings = Findings()
         self.trace: list[tuple[Stage, str, str, Any]] = []
+        self.tried = ["strict JSON"]
         self.rejected: dict[str, Any] = {}
         self.left = 50_000 + 20 * len(call.raw)  # characters of texts within the value that may be decoded
 
@@ -268,6 +269,7 @@ class _TolerantReader(_Run):
                 self.node,
                 self.findings,
                 trace=self.trace,
+                tried=self.tried,
                 fits=self.fits,
                 broken=self.call.value is NO_JSON,
             )
@@ -307,12 +309,15 @@ class _TolerantReader(_Run):
         The error gives the reason and the position, quotes the start of the text and names what was tried.
         """
         text = _replace_invalid(self.call.raw)
-        tried = ["strict JSON", *dict.fromkeys(found.code for found in self.findings.items)]
+        made = ", ".join(dict.fromkeys(found.code for found in self.findings.items))
+        hint = f"Tried: {', '.join(dict.fromkeys(self.tried))}." + (
+            f" Mended so far: {made}." if made else ""
+        )
         position = min(position, len(text))
         deep = reason == "nested_too_deep"
         error = Diagnostic(
             reason if deep else "json_parse_error", "$", position, min(position + 1, len(text)),
-            found=text[:100], detail=None if deep else reason, hint=f"Tried: {', '.join(tried)}.",
+            found=text[:100], detail=None if deep else reason, hint=hint,
         )  # fmt: skip
         return self.refuse(error)
 

@@ -39,6 +39,7 @@ from lenient.calls.dialects.react import react
 from lenient.calls.dialects.tagged_parameters import anthropic_invoke, deepseek_v32, glm, kimi_k3, qwen3_coder
 from lenient.calls.reading.extracted_call import FoundCall, TextCall, read_call
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
+from lenient.calls.reading.unopened_calls import report_unopened
 from lenient.definitions.tools import ToolCatalog
 
 Dialect = Callable[[ModelText], Iterator[FoundCall]]
@@ -48,12 +49,12 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "anthropic_legacy": (anthropic_legacy, ("<tool_name>",)),
     "deepseek_v32": (deepseek_v32, ("｜DSML｜",)),
     "qwen3_coder": (qwen3_coder, ("<function",)),
-    "glm": (glm, ("tool_call>",)),
-    "kimi_k3": (kimi_k3, ("<|open|>call",)),
+    "glm": (glm, ("arg_key>", "tool_call>")),
+    "kimi_k3": (kimi_k3, ("call tool=",)),
     "deepseek_v3": (deepseek_v3, ("function<｜tool", "function\n<｜tool")),
-    "deepseek_v31": (deepseek_v31, ("begin｜>",)),
-    "kimi_k2": (kimi_k2, ("<|tool_call_begin|>",)),
-    "tool_call_name": (tool_call_name, ("<tool_call>",)),
+    "deepseek_v31": (deepseek_v31, ("sep｜>",)),
+    "kimi_k2": (kimi_k2, ("<|tool_call_argument_begin|>",)),
+    "tool_call_name": (tool_call_name, ("tool_call>",)),
     "mistral": (mistral, ("[TOOL_CALLS]",)),
     "functionary": (functionary, (">>>",)),
     "harmony": (harmony, ("to=",)),
@@ -112,11 +113,9 @@ def extract_tool_calls(
             (dialect, call) for call in islice(find(told), MAX_TOKENS) if told.may_name(call.name, call.start)
         ]
         if found:
-            return tuple(read_call(*each, catalog) for each in found)
+            return _read_calls(told, found)
     reply = ModelText(text, catalog)
-    return tuple(
-        read_call(*each, catalog) for each in _find_between_tokens(reply) or _find_without_tokens(reply)
-    )
+    return _read_calls(reply, _find_between_tokens(reply) or _find_without_tokens(reply))
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
@@ -132,11 +131,15 @@ def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[Te
     reply = ModelText(text, catalog)
     marked = [each for each in _find_between_tokens(reply) if reply.fence_around(each[1].start) is None]
     if marked:
-        return tuple(read_call(*each, catalog) for each in marked)
+        return _read_calls(reply, marked)
     if catalog is None:
         return ()
-    plain_calls = [read_call(*each, catalog) for each in _keep_lone_calls(reply, _find_without_tokens(reply))]
+    plain_calls = _read_calls(reply, _keep_lone_calls(reply, _find_without_tokens(reply)))
     return tuple(call for call in plain_calls if catalog.get(call.name) is not None and _nearly_fits(call))
+
+
+def _read_calls(reply: ModelText, found: Iterable[tuple[str, FoundCall]]) -> tuple[TextCall, ...]:
+    return tuple(read_call(*each, reply.catalog) for each in report_unopened(reply.text, found))
 
 
 def _has_call_token(text: str) -> bool:

@@ -1,7 +1,8 @@
 """Writes tool declarations in the shapes that providers take.
 
 Nothing is lost: a schema that a shape cannot express raises an error, or is written in another form that the
-provider takes.
+provider takes. Declared defaults are the exception: they act on our side
+(`lenient.ToolCallRequest.with_defaults`), and the model is told of them only when the caller asks for it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,36 @@ from lenient.definitions.declarations import ToolDefinitionError
 from lenient.definitions.strict_mode import StrictWriter
 
 _LISTED = 5
+_MAX_DEPTH = 200
+_NAMED_SCHEMAS = frozenset({
+    "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions",
+})  # fmt: skip
+"""Keywords that hold schemas by name."""
+_SCHEMAS = frozenset({
+    "items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties",
+    "unevaluatedProperties", "propertyNames", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
+})  # fmt: skip
+"""Keywords that hold a schema, or a list of schemas."""
+
+
+def leave_out_defaults(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """Return the schema without its `default` keywords; parameters and values of that name stay."""
+    return {key: _leave_out_inside(key, value, depth) for key, value in schema.items() if key != "default"}
+
+
+def _leave_out_inside(keyword: str, value: Any, depth: int) -> Any:
+    if depth >= _MAX_DEPTH:
+        return value
+    if keyword in _NAMED_SCHEMAS and isinstance(value, Mapping):
+        return {name: _leave_out_of(inner, depth) for name, inner in value.items()}
+    if keyword in _SCHEMAS:
+        several = isinstance(value, list)
+        return [_leave_out_of(inner, depth) for inner in value] if several else _leave_out_of(value, depth)
+    return value
+
+
+def _leave_out_of(schema: Any, depth: int) -> Any:
+    return leave_out_defaults(schema, depth + 1) if isinstance(schema, Mapping) else schema
 
 
 def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:

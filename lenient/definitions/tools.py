@@ -105,29 +105,39 @@ class ToolDefinition:
             written["required"] = required
         return written
 
-    def to_anthropic(self) -> dict[str, Any]:
-        """Write this definition in the shape of the Anthropic Messages API."""
-        return exports.to_anthropic(self.name, self.description, self.to_json_schema())
+    def to_anthropic(self, *, defaults: bool = False) -> dict[str, Any]:
+        """Write this definition in the shape of the Anthropic Messages API.
 
-    def to_openai(self, *, strict: bool = False) -> dict[str, Any]:
+        Declared defaults are applied on our side (`ToolCallRequest.with_defaults`); the model is told of them
+        only with `defaults`, without which the definition read again has none.
+        """
+        return exports.to_anthropic(self.name, self.description, self._write_schema(defaults))
+
+    def to_openai(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
         """Write this definition in the shape of OpenAI chat completions.
 
         `strict` closes every object, requires every field and makes the optional ones nullable; raises
-        ToolDefinitionError when strict mode cannot express this definition.
+        ToolDefinitionError when strict mode cannot express this definition. `defaults` as for `to_anthropic`;
+        strict mode takes none.
         """
-        return exports.to_openai(self.name, self.description, self.to_json_schema(), strict=strict)
+        return exports.to_openai(self.name, self.description, self._write_schema(defaults), strict=strict)
 
-    def to_openai_responses(self, *, strict: bool = False) -> dict[str, Any]:
-        """Write this definition in the shape of OpenAI's Responses API; `strict` as for `to_openai`."""
-        return exports.to_openai_responses(self.name, self.description, self.to_json_schema(), strict=strict)
+    def to_openai_responses(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
+        """Write this definition in the shape of OpenAI's Responses API; options as for `to_openai`."""
+        schema = self._write_schema(defaults)
+        return exports.to_openai_responses(self.name, self.description, schema, strict=strict)
 
-    def to_mcp(self) -> dict[str, Any]:
-        """Write this definition in the shape of the Model Context Protocol."""
-        return exports.to_mcp(self.name, self.description, self.to_json_schema())
+    def to_mcp(self, *, defaults: bool = False) -> dict[str, Any]:
+        """Write this definition for the Model Context Protocol; `defaults` as for `to_anthropic`."""
+        return exports.to_mcp(self.name, self.description, self._write_schema(defaults))
 
-    def to_gemini(self) -> dict[str, Any]:
-        """Write this definition as a Gemini function declaration."""
-        return exports.to_gemini(self.name, self.description, self.to_json_schema())
+    def to_gemini(self, *, defaults: bool = False) -> dict[str, Any]:
+        """Write this definition as a Gemini function declaration; `defaults` as for `to_anthropic`."""
+        return exports.to_gemini(self.name, self.description, self._write_schema(defaults))
+
+    def _write_schema(self, defaults: bool) -> dict[str, Any]:
+        schema = self.to_json_schema()
+        return schema if defaults else exports.leave_out_defaults(schema)
 
     def to_markdown(self) -> str:
         """Write this definition for people and prompts: heading, description and a table of parameters."""

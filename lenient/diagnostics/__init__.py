@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -14,6 +15,12 @@ MAX_FOUND = 100
 MAX_FINDINGS = 10_000
 _MAX_PATH = 1_000
 _MAX_KEY = 100
+_SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
+"""Errors whose detail names no parameter: so they are spelled in the logs that exist."""
+_NAMED = frozenset({"missing_required", "null_not_allowed"})
+"""Errors whose detail is the name of the parameter."""
+_ODD_NAME, _ESCAPED = re.compile(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
+_ITEM = re.compile(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
 
 Path = tuple["Path", str | int] | None
 """A place in a value, innermost last: `((None, "filters"), 2)` is `$.filters[2]`; None is the root."""
@@ -57,8 +64,15 @@ class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to 
 
     @property
     def text(self) -> str:
-        """`code:detail`, or `code` alone: the spelling in parse_error and parse_warning."""
-        return self.code if self.detail is None else f"{self.code}:{self.detail}"
+        """`code:detail`, or `code` alone: the spelling in parse_error and parse_warning.
+
+        The detail of an error begins with the name of the parameter, as `name_parameter` writes it.
+        """
+        detail = self.detail
+        if self.path != "$" and self.severity is Severity.ERROR and self.code not in _SPELLED:
+            name = name_parameter(self.path)
+            detail = name if detail is None or self.code in _NAMED else f"{name} {detail}"
+        return self.code if detail is None else f"{self.code}:{detail}"
 
     @property
     def message(self) -> str:
@@ -117,6 +131,18 @@ def render_path(path: Path) -> str:
         path, step = path
         steps.append(_render_step(step))
     return shorten("$" + "".join(reversed(steps)), _MAX_PATH)
+
+
+def name_parameter(path: str) -> str:
+    """Return the name of the parameter at a rendered path: `limit`, `filters[*].name` for any item of a list.
+
+    Positions are left out, so that the same fault has the same name in every call.
+    """
+    below = path.removeprefix("$").removeprefix(".")
+    odd = _ODD_NAME.fullmatch(below)
+    if odd is not None:
+        return shorten(_ESCAPED.sub(r"\1", odd[1]), _MAX_KEY)
+    return shorten(_ITEM.sub(lambda found: found[1] or "[*]", below), _MAX_KEY)
 
 
 def join_path(path: str, step: str | int) -> str:

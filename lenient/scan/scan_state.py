@@ -77,10 +77,12 @@ class ScanState:
         elif frame.key is not None:
             if frame.key in frame.children:
                 known: ValueSpan = frame.marks[frame.key]
-                became = scalar_text(value)
+                lost, became = self.text[known.start : known.end], scalar_text(value)
+                kept, _ = self.piece.raw_span(mark.start, mark.end)
                 self.report(
-                    "duplicate_key", known.start, known.end, found=frame.key, became=became, detail=frame.key
-                )
+                    "duplicate_key", known.start, known.end, found=lost, became=became, detail=frame.key,
+                    hint=f"The value that counts begins at character {kept:,}.",
+                )  # fmt: skip
             frame.children[frame.key] = value
             frame.marks[frame.key] = mark
             frame.key = None

@@ -41,6 +41,7 @@ def extract_value(
     *,
     path: Path = None,
     trace: list[Any] | None = None,
+    tried: list[str] | None = None,
     fits: Fits | None = None,
     broken: bool = False,
 ) -> LocatedValue:
@@ -48,11 +49,12 @@ def extract_value(
 
     A value for which `fits` returns True is not checked again: it is returned with `settled` set. `broken`
     means that the text is known not to be JSON. Diagnostics are added to `findings`, the steps taken to
-    `trace`.
+    `trace`, and the names of all steps that were tried to `tried`.
 
     Raises UnreadableError, TooManyFindingsError.
     """
     layer = _LayerReader(node, findings, path, trace if trace is not None else [], fits)
+    layer.tried = tried if tried is not None else []
     for number in range(MAX_LAYERS + 1):
         located = layer.read_layer(piece, broken=broken and number == 0)
         if not isinstance(located.value, str) or not _may_hold_json(located.value):
@@ -106,10 +108,12 @@ class _LayerReader:
         self.findings = findings
         self.path = path
         self.trace = trace
+        self.tried: list[str] = []
         self.fits = fits
 
     def decode_layer(self, located: LocatedValue) -> SourceText:
         """Return the text inside a string value, and report one layer of string encoding as removed."""
+        self.tried.append("string encoding")
         mark, piece = located.mark, located.piece
         span = piece.raw_span(mark.start, mark.end)
         found = shorten(located.snippet())
@@ -127,6 +131,7 @@ class _LayerReader:
         before = len(self.findings.items)
         if (lines := self.read_key_values(piece)) is not None:
             return lines
+        self.tried.append("fences, tags and prose around")
         try:
             start = Unwrapper(piece, self.findings, self.path).find_start()
         except UnreadableError as error:
@@ -146,6 +151,7 @@ class _LayerReader:
         if ESCAPED_START.match(text) or ESCAPED_LINES.match(text):
             return None
         apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
+        self.tried.append("mends")
         try:
             located, end = apart.mend_at_start(ValueStart(piece, 0), Lookahead(text))
         except UnreadableError:
@@ -163,6 +169,7 @@ class _LayerReader:
         """
         if _BRACED.match(piece.text):
             return None
+        self.tried += ["key=value lines", "YAML"]
         declared = known_fields(self.node)
         if lacks_braces(piece.text, declared):
             start = ValueStart(piece, len(piece.text) - len(piece.text.lstrip()), opened=True)
@@ -247,6 +254,7 @@ class _LayerReader:
 
     def mend_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
+        self.tried.append("mends")
         before = len(self.findings.items)
         found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
         if len(self.findings.items) > before:

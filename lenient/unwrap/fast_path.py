@@ -16,7 +16,7 @@ import orjson
 
 from lenient.diagnostics import Diagnostic, Path, render_path, shorten
 from lenient.diagnostics.codes import Stage
-from lenient.unwrap.long_strings import NO_JSON, ReadFitting
+from lenient.unwrap.long_strings import LONG, NO_JSON, ReadFitting
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE
 
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
@@ -112,7 +112,9 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
         if "\\\t" in written:
             return None
         written = written.replace("\t", "\\t")
-    if type(value := read(written)) is not dict or (":\\" in text and _may_hold_path(value)):
+    if type(value := read(written)) is not dict:
+        return None
+    if (len(text) >= LONG or ":\\" in text) and _may_hold_path(value):  # of a long text the search costs more
         return None
     places: list[Path] = []
     if not _collect_broken(value, None, places):

@@ -43,6 +43,13 @@ def test_an_unknown_call_is_said_to_be_unknown(small: Path) -> None:
     assert "No such call" in said(opened("callgauge/dashboard/pages/calls/page.py", call="c999"))
 
 
+def test_a_link_from_before_ids_had_marks_still_leads_to_its_call(store: Path) -> None:
+    page_of(store, call_id="0123456789abcdef" + "01234567")
+    words = said(opened(CALLS, call="0123456789abcdef"))
+    assert "Raw arguments" in words
+    assert "No such call" not in words
+
+
 def test_names_from_a_log_never_become_markdown(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py", call="c43")
     assert HOSTILE not in [

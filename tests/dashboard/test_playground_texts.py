@@ -116,6 +116,13 @@ def test_no_text_defines_no_tool() -> None:
     assert parse_tools(" \n") == []
 
 
+def test_a_shape_for_a_model_leaves_declared_defaults_out() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "default": 3}}}
+    (tool,) = parse_tools(json.dumps({"name": "t", "input_schema": schema}))
+    for shape in EXPORTS:
+        assert ("default" in export_tool(tool, shape)) is (shape == "Markdown")
+
+
 def test_a_tool_in_every_shape_reads_back_as_the_same_tool() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
     (tool,) = parse_tools(json.dumps({"name": "t", "description": "a\u202eb", "input_schema": schema}))

@@ -75,7 +75,7 @@ def _use(tool: ToolDefinition, raw: str) -> None:
         (tool.to_openai, ToolDefinition.from_openai),
         (tool.to_mcp, ToolDefinition.from_mcp),
     ):
-        again = read_back(write())
+        again = read_back(write(defaults=True))
         assert again.to_json_schema() == tool.to_json_schema(), f"a round trip: {write.__name__}"
         assert (again.name, again.description) == (tool.name, tool.description), "a round trip: the name"
 

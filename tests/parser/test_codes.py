@@ -29,7 +29,7 @@ def codes_in(value: Any) -> set[str]:
     if not isinstance(value, dict):
         return set()
     own = {value["code"]} if isinstance(value.get("code"), str) else set()
-    return own.union(*(codes_in(value.get(key)) for key in ("diagnostics", "calls")))
+    return own.union(*(codes_in(value.get(key)) for key in ("diagnostics", "around", "calls")))
 
 
 USED = set().union(*(codes_in(json.loads(path.read_text(encoding="utf-8"))) for path in CASE_FILES))

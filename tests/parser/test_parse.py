@@ -134,7 +134,74 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     [found] = request.diagnostics
     assert (request.parse_error, request.arguments) == ("json_parse_error:ellipsis", None)
     assert found.found == ("Well: ```json\n{'path': ...}" + "x" * 200)[:100]
-    assert found.message.endswith("Tried: strict JSON, narration_removed, code_fence_removed, single_quotes.")
+    assert found.message.endswith(
+        "Tried: strict JSON, key=value lines, YAML, fences, tags and prose around, mends. "
+        "Mended so far: narration_removed, code_fence_removed, single_quotes."
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "tried"),
+    [
+        ("call me maybe", "strict JSON, key=value lines, YAML, fences, tags and prose around."),
+        ('{"path": 1 + 1}', "strict JSON, mends, fences, tags and prose around."),
+        (
+            json.dumps(json.dumps("{...}")),
+            "strict JSON, string encoding, fences, tags and prose around, mends.",
+        ),
+    ],
+)
+def test_what_was_tried_names_every_step(raw: str, tried: str) -> None:
+    [found] = parse_arguments(raw, TOOL).diagnostics
+    assert (found.hint or "").partition(" Mended")[0] == f"Tried: {tried}"
+
+
+def test_an_error_names_its_parameter_in_parse_error() -> None:
+    fields = {
+        "limit": {"type": "integer", "maximum": 10},
+        "mode": {"enum": ["read"]},
+        "kind": {"const": 1},
+        "on": {"type": "boolean"},
+        "code": {"type": "string", "pattern": "^[0-9]+$"},
+        'odd "name"': {"type": "number"},
+        "rows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}, "at": {"type": "string"}},
+                "required": ["at"],
+            },
+        },
+    }
+    tool = ToolDefinition.from_json_schema(
+        name="t", schema={"type": "object", "properties": fields, "required": ["limit"]}
+    )
+
+    def error_of(**sent: object) -> str | None:
+        return parse_arguments(json.dumps({"limit": 1} | sent), tool).parse_error
+
+    assert error_of(limit="many") == "unsupported_integer_literal:limit"
+    assert error_of(limit=None) == "null_not_allowed:limit"
+    assert error_of(limit=11) == "number_out_of_bounds:limit maximum 10"
+    assert error_of(on="yes") == "unsupported_boolean_literal:on"
+    assert error_of(mode="erase") == "enum_out_of_range:erase"
+    assert error_of(kind=2) == "const_mismatch:kind 2"
+    assert error_of(code="x") == "pattern_mismatch:code ^[0-9]+$"
+    assert error_of(**{'odd "name"': "x"}) == 'unsupported_number_literal:odd "name"'
+    assert error_of(rows=[{"id": "x", "at": ""}, {"id": "y"}]) == (
+        "unsupported_integer_literal:rows[*].id; unsupported_integer_literal:rows[*].id; "
+        "missing_required:rows[*].at"
+    )
+    assert parse_arguments("{}", tool).parse_error == "missing_required:limit"
+    assert parse_arguments("[1]", tool).parse_error == "arguments_must_be_object"
+
+
+def test_a_repeated_key_shows_the_value_that_was_lost_and_where_the_other_stands() -> None:
+    raw = '{"path": "a.txt", "limit": 5, "path": "b.txt"}'
+    [found] = parse_arguments(raw, TOOL).diagnostics
+    assert (found.path, found.found, found.became) == ("$.path", '"a.txt"', "b.txt")
+    assert raw[found.start : found.end] == found.found
+    assert found.hint == f"The value that counts begins at character {raw.index('b.txt') - 1}."
 
 
 def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ by_hand = st.builds(
     ).map(tuple),
 )
 definitions = from_schema | by_hand
-SHAPES = {
+SHAPES: dict[str, Callable[..., dict[str, Any]]] = {
     "anthropic": ToolDefinition.to_anthropic,
     "openai chat": ToolDefinition.to_openai,
     "openai responses": ToolDefinition.to_openai_responses,
@@ -89,12 +90,35 @@ def said(tool: ToolDefinition) -> list[Any]:
 @QUICK
 @given(tool=definitions)
 def test_a_definition_written_out_and_read_again_says_the_same(shape: str, tool: ToolDefinition) -> None:
-    written = json.dumps(SHAPES[shape](tool))
+    written = json.dumps(SHAPES[shape](tool, defaults=True))
     [again] = ToolCatalog.load(written)
     assert said(again) == said(tool)
-    assert json.dumps(SHAPES[shape](again)) == written
+    assert json.dumps(SHAPES[shape](again, defaults=True)) == written
     if tool.schema is not None and tool.parameters:
         assert again == tool
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_model_is_not_told_of_defaults_unless_asked(shape: str) -> None:
+    whole = {"type": "integer", "default": 3}
+    inner = {"type": "object", "properties": {"default": whole}, "required": ["default"]}
+    values = {"enum": [{"default": 1}], "default": {"default": 1}}
+    schema = {
+        "type": "object",
+        "properties": {"limit": whole, "default": {"type": "array", "items": inner}, "value": values},
+        "$defs": {"default": {"anyOf": [whole, {"type": "null"}]}},
+    }
+    tool = ToolDefinition.from_json_schema(name="t", schema=schema)
+    [told] = ToolCatalog.load([SHAPES[shape](tool)])
+    bare = {"type": "integer"}
+    assert told.to_json_schema()["properties"] == {
+        "limit": bare,
+        "default": {"type": "array", "items": {**inner, "properties": {"default": bare}}},
+        "value": {"enum": [{"default": 1}]},
+    }
+    [full] = ToolCatalog.load([SHAPES[shape](tool, defaults=True)])
+    assert full.to_json_schema()["properties"] == schema["properties"]
+    assert tool.to_json_schema() == schema
 
 
 @QUICK

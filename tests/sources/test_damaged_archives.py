@@ -17,7 +17,7 @@ from ingest.sources.discovery import look_at_file
 from ingest.sources.log_file import LogFile
 from tests.sources.archives import ZSTD, tarred, zipped
 from tests.sources.test_archives import LOGS, SOME, content_of, rejected, written
-from tests.store.night import count
+from tests.store.night import ask, count, session
 
 
 @pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst"])
@@ -34,6 +34,31 @@ def test_of_a_tar_that_is_cut_the_whole_members_load_and_the_rest_when_it_is_the
     load([logs], store)
     assert (count(store, "sessions"), rejected(store)) == (3, {})
     assert count(store, "files") == 3
+    assert load([logs], store).generation is None
+
+
+_REJECTS = "SELECT code, r.reason, path FROM rejects r JOIN files USING (file_id)"
+
+
+@pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.xz"])
+def test_of_the_member_in_which_a_tar_is_cut_the_whole_lines_load(
+    logs: Path, store: Path, packing: str
+) -> None:
+    noise = random.Random(1)
+    many = "".join(session(f"r{n}", raw=f'{{"path": "{noise.random()}"}}') for n in range(400)).encode()
+    members = {"first.jsonl": session("one").encode(), "long.jsonl": many}
+    whole = written(logs / "night", members, packing).read_bytes()
+    (logs / "night").write_bytes(whole[: len(whole) * 6 // 10])
+    report = load([logs], store)
+    assert (report.loaded, report.rejects) == (2, 1)
+    ((code, reason, name),) = ask(store, _REJECTS)
+    assert (code, name.rpartition("!")[2]) == ("cut_off", "long.jsonl")
+    assert reason.endswith("in the middle, here; the lines before are in")
+    assert 100 < count(store, "sessions") < 380
+    assert "ends in the middle" in rejected(store)["night"]
+    (logs / "night").write_bytes(whole)
+    assert load([logs], store).rejects == 0
+    assert (count(store, "sessions"), count(store, "rejects"), rejected(store)) == (401, 0, {})
     assert load([logs], store).generation is None
 
 

@@ -10,6 +10,13 @@ import duckdb
 
 from ingest.store.generations import published_generation
 
+_IDS = {
+    "tool_calls": ("call_id", "chain_id", "turn_id"),
+    "diagnostics": ("call_id",),
+    "turns": ("turn_id",),
+    "turn_parts": ("turn_id",),
+    "step_texts": ("turn_id",),
+}
 _VERSIONS = Path(__file__).parent / "versions"
 
 
@@ -28,6 +35,9 @@ def make_older(store: Path, version: int) -> None:
             shared = [name for name in con.table(f"main.{table}").columns if name in newer_columns]
             columns = ", ".join(f'"{name}"' for name in shared)
             con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
+        for table in _IDS.keys() & set(tables) if version < 6 else ():  # ids ended with their place
+            for column in _IDS[table]:
+                con.execute(f"UPDATE {table} SET {column} = left({column}, 16)")
         con.execute("UPDATE store_info SET schema_version = ?", [version])
     newer.unlink()
 

@@ -62,6 +62,8 @@ def test_a_reply_that_comes_a_day_later_is_read_then(logs: Path, store: Path) ->
     assert (load([logs], store).rejects, ask(store, "SELECT count(*) FROM turns")) == (1, [(0,)])
     assert load([logs], store).generation is None
     (logs.parent / "away").rename(logs / "0141.txt")
+    shares = forecast_load([logs], store).shares
+    assert [share.would for share in shares] == [PlannedAction.AGAIN, PlannedAction.COMPANION]
     report = load([logs], store)
     assert (report.loaded, report.rejects, report.rejected) == (1, 0, ())
     assert ask(store, STATUS) == BOTH_READ

@@ -11,10 +11,12 @@ import pytest
 
 from ingest.errors import StoreError
 from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 from ingest.store.migrations import SCHEMA_VERSION
-from tests.store.night import FACTS, ask, contents, rows_by_reference, session
+from tests.store.night import FACTS, ask, contents, opened, rows_by_reference, session
 from tests.store.older import described, make_older
 from tests.store.recount import ROLLUPS, Facts, sorted_rows
+from tests.store.test_shared_session_ids import ONE, OTHER
 
 OLDER = range(1, SCHEMA_VERSION)
 TOKENS = (
@@ -38,6 +40,7 @@ LOST = {
     2: TOKENS,
     3: TOKENS,
     4: (),
+    5: (),
 }
 KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
 
@@ -84,6 +87,37 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
     load([logs], fresh)
     mine, expected = rows_by_reference(store), rows_by_reference(fresh)
     assert {name: len(mine[name]) for name in KEPT} == {name: len(expected[name]) for name in KEPT}
+
+
+def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
+    """Also those of leaked, refused and reserialised calls, and of split turns."""
+    samples = Path(__file__).parents[2] / "sample_data" / "logs"
+    load([samples], store)
+    (logs / "a.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[:6]))
+    (logs / "b.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[6:]))
+    load([logs], store)
+    ids = ("tool_calls", "turns", "turn_parts", "step_texts", "diagnostics", "sessions")
+    before = contents(store, ids)
+    assert ask(store, "SELECT count(*) > 10 FROM tool_calls WHERE length(call_id) = 24") == [(True,)]
+    make_older(store, 5)
+    load([logs], store)
+    assert contents(store, ids) == before
+
+
+def test_runs_that_shared_ids_in_an_older_store_count_both(logs: Path, store: Path) -> None:
+    (logs / "a.json").write_text(ONE)
+    (logs / "b.json").write_text(OTHER)
+    load([logs], store)
+    made = "SELECT call_id, turn_id, tool, duplicate FROM tool_calls ORDER BY ALL"
+    before = ask(store, made)
+    make_older(store, 5)
+    with opened(published_generation(store) or store) as con:
+        con.execute("UPDATE tool_calls SET duplicate = true WHERE file_id = 2")
+        con.execute("UPDATE turns SET duplicate = true WHERE file_id = 2")
+    load([logs], store)
+    assert ask(store, made) == before
+    assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(4,)]
+    assert ask(store, "SELECT count(*) FROM turns WHERE duplicate") == [(0,)]
 
 
 def test_a_migration_that_fails_leaves_the_older_store_as_it_was(logs: Path, store: Path) -> None:

@@ -135,6 +135,46 @@ def test_turns_without_numbers_are_counted_on(logs: Path, tmp_path: Path, cut: i
     assert count(store, "rejects") == 0
 
 
+READ = {"name": "read", "description": "Read.", "input_schema": {"properties": {"path": {"type": "string"}}}}
+
+
+def with_prompt_and_tools(log: str, prompt: str = "You write code.") -> str:
+    first, *others = log.splitlines(keepends=True)
+    start = json.loads(first)
+    start |= {"content": prompt, "meta": {"tools": [READ], "model": "m", "provider": "p"}}
+    return "".join([json.dumps(start) + "\n", *others])
+
+
+def test_prompt_model_and_definitions_hold_across_a_rotation(logs: Path, tmp_path: Path) -> None:
+    whole = with_prompt_and_tools(session("s", turns=(1, 1, 1), raw='{"path": 1}'))
+    lines = whole.splitlines(keepends=True)
+    columns = "turn, prompt_id, provider, model, definition_id, definition_origin, outcome, schema_seen"
+    told = f"SELECT {columns}, parse_warning FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
+    in_turn(logs / "whole.jsonl", tmp_path / "whole", [whole])
+    expected = ask(tmp_path / "whole", told)
+    assert [row[6] for row in expected] == ["coerced"] * 3
+    for cut in (9, 14, 16):
+        store = tmp_path / f"{cut}"
+        in_turn(logs / f"{cut}.jsonl", store, ["".join(lines[:cut]), "".join(lines[cut:])])
+        assert ask(store, told) == expected
+
+
+def test_a_tool_that_was_not_called_before_the_rotation_is_not_taken_for_unknown(
+    logs: Path, store: Path
+) -> None:
+    lines = with_prompt_and_tools(session("s", turns=(1, 1))).splitlines(keepends=True)
+    rest = "".join(lines[9:]).replace('"read"', '"look"')
+    in_turn(logs / "app.jsonl", store, ["".join(lines[:9]), rest])
+    calls = "SELECT tool, outcome, parse_error, tools_offered FROM tool_calls ORDER BY turn"
+    assert ask(store, calls) == [("read", "clean", None, True), ("look", "unmeasured", None, False)]
+
+
+def test_a_session_that_is_told_again_has_its_own_prompt(logs: Path, store: Path) -> None:
+    first = with_prompt_and_tools(session("s", turns=(1, 1)), "Old.")
+    in_turn(logs / "app.jsonl", store, [first, with_prompt_and_tools(session("s", turns=(1, 1)), "New.")])
+    assert ask(store, "SELECT DISTINCT p.text FROM turns JOIN prompts p USING (prompt_id)") == [("New.",)]
+
+
 def rotated(logs: Path, *nights: str) -> None:
     """`app.jsonl` holds the last of the nights, `app.jsonl.1` the one before, and so on."""
     for number, night in enumerate(reversed(nights)):

@@ -85,6 +85,9 @@ FINDINGS = {
     'enum_out_of_range:["feet","ft"]': "enum_out_of_range:<value>",
     'enum_out_of_range:["a; b"]; enum_out_of_range:["c"]': "enum_out_of_range:<value>",
     "unsupported_number_literal; unsupported_number_literal": "unsupported_number_literal",
+    "unsupported_integer_literal:rows[*].id; unsupported_integer_literal:rows[*].id":
+        "unsupported_integer_literal:rows[*].id",
+    "number_out_of_bounds:limit maximum 10": "number_out_of_bounds:limit maximum <n>",
     "missing_required:b; missing_required:a": "missing_required:a; missing_required:b",
     "unknown_tool:get_apy_rates": "unknown_tool:<name>",
     "json_parse_error:expected , at 17": "json_parse_error:expected , at <n>",

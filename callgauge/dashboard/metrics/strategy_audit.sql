@@ -5,7 +5,7 @@
 -- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' where there are only probes
 -- column total: all calls; total - n is unmeasured
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- column probes: trial calls of this model on this host, in the chosen days and sources
+-- column probes: trial calls of this model on this host, in the chosen days and sources; one that several sessions rest on counts once
 -- column last_ok: how the last probe ended; last_day and last_error are its day and why it failed
 -- note: A probe is a gateway's trial call that finds out whether a model supports native tool use.
 -- note: Probes know no prompt and no tool: those filters narrow the calls only.
@@ -24,7 +24,8 @@ sums AS (
 {groups: model, provider, strategy},
 probed AS (
   SELECT coalesce(model, 'unknown') AS model, coalesce(provider, 'unknown') AS provider,
-         count(*) AS probes, count(*) FILTER (ok) AS probes_ok,
+         count(DISTINCT coalesce(probe_id, file_id || ':' || line || ':' || byte_offset)) AS probes,
+         count(DISTINCT coalesce(probe_id, file_id || ':' || line || ':' || byte_offset)) FILTER (ok) AS probes_ok,
          arg_max(ok, coalesce(ts, day::TIMESTAMP, TIMESTAMP '0001-01-01')) AS last_ok,
          max(day) AS last_day,
          arg_max(error, ts) FILTER (error IS NOT NULL) AS last_error

@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import PageLink, draw_navigation
 from callgauge.dashboard.components.shell.palette import draw_palette
 from callgauge.dashboard.metrics import MetricError
@@ -21,7 +22,8 @@ STATIC = Path(__file__).parents[2] / "static"
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 
 
-def show() -> None:
+def show(sender: LiveSender | None = None) -> None:
+    """Draw the requested page. `sender` asks models for the playground, where the server has a key."""
     st.set_page_config(
         "Callgauge",
         str(STATIC / "favicon.png"),
@@ -39,6 +41,7 @@ def show() -> None:
     page = st.navigation(list(by_page), position="hidden")
     entry = by_page[page]
     declare_url_keys(entry.url_keys)
+    offer_sender(sender)
     navigation = st.sidebar.container()
     problem = _open_store()
     if problem is None:

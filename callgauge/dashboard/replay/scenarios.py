@@ -131,4 +131,4 @@ def definition_text(tool: str, description: str | None, definition: str) -> str:
     stored = ToolDefinition.from_json_schema(
         name=tool, schema=json.loads(definition), description=description or ""
     )
-    return json.dumps(stored.to_anthropic(), indent=2, ensure_ascii=False)
+    return json.dumps(stored.to_anthropic(defaults=True), indent=2, ensure_ascii=False)

@@ -78,6 +78,14 @@ def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
     return made
 
 
+def find_case(call_id: str, ask: Ask) -> TestsetCase:
+    """Return the case of one call. Raises NotExportedError with the reason when it cannot become one."""
+    left_out: Counter[str] = Counter()
+    for case in _make_cases([call_id], ask, left_out):
+        return case
+    raise NotExportedError(next(iter(left_out), "unread"))
+
+
 def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
     """Return the line of a case, after parsing and checking the line. Raises NotExportedError."""
     try:

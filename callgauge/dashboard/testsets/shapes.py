@@ -57,7 +57,7 @@ class TestsetShape:
 
 
 def _tool_line(tool: ToolDefinition) -> Line:
-    return tool.to_openai()
+    return tool.to_openai(defaults=True)
 
 
 def _request_line(case: TestsetCase) -> Line:

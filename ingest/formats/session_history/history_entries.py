@@ -14,7 +14,10 @@ from ingest.decoding.lines import BEGIN
 from ingest.events import LogLine, Strategy
 
 # What models and tools wrote, counts, and the added fields themselves: no added field is looked for in there.
-_OPAQUE = frozenset({"input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness"})
+_OPAQUE = frozenset({
+    "input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness",
+    "trial", "capabilities", "sampling", "endpoint", "verdict",
+})  # fmt: skip
 _DEPTH = 3
 _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 

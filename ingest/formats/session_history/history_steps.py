@@ -75,7 +75,7 @@ def _find_strategy(step: StepRecords, calls: Sequence[HistoryCall]) -> Strategy 
 def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepMade:
     first = step.entries[0]
     answer = step.answers[0] if step.answers else None
-    sent, received = _read_tokens(answer.meta.get("tokens")) if answer else (None, None)
+    sent, received, cached = _read_tokens(answer.meta.get("tokens")) if answer else (None, None, None)
     provider, model = (answer or first).provider_and_model
     return StepMade(
         session_id=step.session_id,
@@ -88,17 +88,22 @@ def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
         model=model,
         strategy=strategy,
         input_tokens=sent,
+        cached_tokens=cached,
         output_tokens=received,
         latency_ms=read_number(answer.added.get("latency_ms")) if answer else None,
+        stop_reason=read_text(answer.meta.get("stop_reason")) if answer else None,
     )
 
 
-def _read_tokens(value: Any) -> tuple[int | None, int | None]:
-    """Return the numbers of (input, output) tokens; (None, None) when both are zero: no counts were sent."""
+def _read_tokens(value: Any) -> tuple[int | None, int | None, int | None]:
+    """Return the numbers of (input, output, cached) tokens; None each when no counts were sent: all are zero.
+
+    Cached tokens are a part of the input.
+    """
     counts = read_object(value)
     sent = read_count(counts["prompt"] if "prompt" in counts else counts.get("inputTokens"))
     received = read_count(counts["completion"] if "completion" in counts else counts.get("outputTokens"))
-    return (sent, received) if sent or received else (None, None)
+    return (sent, received, read_count(counts.get("cached"))) if sent or received else (None, None, None)
 
 
 def _make_call(step: StepRecords, call: HistoryCall, strategy: Strategy | None) -> CallMade:
@@ -144,6 +149,7 @@ def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSe
         message=content[:MESSAGE] if verdict.layer is not None else None,
         content=content,
         latency_ms=read_number(entry.meta.get("duration_ms")),
+        simulated=read_text(entry.meta.get("simulated")),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ingest.decoding.fields import read_number, read_object, read_objects, read_text
+from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text
 from ingest.events import (
     Event,
     ProbeSeen,
@@ -84,13 +84,17 @@ class HistorySession:
 
     def _make_session_facts(self, entry: HistoryEntry) -> SessionSeen:
         provider, model = entry.provider_and_model
-        harness = read_object(entry.meta.get("harness"))
+        harness, trial = read_object(entry.meta.get("harness")), read_object(entry.meta.get("trial"))
         return SessionSeen(
             **self._event_place(entry),
             harness=read_text(harness.get("name")),
             harness_version=read_text(harness.get("version")),
             parent_session_id=read_text(entry.meta.get("parent_session_id")),
             user=read_text(entry.meta.get("user")),
+            task=read_text(entry.meta.get("task")),
+            run=read_text(trial.get("run")),
+            arm=read_text(trial.get("arm")),
+            repeat_no=_number_or_text(trial.get("repeat")),
             provider=provider,
             model=model,
         )
@@ -101,7 +105,7 @@ class HistorySession:
         words = read_text(prompt.get("text"))
         if words is None and entry.kind == "session_start":
             words = entry.content
-        found = (words, read_text(prompt.get("name")), _version_text(prompt.get("version")))
+        found = (words, read_text(prompt.get("name")), _number_or_text(prompt.get("version")))
         if any(found) and found != self._prompt:
             self._prompt = found
             out.append(PromptSeen(**self._event_place(entry), text=found[0], name=found[1], version=found[2]))
@@ -113,7 +117,8 @@ class HistorySession:
         """
         probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
-        found = (ok, read_text(probe.get("error")), read_text(probe.get("model")))
+        probe_id = read_text(probe.get("id"))
+        found = (probe_id, ok, read_text(probe.get("error")), read_text(probe.get("model")))
         if not probe or found == self._probe:
             return
         provider, model = entry.provider_and_model
@@ -123,6 +128,7 @@ class HistorySession:
         seen = ProbeSeen(
             **self._event_place(entry),
             ok=ok,
+            probe_id=probe_id,
             error=read_text(probe.get("error")),
             provider=provider,
             model=model,
@@ -165,13 +171,18 @@ class HistorySession:
     def _make_end(self, entry: HistoryEntry) -> TurnEnded:
         final, self._final = self._final, None
         status = read_text(entry.meta.get("status"))
+        verdict = read_object(entry.meta.get("verdict"))
+        recorded_ok = verdict.get("ok") if isinstance(verdict.get("ok"), bool) else read_turn_status(status)
         return TurnEnded(
             **self._event_place(entry),
             turn=entry.turn or self._turn,
             status=status,
-            recorded_ok=read_turn_status(status),
+            recorded_ok=recorded_ok,
             answer=_take_answer(final) if final is not None else None,
             latency_ms=read_number(entry.meta.get("durationMs")),
+            verdict_reason=read_text(verdict.get("why")),
+            compensations=read_count(entry.meta.get("compensations")),
+            cost=read_number(entry.meta.get("cost")),
         )
 
     def _event_place(self, entry: HistoryEntry) -> dict[str, Any]:
@@ -186,6 +197,6 @@ def _take_answer(final: HistoryEntry) -> str | None:
     return final.content
 
 
-def _version_text(value: Any) -> str | None:
-    """Return a prompt's version as text. It may be a number or a string; None for anything else."""
+def _number_or_text(value: Any) -> str | None:
+    """Return a version or another number as text. It may be a number or a string; None for anything else."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)

@@ -20,7 +20,7 @@ from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.sources.discovery import still_exists
 from ingest.sources.log_content import HEAD, compute_fingerprint, compute_prefixes, open_log
 from ingest.sources.log_file import FileStamp, LogFile, can_open
-from ingest.store.ledger import FileStatus, Ledger, LedgerRow, ReadWith
+from ingest.store.ledger import FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.version import CALLGAUGE_VERSION
 
 
@@ -125,10 +125,10 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     if known is not None and (refused or options.reads_otherwise_than(known)):
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
         return ChangeDecision(Change.READ, known)
-    if known is not None and _has_what_it_lacked(found, known):
+    if known is not None and has_what_it_lacked(found, known):
         return ChangeDecision(Change.READ, known)
     row = known or ledger.find_copy(found.name)
-    if row is not None and found.seen.is_telling and row.outside.seen == found.seen:
+    if row is not None and looks_the_same(found, row):
         return ChangeDecision(Change.UNCHANGED, known)
     same = _find_same_content(found, ledger)
     if known is not None and known in same:
@@ -165,6 +165,15 @@ def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> 
     )
 
 
+def looks_the_same(found: LogFile, row: LedgerRow | LedgerCopy) -> bool:
+    """Return True when size and time show that a file has the content of the row.
+
+    Those of the member in which an archive was cut off are the same when the archive is whole.
+    """
+    was_cut_member = found.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
+    return found.seen.is_telling and row.outside.seen == found.seen and not was_cut_member
+
+
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
     """Return whether a new name for known content is a move or a copy; `same` are the content's rows.
 
@@ -174,7 +183,7 @@ def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
-def _has_what_it_lacked(found: LogFile, known: LedgerRow) -> bool:
+def has_what_it_lacked(found: LogFile, known: LedgerRow) -> bool:
     """Return True when a file beside a log has come by now, with which the log would have been read."""
     return any(can_open(found.place.sibling(name)) for name in known.lacks)
 
@@ -256,10 +265,10 @@ def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: 
         return found.name in again or not is_still_foreign(found, known, options)
     if known is not None and options.reads_otherwise_than(known):
         return True
-    if known is not None and _has_what_it_lacked(found, known):
+    if known is not None and has_what_it_lacked(found, known):
         return True
     row = known or ledger.find_copy(found.name)
-    if row is not None and found.seen.is_telling and row.outside.seen == found.seen:
+    if row is not None and looks_the_same(found, row):
         return False
     if found.fingerprint is not None:
         return not ledger.find_by_content(found.fingerprint)

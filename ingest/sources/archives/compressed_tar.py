@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from ingest.damaged_file import DamagedFileError
+from ingest.damaged_file import CutOffError
 from ingest.sources.archives.tar_archive import ForwardStream, TarMember
 
 _running: dict[Hashable, ForwardStream] = {}  # one at most
@@ -43,7 +43,7 @@ def close_kept_archive() -> None:
 class MemberStream(io.RawIOBase):
     """The content of one member, read from the archive's stream.
 
-    Raises ValueError when another member was opened in between, DamagedFileError when the archive ends early.
+    Raises ValueError when another member was opened in between, CutOffError when the archive ends early.
     """
 
     def __init__(self, tape: ForwardStream, member: TarMember) -> None:
@@ -62,6 +62,6 @@ class MemberStream(io.RawIOBase):
             return 0
         count = self._tape.readinto(view)
         if not count:
-            raise DamagedFileError("it ends in the middle")
+            raise CutOffError("it ends in the middle")
         self._at += count
         return count

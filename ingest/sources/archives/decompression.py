@@ -121,7 +121,7 @@ _DECODERS: dict[Compression, Callable[[], _Decoder]] = {
 _ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
 
 
-class DecompressedStream(PieceStream):
+class DecompressedStream(PieceStream[io.RawIOBase]):
     """The uncompressed content of a compressed stream; closing it closes the compressed stream."""
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
@@ -153,7 +153,8 @@ class DecompressedStream(PieceStream):
             made = self._decoder.decompress(data, limit)
         except _ERRORS as error:
             raise DamagedFileError(
-                f"its {self._kind} data cannot be unpacked ({str(error)[:100]})"
+                f"its {self._kind} data cannot be unpacked ({str(error)[:100]}); what came out may be wrong, "
+                "so nothing of it is in: load an intact copy"
             ) from error
         self._made += len(made)
         if self._made > SUSPECT and self._made > _RATIO * self._consumed:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from ingest.damaged_file import DamagedFileError
+from ingest.damaged_file import CutOffError
 
 
 class StreamPart(io.RawIOBase):
     """A part of a stream: `size` bytes from offset `start` on; `size` None = up to the end.
 
     If the source can seek, the part keeps its own position, so that several parts can be read in turns.
-    `owner`: closing the part closes the source. `exact`: reading raises DamagedFileError when the source ends
+    `owner`: closing the part closes the source. `exact`: reading raises CutOffError when the source ends
     before `size` bytes.
     """
 
@@ -61,7 +61,7 @@ class StreamPart(io.RawIOBase):
             self._source.seek(self._start + self.at)
         count = self._source.readinto(view) or 0
         if not count and self._exact:
-            raise DamagedFileError("it ends in the middle")
+            raise CutOffError("it ends in the middle")
         self.at += count
         self.bytes_read += count
         return count

@@ -14,7 +14,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.damaged_file import DamagedFileError
+from ingest.damaged_file import CutOffError, DamagedFileError
 from ingest.sources.archives.decompression import Compression, DecompressedStream
 from ingest.sources.archives.streams import StreamPart
 
@@ -133,7 +133,10 @@ class _ChecksummedStream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
-        count = self._source.readinto(view) or 0
+        try:
+            count = self._source.readinto(view) or 0
+        except CutOffError as error:  # the table of contents, at the archive's end, is there
+            raise DamagedFileError(str(error)) from error
         self._sum = zlib.crc32(view[:count], self._sum)
         self._length += count
         at_end = not count and len(view)

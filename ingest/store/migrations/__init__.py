@@ -10,14 +10,45 @@ to the same schema.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import duckdb
+from duckdb.func import SPECIAL
 
 from ingest.errors import StoreVersionError
+from ingest.events import ArgsSource
+from ingest.sessions.stored_text import decode_json
+from ingest.sessions.table_rows import CallPlaces, call_mark, turn_mark, turn_place
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 _HERE = Path(__file__).parent
+
+
+def _stored_call_mark(
+    tool_call_id: str | None, tool: str | None, args_source: str | None, raw: str | None
+) -> str:
+    source = ArgsSource(args_source or ArgsSource.MISSING)
+    sent = decode_json(raw) if source is ArgsSource.RESERIALISED and raw is not None else raw
+    return call_mark(tool_call_id, tool, source, sent)
+
+
+def _call_place(
+    source: str, session_id: str, turn: int | None, step: int | None, ordinal: int | None
+) -> str | None:
+    if turn is None or step is None or ordinal is None:
+        return None
+    return CallPlaces(source, session_id, turn).make(step, ordinal)
+
+
+# What a script needs that SQL does not have, with the types of what it takes.
+_FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
+    "call_place": (_call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
+    "call_mark": (_stored_call_mark, ["VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR"]),
+    "turn_place": (turn_place, ["VARCHAR", "VARCHAR", "INTEGER"]),
+    "turn_mark": (turn_mark, ["VARCHAR"]),
+}
 
 
 def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
@@ -40,6 +71,12 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
 
 def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
     """Migrate tables of version `found` to SCHEMA_VERSION; the caller holds the transaction."""
-    for version in range(found + 1, SCHEMA_VERSION + 1):
-        con.execute((_HERE / f"to_{version}.sql").read_text("utf-8"))
+    for name, (function, kinds) in _FUNCTIONS.items():
+        con.create_function(name, function, kinds, "VARCHAR", null_handling=SPECIAL)
+    try:
+        for version in range(found + 1, SCHEMA_VERSION + 1):
+            con.execute((_HERE / f"to_{version}.sql").read_text("utf-8"))
+    finally:
+        for name in _FUNCTIONS:
+            con.remove_function(name)
     con.execute("UPDATE store_info SET schema_version = ?", [SCHEMA_VERSION])

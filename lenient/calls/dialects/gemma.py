@@ -10,14 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.model_text import ModelText
-from lenient.calls.reading.token_blocks import find_blocks
 from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.diagnostics import Diagnostic
 
-_CALL = re.compile(r"(?:<start_function_call>|<\|tool_call>)\s*+call:\s*+(?P<name>[\w.\-]{1,128}+)\s*+(?=\{)")
+_CALL = re.compile(
+    r"(?:(?P<begin><start_function_call>|<\|tool_call>)\s*+|^[ \t]*+)"
+    r"call:\s*+(?P<name>[\w.\-]{1,128}+)\s*+(?=\{)",
+    re.MULTILINE,
+)
 _CALL_END = re.compile(r"\s*+(?:<end_function_call>|<tool_call\|>|<\|tool_call\|>)")
 _DELIMITER = re.compile(r"<escape>|<\|\"\|>")
+_MARKS = re.compile(
+    rf"(?P<text>(?P<delimiter>{_DELIMITER.pattern}).*?(?P=delimiter))|(?P<end>{_CALL_END.pattern})"
+    rf"|{_CALL.pattern}",
+    re.DOTALL | re.MULTILINE,
+)
+_BETWEEN = re.compile(r"\s*+(?:[,}\]][^<>]*+)?")
+"""What stands between two texts: a comma or a closing bracket comes first."""
 _KEY = re.compile(r"(?<![\w.\-])([A-Za-z_][\w.\-]*+)(?=\s*+:)")
 
 
@@ -25,14 +36,33 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls in the notation of Gemma.
 
     The notation is `<start_function_call>call:name{…}<end_function_call>` or
-    `<|tool_call>call:name{…}<tool_call|>`.
+    `<|tool_call>call:name{…}<tool_call|>`. Without the opening token a call must have its closing one. Tokens
+    between two delimiters are text.
     """
-    for block in find_blocks(reply, _CALL, _CALL_END):
-        complete = bool(block.ends)
-        body = reply.text[block.body : block.end].rstrip()
-        end = block.ends[0].end() if complete else block.body + len(body)
+    done = 0
+    for opening in reply.find_tokens(_CALL):
+        if opening.start() < done:
+            continue
+        marks = _MARKS.finditer(reply.text, opening.end())
+        mark = next((mark for mark in marks if not mark["text"]), None)
+        stop = mark.start() if mark is not None else len(reply.text)
+        if not reply.spend_budget(stop - opening.end()):
+            return
+        complete = mark is not None and mark["end"] is not None
+        if not complete and not opening["begin"]:
+            continue
+        body = reply.text[opening.end() : stop].rstrip()
+        done = mark.end() if mark is not None and complete else opening.end() + len(body)
         raw = _write_as_json(body, complete=complete)
-        yield FoundCall(block.opening["name"], raw, block.start, end, complete or raw.endswith("}"))
+        around: tuple[Diagnostic, ...] = ()
+        if not opening["begin"]:
+            around += (missing_opening(opening.start()),)
+        if not all(map(_BETWEEN.fullmatch, _DELIMITER.split(body)[2::2])):
+            hint = "Text stands outside of the delimiters: they may stand within a text."
+            around += (Diagnostic("ambiguous", "$", opening.end(), opening.end() + len(body), hint=hint),)
+        yield FoundCall(
+            opening["name"], raw, opening.start(), done, complete or raw.endswith("}"), around=around
+        )
 
 
 def _write_as_json(body: str, *, complete: bool) -> str:

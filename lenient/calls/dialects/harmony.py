@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.broken_json_end import choose_end, find_outside_strings
+from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import pass_blanks
 from lenient.calls.reading.model_text import ModelText
 
@@ -32,22 +34,23 @@ def harmony(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls in OpenAI's Harmony format, as gpt-oss writes it.
 
     The notation is `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`. Calls
-    whose special tokens were stripped are searched only when the text has no call with these tokens.
+    whose special tokens were stripped are found too, and reported.
     """
     done = 0
-    for header in reply.find_tokens(_HEADER):
-        recipient = _RECIPIENT.search(header["header"]) or _RECIPIENT.search(header["role"] or "")
-        if header.start() < done or recipient is None or recipient["name"] in _NOBODY:
+    for header in sorted((*reply.find_tokens(_HEADER), *reply.find_tokens(_STRIPPED)), key=re.Match.start):
+        if header.start() < done:
             continue
-        found = _read_message(reply, recipient["name"], header)
+        if header.re is _STRIPPED:
+            found = _read_message(reply, header["name"] or header["name_before"], header)
+            found = replace(found, around=(missing_opening(found.start),))
+        else:
+            recipient = _RECIPIENT.search(header["header"]) or _RECIPIENT.search(header["role"] or "")
+            done = header.end()
+            if recipient is None or recipient["name"] in _NOBODY:
+                continue
+            found = _read_message(reply, recipient["name"], header)
         done = found.end
         yield found
-    if done == 0:
-        for header in reply.find_tokens(_STRIPPED):
-            if header.start() >= done:
-                found = _read_message(reply, header["name"] or header["name_before"], header)
-                done = found.end
-                yield found
 
 
 def _read_message(reply: ModelText, name: str, header: re.Match[str]) -> FoundCall:
@@ -55,6 +58,10 @@ def _read_message(reply: ModelText, name: str, header: re.Match[str]) -> FoundCa
     text, start = reply.text, pass_blanks(reply.text, header.end())
     end = reply.find_strict_end(start)
     closing = _END.search(text, end if end is not None else start)
+    if end is None and closing is not None:
+        outside = find_outside_strings(reply, start, _END)
+        ends = {closing.start(): closing, **({outside.start(): outside} if outside is not None else {})}
+        closing = ends.get(choose_end(reply, start, ends, name) or -1, closing)
     limit = closing.start() if closing is not None else len(text)
     raw = text[start:end] if end is not None else text[start:limit].rstrip()
     complete = end is not None or closing is not None

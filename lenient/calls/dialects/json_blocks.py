@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lenient.calls.reading.broken_json_end import is_less_broken
 from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
 from lenient.calls.reading.json_in_text import JsonInText, pass_blanks, read_json_value
@@ -51,26 +52,31 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
             return
         yield from find_calls(reply, read, CallEvidence.TOKENS)
         position = max(position + 1, read.base + read.end)
+        if position > block.end:
+            block = block.move_beyond(reply, position)
 
 
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
     """Return the JSON value at the offset `start` of a block, None when no value can be read.
 
-    Valid JSON is read to its own end, even beyond the block. Other text is read with repairs to the block's
-    end, or to its last closing token when the value is still broken.
+    Valid JSON is read to its own end, even beyond the block. Other text is read with repairs up to the
+    token with which it is least broken.
     """
     end = reply.find_strict_end(start)
     if end is not None:
         return _read_slice(reply, start, end)
-    if not reply.spend_budget(block.end - start):
-        return None
-    read = _read_slice(reply, start, block.end)
-    broken = read is None or not read.complete
-    if broken and block.last_end > block.end and reply.spend_budget(block.last_end - start):
-        return _read_slice(reply, start, block.last_end) or read
-    if read is not None and block.end < len(reply.text):
-        return replace(read, complete=True)  # broken perhaps, but the text goes on after it
-    return read
+    best = None
+    for end in block.find_ends(reply, start):
+        if not reply.spend_budget(end - start):
+            break
+        read = _read_slice(reply, start, end)
+        if read is not None and (best is None or is_less_broken(read.damage, best.damage, reply, end)):
+            best = read
+        if best is not None and best.damage == 0:
+            return best
+    if best is not None and block.end < len(reply.text):
+        return replace(best, complete=True)  # broken perhaps, but the text goes on after it
+    return best
 
 
 def _read_slice(reply: ModelText, start: int, end: int) -> JsonInText | None:

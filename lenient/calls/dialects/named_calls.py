@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lenient.calls.dialects.json_blocks import read_json_blocks
-from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.broken_json_end import choose_end
+from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import pass_blanks
 from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
@@ -21,15 +23,18 @@ _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
 def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[FoundCall]:
     """Yield the calls that begin with a match of `head`, each followed by its arguments.
 
-    The group `name` of `head` is the tool's name, the optional group `id` the id of the call. `closing`
-    matches the tokens that end a call.
+    The group `name` of `head` is the tool's name, the optional group `id` the id of the call; an optional
+    group `begin` that matched nothing is a missing opening token. `closing` matches the tokens that end a
+    call.
     """
     done = 0
     for block in find_blocks(reply, head, closing):
         if block.start < done:
             continue
-        call_id = block.opening.groupdict().get("id")
-        found = read_arguments(reply, block, block.opening["name"].strip(), call_id)
+        groups = block.opening.groupdict()
+        found = read_arguments(reply, block, groups["name"].strip(), groups.get("id"))
+        if "begin" in groups and groups["begin"] is None:
+            found = replace(found, around=(missing_opening(found.start),))
         done = found.end
         yield found
 
@@ -45,10 +50,11 @@ def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str 
         if fence is not None and (last := _FENCE_CLOSE.match(text, end)) is not None:
             stop = last.end()
     else:
-        raw, stop, complete = text[start : block.end].rstrip(), block.end, block.end < len(text)
+        stop = choose_end(reply, start, block.find_ends(reply, start), name) or block.end
+        raw, complete = text[start:stop].rstrip(), stop < len(text)
         if fence is not None:
             raw = raw.removesuffix("```").rstrip()
-    closing = next((mark for mark in block.ends if mark.start() == pass_blanks(text, stop)), None)
+    closing = block.closing.match(text, pass_blanks(text, stop))
     stop = closing.end() if closing is not None else start + len(raw) if not block.ends else stop
     return FoundCall(name, raw, block.start, stop, complete, start if raw else None, call_id)
 
@@ -93,10 +99,12 @@ def deepseek_v31(reply: ModelText) -> Iterator[FoundCall]:
 
 _BEGIN, _SEP = r"<｜tool[▁_]call[▁_]begin｜>", r"<｜tool[▁_]sep｜>"
 _DEEPSEEK_V3 = re.compile(
-    rf"(?:{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
+    rf"(?P<begin>{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
 )
 _DEEPSEEK_V31 = re.compile(
-    rf"{_BEGIN}\s*+(?!function\s*+{_SEP}\s*+[^\s{{`<])(?P<name>[^\s`{{}}<｜]{{1,128}}+)\s*+{_SEP}(?!\s*+<)"
+    rf"(?:(?P<begin>{_BEGIN}\s*+)|^|(?<=｜>))(?!function\s*+{_SEP}\s*+[^\s{{`<])"
+    rf"(?P<name>[^\s`{{}}<｜]{{1,128}}+)\s*+{_SEP}(?!\s*+<)",
+    re.MULTILINE,
 )
 _DEEPSEEK_END = re.compile(r"<｜tool[▁_]calls?[▁_]end｜>|<｜end▁of▁sentence｜>")
 
@@ -111,7 +119,8 @@ def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:
 
 
 _KIMI = re.compile(
-    r"<\|tool_call_begin\|>\s*+(?P<id>(?:functions\.)?(?P<name>[^\s:<{]{1,128}+)(?::\d++)?+)\s*+<\|tool_call_argument_begin\|>"
+    r"(?:(?P<begin><\|tool_call_begin\|>\s*+)|(?<![^\s>]))"
+    r"(?P<id>(?:functions\.)?(?P<name>[^\s:<>{]{1,128}+)(?::\d++)?+)\s*+<\|tool_call_argument_begin\|>"
 )
 _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 
@@ -119,12 +128,18 @@ _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>name`, followed by the arguments as a JSON object.
 
-    Models that mix up two notations write this.
+    Models that mix up two notations write this. The opening token may be missing where the tool was offered.
     """
-    yield from read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END)
+    begun = list(read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END))
+    yield from begun
+    if not begun and "</tool_call>" in reply.text:
+        for found in read_named_json(reply, _NAME_ALONE, _TOOL_CALL_END):
+            if reply.offers(found.name) and reply.text.endswith("</tool_call>", found.start, found.end):
+                yield found
 
 
 _TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
+_NAME_ALONE = re.compile(r"^(?P<begin><tool_call>)?(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)", re.MULTILINE)
 _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lenient.calls.reading.broken_json_end import find_outside_strings
 from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
 from lenient.calls.reading.json_in_text import JsonInText, find_json_end, read_json_value
@@ -23,6 +24,7 @@ _LANGUAGES = frozenset(
      "call", "function_call", "function", "action", "text", "txt", "plaintext", "xml", "javascript", "js"}
 )  # fmt: skip
 _START = re.compile(rf"\[(?=\s*+\{{\s*+\")|{OBJECT_START.pattern}")
+_FENCE = re.compile(r"^[ \t]*+(?:`{3}|~{3})", re.MULTILINE)
 _NAME = re.compile(
     r"[\"'“]?(?:name|tool|tool_name|tool_call|function|action)[\"'”]?\s*+[:：]\s*+[\"'“]([^\"'“”\n]{1,128})[\"'”]"
 )
@@ -47,9 +49,19 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
     if start is None:
         return
     end = reply.find_strict_end(start.start())
-    limit = max(fence.close, end) if end is not None else fence.close  # a fence in a string ends nothing
-    text = reply.text[fence.body : limit]
-    for read in _read_objects(reply, text, fence.body):
+    if end is not None:
+        limits = [max(fence.close, end)]  # a fence in a string ends nothing
+    else:
+        outside = find_outside_strings(reply, start.start(), _FENCE)
+        limits = sorted({fence.close, max(fence.close, outside.start() if outside is not None else 0)})
+    readings = [
+        (text, list(_read_objects(reply, text, fence.body)))
+        for text in (reply.text[fence.body : limit] for limit in limits)
+        if reply.spend_budget(len(text))
+    ]
+    best = min(readings, key=lambda each: max((read.damage for read in each[1]), default=3), default=None)
+    text, reads = best if best is not None else ("", [])
+    for read in reads:
         alone = whole and not text[: read.mark.start].strip() and not text[read.end :].strip()
         yield from find_calls(reply, read, CallEvidence.TEXT, whole=alone)
 
@@ -60,17 +72,23 @@ def bare_json(reply: ModelText) -> Iterator[FoundCall]:
     Llama 3.2 writes this, and so do models without a template for calls. Source: vLLM `llama3_json`; replies
     of models whose prompt asks for JSON.
     """
+    done = 0
     for read in _read_objects(reply, reply.text, 0):
         whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
-        if whole or not _is_quoted_example(reply, read):
-            yield from find_calls(reply, read, CallEvidence.TEXT, whole=whole)
+        if whole or not _is_quoted_example(reply, read, done):
+            for found in find_calls(reply, read, CallEvidence.TEXT, whole=whole):
+                yield found
+                done = found.end
 
 
-def _is_quoted_example(reply: ModelText, read: JsonInText) -> bool:
-    """Return True for an object in inline code, in a fence, or after words that announce an example."""
+def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:
+    """Return True for an object in inline code, in a fence, or after words that announce an example.
+
+    `done` is the end of the call before: words in it announce nothing.
+    """
     start = read.base + read.mark.start
     before = reply.text[max(0, start - 1) : start]
-    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start)
+    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start, since=done)
 
 
 _LOOK = 800  # reading an object costs as much as passing so many characters again

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
 
-from lenient.calls.reading.extracted_call import FoundCall
+from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import is_json
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 from lenient.calls.reading.tagged_value_end import REST, ValueEndSearch
@@ -32,7 +32,8 @@ class ValueLayout(Enum):
 class DialectTags:
     """The tags of one dialect, and how its values are read.
 
-    `pattern` has the groups `call` (the opening tag, with `name`), `parameter` (the opening tag, with `key`
+    `pattern` has the groups `call` (the opening tag, with `name`; a group `begin` that matched nothing is a
+    missing opening token), `parameter` (the opening tag, with `key`
     and perhaps `text`: "true" when the model says that the value is text, "false" when it is JSON),
     `value_end` and `call_end`. `entities` is True when the dialect's reference reader decodes XML entities.
     `undeclared` is the type of a value whose type neither the definition nor the model declares.
@@ -92,8 +93,10 @@ class _TagWalk:
                 end = mark.end() if closed else mark.start()
                 index += closed
                 break
+        groups = opening.groupdict(default="")
+        around = (missing_opening(opening.start()),) if groups.get("begin") == "" else ()
         if not parameters:
-            return self.read_body(name, opening, end, complete), index
+            return replace(self.read_body(name, opening, end, complete), around=around), index
         if not complete and parameters[-1].closed and REST.match(self.text, parameters[-1].end):
             complete = parameters[-1].end < len(self.text.rstrip())
         raw, built = build_arguments(
@@ -102,7 +105,8 @@ class _TagWalk:
         )  # fmt: skip
         if not closed and complete:
             end = parameters[-1].end
-        return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
+        found = FoundCall(name, raw, opening.start(), end, complete, None, built=built, around=around)
+        return found, index
 
     def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall:
         """Return the call that has no parameters, or has one JSON object in their place."""
@@ -118,14 +122,16 @@ class _TagWalk:
         """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
         opening = self.marks[index]
         start = opening.end()
-        stop, after, closed = ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        found = ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        stop, after, closed, doubtful = found
         value = self.text[start:stop]
         cut = stop == len(self.text) and not closed
         value, layout = self.trim_layout(value, closed, cut)
         said = opening.groupdict().get("text")
         end = self.marks[after - 1].end() if closed else stop
         is_text = None if said is None else said in ("true", "string")
-        return WrittenParameter(opening["key"].strip(), value, is_text, closed, cut, layout, end), after
+        key = opening["key"].strip()
+        return WrittenParameter(key, value, is_text, closed, cut, layout, end, doubtful), after
 
     def trim_layout(self, value: str, closed: bool, cut: bool) -> tuple[str, bool]:
         """Return the value without the line breaks that are layout, and True when that was a guess.
@@ -225,10 +231,12 @@ def glm(reply: ModelText) -> Iterator[FoundCall]:
 _LONGCAT = r"(?:longcat_)?"
 _GLM = DialectTags(
     re.compile(
-        rf"(?P<call><{_LONGCAT}tool_call>\s*+(?P<name>[\w.:/\-]{{1,200}}+)"
+        rf"(?P<call>(?:(?P<begin><{_LONGCAT}tool_call>\s*+)|^(?=[\w.:/\-]{{1,200}}+\s*+<{_LONGCAT}arg_key>))"
+        rf"(?P<name>[\w.:/\-]{{1,200}}+)"
         rf"(?=\s*+(?:<{_LONGCAT}arg_key>|</{_LONGCAT}tool_call>|\n++\Z)))"
         rf"|(?P<parameter><{_LONGCAT}arg_key>(?P<key>[^<>]{{1,200}}+)</{_LONGCAT}arg_key>\s*+<{_LONGCAT}arg_value>)"
-        rf"|(?P<value_end></{_LONGCAT}arg_value>)|(?P<call_end></{_LONGCAT}tool_call>)"
+        rf"|(?P<value_end></{_LONGCAT}arg_value>)|(?P<call_end></{_LONGCAT}tool_call>)",
+        re.MULTILINE,
     ),
     ValueLayout.VERBATIM,
     entities=False,
@@ -248,7 +256,7 @@ def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
 _ATTRIBUTES = r"[^<>]{0,60}+<\|sep\|>"
 _KIMI_K3 = DialectTags(
     re.compile(
-        rf"(?P<call><\|open\|>call tool=\"(?P<name>[^\"<>]{{1,200}}+)\"{_ATTRIBUTES}"
+        rf"(?P<call>(?P<begin><\|open\|>)?call tool=\"(?P<name>[^\"<>]{{1,200}}+)\"{_ATTRIBUTES}"
         rf"(?:<\|open\|>json{_ATTRIBUTES})?)"
         rf"|(?P<parameter><\|open\|>argument key=\"(?P<key>[^\"<>]{{1,200}}+)\""
         rf"(?:\s++type=\"(?P<text>\w{{1,20}}+)\")?{_ATTRIBUTES})"

@@ -54,6 +54,11 @@ class TextCall:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+def missing_opening(start: int) -> Diagnostic:
+    """Return the diagnostic for a call that lacks its opening token and begins at `start` in the text."""
+    return Diagnostic("missing_opening_tag", "$", start, start)
+
+
 def read_call(dialect: str, found: FoundCall, catalog: ToolCatalog | None) -> TextCall:
     """Return the found call with its arguments parsed.
 

@@ -42,6 +42,11 @@ class JsonInText:
     complete: bool
     mends: tuple[Diagnostic, ...] = ()
 
+    @property
+    def damage(self) -> int:
+        """How badly the text was broken: 0 = whole, 1 = ends with brackets open, 2 = meaning was lost."""
+        return 2 if any(mend.lossy for mend in self.mends) else 0 if self.complete else 1
+
 
 def pass_blanks(text: str, position: int) -> int:
     """Return the offset of the first character from `position` on that is no whitespace."""

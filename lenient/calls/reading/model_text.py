@@ -68,6 +68,7 @@ class ModelText:
 
     `told` is True when the caller named the dialect of the text. `left` is how many steps may still be spent
     on reading parts of the text a second time; at 0 no more places are tried, so that the time stays linear.
+    `json_end` is the end of the valid JSON object or array with which the text begins, 0 without one.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
@@ -78,6 +79,8 @@ class ModelText:
         self.thoughts = list(_find_reasoning(text))
         self._thought_starts = [start for start, _ in self.thoughts]
         self.body = self._find_body()
+        leads = text[self.body[0] : self.body[0] + 1] in ("{", "[")
+        self.json_end = (find_json_end(text, self.body[0]) if leads else None) or 0
         self._fences: list[FencedBlock] | None = None
         self._fence_starts: list[int] = []
         self._spellings = {normalise_name(tool.name) for tool in catalog} if catalog is not None else set()
@@ -133,28 +136,34 @@ class ModelText:
         return self.thoughts[index][1] if index >= 0 and position < self.thoughts[index][1] else None
 
     def is_quoted(self, position: int) -> bool:
-        """Return True when `position` is in reasoning, inline code, or a fence announced as an example."""
-        if self.find_reasoning_end(position) is not None:
+        """Return True when `position` is in reasoning, inline code, or a fence announced as an example.
+
+        It is quoted, too, within the valid JSON with which the text begins.
+        """
+        if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
         if self.text[max(0, position - 3) : position].endswith("`"):
             return not self.text.endswith("```", 0, position)
         fence = self.fence_around(position)
         return fence is not None and self.is_example(fence.start)
 
-    def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE) -> bool:
+    def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE, *, since: int = 0) -> bool:
         """Return True when the words before `position` say that the text there is an example.
 
-        `words` matches the words that announce an example.
+        `words` matches the words that announce an example; those before `since` do not count.
         """
-        before = self.text[max(0, position - _LEAD_IN) : position].rstrip()
+        before = self.text[max(since, position - _LEAD_IN) : position].rstrip()
         paragraph = before[max(before.rfind("\n\n"), before.rfind("```")) + 1 :]
         return words.search(paragraph) is not None
 
     @property
     def find_fences(self) -> list[FencedBlock]:
-        """The fenced blocks of the text, in order; the last block may be unclosed."""
+        """The fenced blocks of the text outside of reasoning, in order; the last may be unclosed."""
         if self._fences is None:
-            self._fences = list(_find_fenced_blocks(self.text))
+            lines = (
+                each for each in _FENCE.finditer(self.text) if self.find_reasoning_end(each.start()) is None
+            )
+            self._fences = list(_find_fenced_blocks(self.text, lines))
             self._fence_starts = [fence.start for fence in self._fences]
         return self._fences
 
@@ -219,9 +228,9 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
             yield opening.start(), position
 
 
-def _find_fenced_blocks(text: str) -> Iterator[FencedBlock]:
+def _find_fenced_blocks(text: str, lines: Iterator[re.Match[str]]) -> Iterator[FencedBlock]:
     opening: re.Match[str] | None = None
-    for line in _FENCE.finditer(text):
+    for line in lines:
         if opening is None:
             opening = line
         elif line.group(1).startswith(opening.group(1)) and not line.group(2):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
+from lenient.calls.reading.broken_json_end import find_outside_strings
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 
 
@@ -15,12 +17,15 @@ class TokenBlock:
     """A block of a reply that begins with an opening token.
 
     `ends` are the first and the last closing token in the block; () when there is none. `limit` is the latest
-    end of the block: the offset of the next opening token, or the length of the text.
+    end of the block: the offset of the next opening token, or the length of the text. `closing` matches the
+    closing tokens of the dialect, `tokens` both kinds.
     """
 
     opening: re.Match[str]
     ends: tuple[re.Match[str], ...]
     limit: int
+    closing: re.Pattern[str]
+    tokens: re.Pattern[str]
 
     @property
     def start(self) -> int:
@@ -38,14 +43,43 @@ class TokenBlock:
     def last_end(self) -> int:
         return self.ends[-1].start() if self.ends else self.limit
 
+    def find_ends(self, reply: ModelText, start: int) -> Iterator[int]:
+        """Yield the offsets where broken JSON that begins at `start` may end, the likeliest first.
+
+        The first token may stand in a string of the JSON. So may the last token of the block; the first token
+        outside of all strings may lie beyond it, where an opening token stands in a string too.
+        """
+        yield self.end
+        outside = find_outside_strings(reply, start, self.tokens)
+        if outside is None and self.end < len(reply.text):
+            yield len(reply.text)
+        if outside is not None and outside.start() > self.end:
+            yield outside.start()
+        if self.last_end > self.end and (outside is None or outside.start() != self.last_end):
+            yield self.last_end
+
+    def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
+        """Return the block with the tokens from `position` on: those before it stand in strings."""
+        token = self.tokens.search(reply.text, position)
+        if token is None:
+            return replace(self, ends=(), limit=len(reply.text))
+        closing = self.closing.match(reply.text, token.start())
+        return replace(self, ends=(closing,) if closing is not None else (), limit=token.start())
+
+
+@cache
+def _either(opening: re.Pattern[str], closing: re.Pattern[str]) -> re.Pattern[str]:
+    return re.compile(f"{opening.pattern}|{closing.pattern}", opening.flags | closing.flags)
+
 
 def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[TokenBlock]:
     """Yield the blocks of a dialect, in order. A block ends before the next opening token at the latest."""
     starts = list(reply.find_tokens(opening))
     ends = list(closing.finditer(reply.text)) if starts else []
+    tokens = _either(opening, closing)
     places = [match.start() for match in ends]
     for index, token in enumerate(starts[:MAX_TOKENS]):
         limit = starts[index + 1].start() if index + 1 < len(starts) else len(reply.text)
         first, after = bisect_left(places, token.end()), bisect_left(places, limit)
         inner = ends[first:after]
-        yield TokenBlock(token, tuple(inner[:1] + inner[-1:]), limit)
+        yield TokenBlock(token, tuple(inner[:1] + inner[-1:]), limit, closing, tokens)

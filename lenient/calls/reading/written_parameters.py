@@ -30,6 +30,7 @@ _TEXT_KINDS = frozenset(
 _PYTHON_LITERALS = frozenset({"True", "False", "None"})
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#39);")
 _BARE_SIGN = re.compile(r"<|&(?!(?:lt|gt|amp|quot|apos|#39);)")
+_HINTS = {"ambiguous": "A later tag could end the value as well."}
 _QUOTES = {"&quot;": '"', "&apos;": "'", "&#39;": "'"}
 
 
@@ -47,7 +48,7 @@ class WrittenParameter:
     `is_text` is True when the model marks the value as text, False when it marks another type, None when it
     marks none. `closed` is False when the closing tag is missing. `cut` is True when the text ends within the
     value. `layout` is True when line breaks around the value were removed as layout. `end` is the offset
-    where the parameter ends in the reply.
+    where the parameter ends in the reply; `doubtful` is True when it could end elsewhere as well.
     """
 
     name: str
@@ -57,6 +58,7 @@ class WrittenParameter:
     cut: bool
     layout: bool
     end: int
+    doubtful: bool = False
 
 
 def build_arguments(
@@ -80,10 +82,12 @@ def build_arguments(
         text, codes = _write_parameter(parameter, _find_node(root, parameter.name), undeclared, entities)
         if not parameter.closed and not parameter.cut:
             codes.append("missing_closing_tag")
+        if parameter.doubtful:
+            codes.append("ambiguous")
         start = length + len(key)
         path, end = render_path((None, parameter.name)), start + len(text)
         found = shorten(parameter.value)
-        findings += [Diagnostic(code, path, start, end, found) for code in codes]
+        findings += [Diagnostic(code, path, start, end, found, hint=_HINTS.get(code)) for code in codes]
         parts.append(key + text)
         length = end + 2
     raw = "{" + ", ".join(parts) + "}"

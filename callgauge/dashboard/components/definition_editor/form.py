@@ -76,7 +76,7 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     if after == before:
         form.text = form.base
     else:
-        written = [one.to_anthropic() for one in tools]
+        written = [one.to_anthropic(defaults=True) for one in tools]
         written[which]["input_schema"] = write_parameters(schema, before, after)
         form.text = json.dumps(written[0] if len(written) == 1 else written, indent=2, ensure_ascii=False)
     return form.text

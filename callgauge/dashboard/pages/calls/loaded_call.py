@@ -33,7 +33,7 @@ def load_call(call_id: str) -> LoadedCall | None:
     if found.empty:
         return None
     row: Row = found.iloc[0].to_dict()
-    records = store_queries.ask("call_findings", call=call_id, file=row["file_id"]).to_dict("records")
+    records = store_queries.ask("call_findings", call=row["call_id"], file=row["file_id"]).to_dict("records")
     description = _tool_description(row)
     findings = tuple(_make_finding(record) for record in records)
     return LoadedCall(row, findings, restore_definition(row, description), description)

@@ -141,7 +141,10 @@ EXPORTS = ("Anthropic", "OpenAI", "MCP", "Gemini", "Markdown")
 
 
 def export_tool(tool: ToolDefinition, shape: str) -> str:
-    """Return the tool in a shape of EXPORTS as text; in JSON, invisible characters are escaped."""
+    """Return the tool in a shape of EXPORTS as text; in JSON, invisible characters are escaped.
+
+    It is written for a model: without declared defaults, which act on our side.
+    """
     if shape == "Markdown":
         return tool.to_markdown()
     written = {

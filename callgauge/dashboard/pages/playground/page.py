@@ -12,7 +12,7 @@ from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.replay_link import draw_replay_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.playground import result, tool_card
+from callgauge.dashboard.pages.playground import live_card, result, tool_card
 from callgauge.dashboard.pages.playground import whole_reply as reply
 from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, choose_example, draw_inputs
 from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_parameter
@@ -93,6 +93,9 @@ def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
         tool_card.show(asked.definition, asked.which)
     if asked.tool is not None:
         draw_replay_link(asked.tool.name, asked.definition)
+        call = st.query_params.get("call")
+        if call and not whole_reply:
+            live_card.show(asked.tool, call)
 
 
 def _draw_raw(asked: PlaygroundInputs) -> None:

@@ -37,6 +37,10 @@ def show(definition: str, which: int) -> None:
             shape = choose_segment("Shape", "shape", EXPORTS)
             text = _export(definition, which, shape)
             copy_text("copy_export", "Copy", text)
+        if shape != "Markdown" and _has_defaults(definition, which):
+            st.caption(
+                "Without declared defaults: they are put in when a call is read, not sent to the model."
+            )
         st.code(wording.visible(text[:_SHOWN]), language=None, wrap_lines=True, height=320)
         if len(text) > _SHOWN:
             st.caption(f"The first {_SHOWN:,} of {len(text):,} characters are shown; all of them are copied.")
@@ -50,6 +54,11 @@ def _find_advice(definition: str, which: int) -> list[Advice] | str:
         return find_advice(tool.name, tool.description, json.dumps(tool.to_json_schema()), ())
     except NotReadableError as refused:
         return str(refused)
+
+
+def _has_defaults(definition: str, which: int) -> bool:
+    tool = parse_tools_cached(definition).tools[which]
+    return tool.to_anthropic() != tool.to_anthropic(defaults=True)
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)

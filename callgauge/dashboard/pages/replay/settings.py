@@ -156,7 +156,10 @@ def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
         st.caption("Nothing yet." if edited is None else "It shows when the definition can be read.")
         return
     changes = unified_diff(
-        *(json.dumps(one.to_anthropic(), indent=2, ensure_ascii=False) for one in (before, after))
+        *(
+            json.dumps(one.to_anthropic(defaults=True), indent=2, ensure_ascii=False)
+            for one in (before, after)
+        )
     )
     if not changes:
         st.caption("Nothing but the layout.")

@@ -25,6 +25,8 @@ _LEGEND = (
     "Keys in the time line: n and p, the next and the previous fault; j and k, a turn."
 )
 
+_FORMER_ID = 16  # characters
+
 
 def show() -> None:
     session_id = st.query_params["session"]
@@ -69,10 +71,19 @@ def _step_link(step: ListStep | None) -> str | None:
     return list_link(step.row, str(step.page)) if step else None
 
 
+def _read_asked_call() -> str | None:
+    """Return the id of the asked call as the store has it; links of before schema 6 hold its first digits."""
+    call = st.query_params.get("call")
+    if call is None or len(call) != _FORMER_ID:
+        return call
+    found = store_queries.ask("call", call=call).call_id.tolist()
+    return found[0] if found else call
+
+
 def _read_asked_place() -> AskedPlace:
     start = _read_number("from")
     return AskedPlace(
-        st.query_params.get("call"),
+        _read_asked_call(),
         _read_number("turn"),
         _read_number("step"),
         start - 1 if start is not None else None,

@@ -1,0 +1,35 @@
+-- After take_back.sql: what a file tells of a turn that another one began has no text of the beginning, so its turn_id is
+-- that of the place alone. It takes the id of the turn that began there: in what the file held before, else the last that
+-- began before it. Adds to `touched_turns` (turn_id) and `touched_days` (day).
+
+CREATE TEMP TABLE adopted AS
+WITH
+    parts AS (
+        SELECT t.*, f.follows FROM turns t JOIN files f USING (file_id)
+        WHERE NOT t.begun AND (t.source, t.session_id) IN (FROM touched_sessions)
+    ),
+    beginnings AS (
+        SELECT p.turn_id AS old, p.file_id, p.day, b.turn_id AS new
+        FROM parts p
+        JOIN turns b ON (b.source, b.session_id, b.turn) = (p.source, p.session_id, p.turn)
+            AND b.begun AND left(b.turn_id, 16) = left(p.turn_id, 16)
+        QUALIFY row_number() OVER (
+            PARTITION BY p.turn_id, p.file_id
+            ORDER BY
+                b.file_id IS NOT DISTINCT FROM p.follows DESC, coalesce(b.ts <= p.ts, true) DESC,
+                b.ts DESC NULLS LAST, b.turn_id
+        ) = 1
+    )
+FROM beginnings WHERE old <> new;
+
+UPDATE turns SET turn_id = a.new FROM adopted a
+WHERE (turns.turn_id, turns.file_id) = (a.old, a.file_id) AND NOT turns.begun;
+UPDATE tool_calls SET turn_id = a.new FROM adopted a
+WHERE (tool_calls.turn_id, tool_calls.file_id) = (a.old, a.file_id)
+    AND NOT EXISTS (FROM turns b WHERE (b.turn_id, b.file_id) = (a.old, a.file_id));
+UPDATE step_texts SET turn_id = a.new FROM adopted a
+WHERE (step_texts.turn_id, step_texts.file_id) = (a.old, a.file_id)
+    AND NOT EXISTS (FROM turns b WHERE (b.turn_id, b.file_id) = (a.old, a.file_id));
+
+INSERT INTO touched_turns SELECT new FROM adopted UNION SELECT old FROM adopted EXCEPT FROM touched_turns;
+INSERT INTO touched_days SELECT day FROM adopted EXCEPT FROM touched_days;

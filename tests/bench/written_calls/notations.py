@@ -1,0 +1,204 @@
+"""The notations in which models write calls, each as its maker documents it; knows no reader.
+
+The sources stand beside the readers in `lenient/calls/dialects/`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Values(Enum):
+    """How a notation writes values."""
+
+    JSON = "json"  # one JSON object holds all of them
+    TAGS = "tags"  # each as it is, between tags
+    PYTHON = "python"  # keyword arguments of a Python call
+    DELIMITERS = "delimiters"  # texts between delimiters, the rest as JSON
+    PLAIN = "plain"  # JSON, and no tokens at all
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that was meant."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+Write = Callable[[Call, int], str]
+Arguments = Callable[[dict[str, Any]], str]
+"""Writes the arguments of a call as JSON; a text may have them written with a slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How one family of models writes calls.
+
+    A reply is `section[0]`, the calls between `separator`s, `section[1]`. A call is its opening token, its
+    body and its closing token; `opened` writes the first for the n-th call. `foreign` is a token of another
+    notation that models write in place of the closing token. `several` is False where a reply has one call.
+    """
+
+    dialect: str
+    values: Values
+    section: tuple[str, str]
+    opened: Callable[[Call, int], str]
+    body: Callable[[Call, Arguments], str]
+    closed: str
+    separator: str = "\n"
+    foreign: str | None = None
+    several: bool = True
+    header_names: bool = False  # the opening token holds the name: without it there is no call
+
+
+def write_json(arguments: dict[str, Any]) -> str:
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _fixed(token: str) -> Callable[[Call, int], str]:
+    return lambda call, index: token
+
+
+def _object(name: str, arguments: str) -> Callable[[Call, Arguments], str]:
+    """One JSON object with the name and the arguments under these keys."""
+    return lambda call, write: (
+        f'{{"{name}": {json.dumps(call.name)}, "{arguments}": {write(call.arguments)}}}'
+    )
+
+
+def _only_arguments(before: str = "", after: str = "") -> Callable[[Call, Arguments], str]:
+    return lambda call, write: f"{before}{write(call.arguments)}{after}"
+
+
+def _as_written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
+    """Each parameter between tags; `opening` holds `{key}` and perhaps `{text}`, "true" for a text."""
+
+    def write(call: Call, _: Arguments) -> str:
+        return between.join(
+            opening.replace("{key}", key).replace("{text}", "true" if isinstance(value, str) else "false")
+            + _as_written(value)
+            + closing.replace("{key}", key)
+            for key, value in call.arguments.items()
+        )
+
+    return write
+
+
+def _python(call: Call, _: Arguments) -> str:
+    return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in call.arguments.items())})"
+
+
+def _gemma(call: Call, _: Arguments) -> str:
+    def written(value: Any) -> str:
+        if isinstance(value, str):
+            return f"<escape>{value}<escape>"
+        if isinstance(value, list):
+            return f"[{','.join(map(written, value))}]"
+        if isinstance(value, dict):
+            return "{" + ",".join(f"{key}:{written(inner)}" for key, inner in value.items()) + "}"
+        return json.dumps(value)
+
+    return f"call:{call.name}" + written(call.arguments)
+
+
+_XTML = {str: "string", int: "number", bool: "boolean", list: "array", dict: "object", float: "number"}
+_NAMED = _object("name", "arguments")
+NOTATIONS: tuple[Notation, ...] = (
+    Notation("hermes", Values.JSON, ("", ""), _fixed("<tool_call>\n"), _NAMED, "\n</tool_call>",
+             foreign="\n<tool_call>"),
+    Notation("granite", Values.JSON, ("<|tool_call|>[", "]"), _fixed(""), _NAMED, "", separator=", ",
+             foreign="</tool_call>"),
+    Notation("tool_calls_tag", Values.JSON, ("<tool_calls>\n", "\n</tool_calls>"), _fixed(""), _NAMED, ""),
+    Notation("nemotron", Values.JSON, ("<TOOLCALL>[", "]</TOOLCALL>"), _fixed(""), _NAMED, "",
+             separator=", "),
+    Notation("command", Values.JSON, ("<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>"), _fixed(""),
+             _object("tool_name", "parameters"), "", separator=",\n    "),
+    Notation("internlm", Values.JSON, ("", ""), _fixed("<|action_start|><|plugin|>"),
+             _object("name", "parameters"), "<|action_end|>", separator="", foreign="</tool_call>"),
+    Notation("phi4_mini", Values.JSON, ("functools[", "]"), _fixed(""), _NAMED, "", separator=", "),
+    Notation("apertus", Values.JSON, ("<|tools_prefix|>[", "]<|tools_suffix|>"), _fixed(""),
+             lambda call, write: f"{{{json.dumps(call.name)}: {write(call.arguments)}}}", "",
+             separator=", "),
+    Notation("longcat", Values.JSON, ("", ""), _fixed("<longcat_tool_call>"), _NAMED,
+             "</longcat_tool_call>", foreign="</tool_call>"),
+    Notation("gigachat", Values.JSON, ("", ""), _fixed("<|message_sep|>\n\nfunction call<|role_sep|>\n"),
+             _NAMED, "", several=False),
+    Notation("llama3_json", Values.JSON, ("<|python_tag|>", "<|eom_id|>"), _fixed(""),
+             _object("name", "parameters"), "", separator="; "),
+    Notation("deepseek_v3", Values.JSON, ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+             lambda call, _: f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>{call.name}\n",
+             _only_arguments("```json\n", "\n```"), "<｜tool▁call▁end｜>", foreign="</tool_call>",
+             header_names=True),
+    Notation("deepseek_v31", Values.JSON, ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+             lambda call, _: f"<｜tool▁call▁begin｜>{call.name}<｜tool▁sep｜>", _only_arguments(),
+             "<｜tool▁call▁end｜>", separator="", foreign="</tool_call>", header_names=True),
+    Notation("kimi_k2", Values.JSON, ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+             lambda call, index: f"<|tool_call_begin|>functions.{call.name}:{index}"
+             "<|tool_call_argument_begin|>",
+             _only_arguments(), "<|tool_call_end|>", separator="", foreign="</tool_call>",
+             header_names=True),
+    Notation("tool_call_name", Values.JSON, ("", ""), lambda call, _: f"<tool_call>{call.name}\n",
+             _only_arguments(), "\n</tool_call>", foreign="\n</function_call>", header_names=True),
+    Notation("mistral", Values.JSON, ("", "</s>"), lambda call, _: f"[TOOL_CALLS]{call.name}[ARGS]",
+             _only_arguments(), "", separator="", header_names=True),
+    Notation("mistral", Values.JSON, ("[TOOL_CALLS][", "]</s>"), _fixed(""), _NAMED, "", separator=", "),
+    Notation("functionary", Values.JSON, ("", ""), lambda call, _: f">>>{call.name}\n", _only_arguments(),
+             "", header_names=True),
+    Notation("harmony", Values.JSON, ("", ""),
+             lambda call, _: f"<|start|>assistant<|channel|>commentary to=functions.{call.name} "
+             "<|constrain|>json<|message|>",
+             _only_arguments(), "<|call|>", separator="", foreign="</tool_call>", header_names=True),
+    Notation("qwen3_coder", Values.TAGS, ("", ""),
+             lambda call, _: f"<tool_call>\n<function={call.name}>\n",
+             _tagged("<parameter={key}>\n", "\n</parameter>"), "\n</function>\n</tool_call>",
+             foreign="\n</tool_call>", header_names=True),
+    Notation("qwen3_coder", Values.TAGS, ("<seed:tool_call>\n", "\n</seed:tool_call>"),
+             lambda call, _: f"<function={call.name}>\n", _tagged("<parameter={key}>\n", "\n</parameter>"),
+             "\n</function>", foreign="\n</tool_call>", header_names=True),
+    Notation("anthropic_invoke", Values.TAGS, ("<function_calls>\n", "\n</function_calls>"),
+             lambda call, _: f'<invoke name="{call.name}">\n',
+             _tagged('<parameter name="{key}">', "</parameter>"), "\n</invoke>", foreign="\n</function>",
+             header_names=True),
+    Notation("anthropic_invoke", Values.TAGS, ("<minimax:tool_call>\n", "\n</minimax:tool_call>"),
+             lambda call, _: f'<invoke name="{call.name}">\n',
+             _tagged('<parameter name="{key}">', "</parameter>"), "\n</invoke>", foreign="\n</tool_call>",
+             header_names=True),
+    Notation("anthropic_legacy", Values.TAGS, ("<function_calls>\n", "\n</function_calls>"),
+             lambda call, _: f"<invoke>\n<tool_name>{call.name}</tool_name>\n<parameters>\n",
+             _tagged("<{key}>", "</{key}>"), "\n</parameters>\n</invoke>", header_names=True),
+    Notation("deepseek_v32", Values.TAGS, ("<｜DSML｜function_calls>\n", "\n</｜DSML｜function_calls>"),
+             lambda call, _: f'<｜DSML｜invoke name="{call.name}">\n',
+             _tagged('<｜DSML｜parameter name="{key}" string="{text}">', "</｜DSML｜parameter>"),
+             "\n</｜DSML｜invoke>", foreign="\n</｜DSML｜function>", header_names=True),
+    Notation("glm", Values.TAGS, ("", ""), lambda call, _: f"<tool_call>{call.name}\n",
+             _tagged("<arg_key>{key}</arg_key>\n<arg_value>", "</arg_value>"), "\n</tool_call>",
+             foreign="\n</function>", header_names=True),
+    Notation("kimi_k3", Values.TAGS, ("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+             lambda call, index: f'<|open|>call tool="{call.name}" index="{index + 1}"<|sep|>',
+             lambda call, write: "".join(
+                 f'<|open|>argument key="{key}" type="{_XTML[type(value)]}"<|sep|>{_as_written(value)}'
+                 "<|close|>argument<|sep|>" for key, value in call.arguments.items()
+             ),
+             "<|close|>call<|sep|>", separator="", header_names=True),
+    Notation("gemma", Values.DELIMITERS, ("", ""), _fixed("<start_function_call>"), _gemma,
+             "<end_function_call>", separator="", foreign="</tool_call>"),
+    Notation("olmo3", Values.PYTHON, ("<function_calls>\n", "\n</function_calls>"), _fixed(""), _python, ""),
+    Notation("llama4_pythonic", Values.PYTHON, ("<|python_start|>[", "]<|python_end|>"), _fixed(""),
+             _python, "", separator=", "),
+    Notation("pythonic", Values.PYTHON, ("[", "]"), _fixed(""), _python, "", separator=", "),
+    Notation("gemma_tool_code", Values.PYTHON, ("```tool_code\n", "\n```"), _fixed(""), _python, ""),
+    Notation("react", Values.PLAIN, ("", ""), lambda call, _: f"Action: {call.name}\nAction Input: ",
+             _only_arguments(), "", header_names=True, several=False),
+    Notation("fenced_json", Values.PLAIN, ("", ""), _fixed("```json\n"), _NAMED, "\n```",
+             separator="\n\n"),
+    Notation("bare_json", Values.PLAIN, ("", ""), _fixed(""), _NAMED, ""),
+)  # fmt: skip

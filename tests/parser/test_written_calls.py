@@ -1,0 +1,41 @@
+"""Calls as text, made with a seed in every notation and with slips, are read as they were meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from lenient import DIALECTS
+from tests.bench.parser.scoring import Verdict
+from tests.bench.written_calls import JudgedText, judge_texts
+from tests.bench.written_calls.texts import make_texts
+
+_JUDGED = judge_texts(seed=7, rounds=1)
+
+
+def test_every_dialect_has_texts() -> None:
+    assert {one.dialect for one in make_texts(7, 1)} == set(DIALECTS)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_texts_are_read_as_meant(told: bool) -> None:
+    judged = [one for one in _JUDGED if one.told is told]
+    assert len(judged) > 250
+    assert len(_of(judged, Verdict.RIGHT)) >= 0.98 * len(judged)
+    assert len(_of(judged, Verdict.SILENT)) <= 0.01 * len(judged)
+
+
+def test_a_missing_token_or_end_is_said() -> None:
+    assert [one.written.id for one in _JUDGED if one.unsaid] == []
+
+
+def test_every_finding_around_a_call_has_a_span() -> None:
+    for one in _JUDGED:
+        for call in one.found:
+            for finding in call.diagnostics:
+                assert finding.start is not None
+                assert finding.end is not None
+                assert 0 <= finding.start <= finding.end <= len(one.written.text)
+
+
+def _of(judged: list[JudgedText], verdict: Verdict) -> list[JudgedText]:
+    return [one for one in judged if one.verdict is verdict]
