@@ -71,7 +71,8 @@ THIRD_PARTY = {
         "ingest.store.migrations", "ingest.store.reader",
     ),
     "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
-    "msgspec": ("ingest", "callgauge.gateway"),
+    # lenient runs without it, only slower
+    "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
     "httpx2": ("callgauge.gateway.endpoint",),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),

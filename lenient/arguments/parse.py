@@ -21,13 +21,14 @@ from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError
 from lenient.diagnostics.codes import CODES, Stage
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.located_value import LocatedValue
+from lenient.scan.plain_text import read_plain_text
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
-from lenient.unwrap.fast_path import NO_JSON, read_one_defect
-from lenient.unwrap.long_strings import LONG, decode_around_string
-from lenient.validate.compiled_tool import compile_tool, holds_each_key_once, is_plain
+from lenient.unwrap.fast_path import read_one_defect
+from lenient.unwrap.long_strings import NO_JSON
+from lenient.validate.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
 from lenient.validate.undeclared import NO_DEFINITION, read_undeclared
 from lenient.validate.validator import Validator
 
@@ -64,22 +65,15 @@ def parse_arguments(
         clean, leaked = clean_tool_name(tool_name)
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
-    text = raw
-    try:
-        if len(raw) < LONG or type(raw) is not str or (apart := decode_around_string(raw)) is None:
-            value = loads(raw)
-        else:
-            value, text = apart
-    except JSONDecodeError:
-        value = NO_JSON
-    if type(value) is dict and type(text) is str:  # most calls: valid JSON that fits as it is
+    value = None
+    if type(raw) is str:  # most calls: valid JSON that fits as it is
         if type(tool) is ToolDefinition:
-            quotes = (tool.compiled or compile_tool(tool)).check(value)
-            if quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, value)):
+            value = (tool.compiled or compile_tool(tool)).read(raw)
+            if type(value) is dict:
                 own_name = tool.name if tool_name is None else tool_name
                 request = (own_name, tool_call_id, raw, value, _CLEAN, (), policy, tool, NOTHING_REJECTED, ())
                 return _NEW(ToolCallRequest, request)
-        elif tool is None and is_plain(value, text):
+        elif tool is None and type(value := read_undeclared_plain(raw)) is dict:
             rest = (value, _UNMEASURED, NO_DEFINITION, policy, None, NOTHING_REJECTED, ())
             return _NEW(ToolCallRequest, (tool_name, tool_call_id, raw, *rest))
     if isinstance(tool, ToolCatalog):
@@ -87,12 +81,17 @@ def parse_arguments(
         if tool is None:
             return _read_for_unknown_tool(raw, offered, policy, tool_name, tool_call_id)
         return parse_arguments(raw, tool, policy=policy, tool_name=tool_name, tool_call_id=tool_call_id)
+    if value is not NO_JSON:
+        try:
+            value = loads(raw)
+        except JSONDecodeError:
+            value = NO_JSON
     name = tool.name if tool_name is None and tool is not None else tool_name
     call = _Call(raw, value, tool, (name, tool_call_id, raw), policy)
     if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
         return _accept_bytes(call) or _convert_values(call) or _TolerantReader(call).read()
-    # One common defect in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
-    return _mend_one_defect(call) or _TolerantReader(call).read()
+    # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
+    return _mend_plainly(call) or _TolerantReader(call).read()
 
 
 def _read_under_clean_name(
@@ -180,20 +179,26 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
         return run.refuse(Diagnostic("too_many_findings"))
 
 
-def _mend_one_defect(call: _Call) -> ToolCallRequest | None:
-    """Return the request for text with one common defect in or around JSON that fits, else None."""
+def _mend_plainly(call: _Call) -> ToolCallRequest | None:
+    """Return the request for text with plain defects in or around JSON that fits, else None."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
         return None
-    mended = read_one_defect(
-        text, call.value, is_plain if call.tool is None else compile_tool(call.tool).accepts
-    )
-    if mended is None:
-        return None
-    arguments, found, step = mended
-    known = NO_DEFINITION if call.tool is None else ()
-    rest = (arguments, _REPAIRED, found + known, call.policy, call.tool, NOTHING_REJECTED, (step,))
+    known = None if call.tool is None else compile_tool(call.tool)
+    mended = read_one_defect(text, call.value, read_undeclared_plain if known is None else known.read)
+    if mended is not None:
+        arguments, found, step = mended
+    else:
+        plain = read_plain_text(text) if call.value is NO_JSON else None
+        if plain is None:
+            return None
+        arguments, found = plain
+        if not (needs_no_conversion(arguments) if known is None else known.check(arguments) >= 0):
+            return None
+        step = (Stage.REPAIR, "text mended", text, arguments)
+    added = NO_DEFINITION if known is None else ()
+    rest = (arguments, _REPAIRED, found + added, call.policy, call.tool, NOTHING_REJECTED, (step,))
     return _NEW(ToolCallRequest, call.head + rest)
 
 

@@ -124,6 +124,8 @@ def shorten(text: str, limit: int = MAX_FOUND) -> str:
 
 def render_path(path: Path) -> str:
     """Write a path as `$.filters[2]["odd key"]`; keys are cut at 100 characters, the whole at 1,000."""
+    if path is not None and path[0] is None:
+        return join_path("$", path[1])
     steps: list[str] = []
     while path is not None:
         path, step = path

@@ -12,38 +12,41 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.string_end_scoring import QUOTES
 from lenient.scan.strings.trivia import MendReport
 
-_W = r"[ \t\r\n]*+"
+W = r"[ \t\r\n]*+"
 _CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
 _ESCAPE = r"\\(?:[\\/bfnrt]|"
-_DOUBLE = rf"(?:[^\"{_CLEAN}]++|{_ESCAPE}\"(?!\s*+,)))*+"
-_SINGLE = rf"(?:[^'{_CLEAN}]++|{_ESCAPE}\"|'(?!\s*+,)))*+"
+_TEXT = rf"(?!\s*+,[\s\u200b\ufeff]*+[{QUOTES}])"
+"""After an escaped quote: no comma and quote, before which the backslash may be the end of a path."""
+_DOUBLE = rf"[^\"{_CLEAN}]*+(?:{_ESCAPE}\"{_TEXT})[^\"{_CLEAN}]*+)*+"
+_SINGLE = rf"[^'{_CLEAN}]*+(?:{_ESCAPE}\"|'{_TEXT})[^'{_CLEAN}]*+)*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,17}+)?"
-_QUOTED_KEY = rf"{_W}(?:\"[^\"\\\n]{{0,100}}+\"|'[^'\\\n]{{0,100}}+'){_W}:"
-_NEXT_KEY = rf"(?:{_QUOTED_KEY}|{_W}[A-Za-z_$][\w$]{{0,62}}+{_W}:(?!//))"
-_KEY = (
-    rf"{_W}(?:\"([^\"{_CLEAN}\t\r\n]*+)\"|'([^'{_CLEAN}\t\r\n]*+)'|([A-Za-z_$][\w$]{{0,62}}+)(?!['\"]))"
-    rf"{_W}:{_W}"
+_QUOTED_KEY = rf"{W}(?:\"[^\"\\\n]{{0,100}}+\"|'[^'\\\n]{{0,100}}+'){W}:"
+_NEXT_KEY = rf"(?:{_QUOTED_KEY}|{W}[A-Za-z_$][\w$]{{0,62}}+{W}:(?!//))"
+NAME = (
+    rf"(?:\"([^\"{_CLEAN}\t\r\n]*+)\"|'([^'{_CLEAN}\t\r\n]*+)'|([A-Za-z_$][\w$]{{0,62}}+)(?!['\"]))"
+    rf"{W}:{W}"
 )
-_VALUE = rf"(?:\"({_DOUBLE})\"|'({_SINGLE})'|({_NUMBER})|(true|false|null|True|False|None)\b)"
+"""A key and its colon: in double quotes, in single quotes, or bare."""
+SCALAR = rf"(?:\"({_DOUBLE})\"|'({_SINGLE})'|({_NUMBER})|(true|false|null|True|False|None)\b)"
+"""A string in double quotes, one in single quotes, a number, a literal."""
 _MEMBER = (
-    rf"{_KEY}{_VALUE}(?:{_W},(?={_NEXT_KEY}|{_W}(?:\}}|/[*/]))|(?={_QUOTED_KEY})|(?={_W}\}}{_W}(?:\Z|%s)))"
+    rf"{W}{NAME}{SCALAR}(?:{W},(?={_NEXT_KEY}|{W}(?:\}}|/[*/]))|(?={_QUOTED_KEY})|(?={W}\}}{W}(?:\Z|%s)))"
 )
-_ITEM = (
-    rf"{_W}{_VALUE}(?:{_W},(?={_W}[\"'{{\[\-\dtfnTFN\]])|(?=[ \t\r\n]++[\"'])|(?={_W}\]{_W}(?:\}}{_W}\Z|%s)))"
-)
-_IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{_W}[\"{{]"
+_ITEM = rf"{W}{SCALAR}(?:{W},(?={W}[\"'{{\[\-\dtfnTFN\]])|(?=[ \t\r\n]++[\"'])|(?={W}\]{W}(?:\}}{W}\Z|%s)))"
+_IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{W}[\"{{]"
 _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
 _MEMBERS = {around: re.compile(_MEMBER % after) for around, after in _AFTER.items()}
 _ITEMS = {around: re.compile(_ITEM % after) for around, after in _AFTER.items()}
 """Both map the closing bracket of the surrounding container ("" at the root) to a pattern."""
-PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{_W}:{_W}(?=[\"'\w\[{{\-])")
+PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""
-_LITERALS: dict[str, Any] = {
+LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
-_WRITTEN = {"True": "true", "False": "false", "None": "null"}
+STANDARD = {"True": "true", "False": "false", "None": "null"}
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
@@ -134,7 +137,7 @@ class SimpleReader:
         written = match[group]
         if group > first + 1:
             value: Any = (
-                self.read_literal(written, start, end) if group == first + 3 else _parse_number(written)
+                self.read_literal(written, start, end) if group == first + 3 else parse_number(written)
             )
             return value, _NEW(ValueSpan, (start, end, None))
         if group > first:
@@ -144,11 +147,11 @@ class SimpleReader:
         return written, _NEW(ValueSpan, (start - 1, end + 1, None))
 
     def read_literal(self, written: str, start: int, end: int) -> bool | None:
-        if written in _WRITTEN:
-            self.report("nonstandard_literal", start, end, found=written, became=_WRITTEN[written])
-        value: bool | None = _LITERALS[written]
+        if written in STANDARD:
+            self.report("nonstandard_literal", start, end, found=written, became=STANDARD[written])
+        value: bool | None = LITERALS[written]
         return value
 
 
-def _parse_number(written: str) -> int | float:
+def parse_number(written: str) -> int | float:
     return float(written) if "." in written else int(written)

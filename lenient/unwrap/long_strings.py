@@ -1,4 +1,4 @@
-"""Takes the longest string out of a long text, so that the rest can be checked quickly.
+"""Reads JSON objects; of a long text the longest string is taken out, so that the rest is checked quickly.
 
 Repeated keys are found by counting quotes, which takes longer than decoding. A long string is decoded alone,
 which proves that it is one string; then quotes are counted only in the text around it.
@@ -6,7 +6,8 @@ which proves that it is one string; then quotes are counted only in the text aro
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from orjson import JSONDecodeError, loads
 
@@ -17,14 +18,36 @@ _NEAR = 512  # a string that does not end within so many characters is taken to 
 _STRINGS = 16
 _STAND_IN = "\ue0fe"
 
+Accepts = Callable[[dict[str, Any], str], bool]
+"""Returns True when arguments, given with the text that they were decoded from, fit."""
+NO_JSON: Final = object()
+"""Stands for the value of a text that is not JSON."""
+ReadFitting = Callable[[str], Any]
+"""Returns the object in a JSON text when it fits as it is, NO_JSON for a text that is no JSON, else None."""
+
+
+def make_reader(accepts: Accepts) -> ReadFitting:
+    """Return a reader of the JSON objects that `accepts` accepts."""
+
+    def read(text: str) -> Any:
+        if len(text) >= LONG and (apart := decode_around_string(text)) is not None:
+            return apart[0] if accepts(*apart) else None
+        try:
+            value = loads(text)
+        except JSONDecodeError:
+            return NO_JSON
+        return value if type(value) is dict and accepts(value, text) else None
+
+    return read
+
 
 def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
     """Return the object that `text` holds, and the text with a placeholder for its longest string.
 
     Return None when the text is no valid JSON object, or has no single long string as a top-level value.
     """
-    start, end = _find_first_long(text), _find_last_long(text)
-    if start < 0 or end <= start:
+    start = _find_first_long(text)
+    if start < 0 or (end := _find_last_long(text)) <= start:
         return None
     around = f'{text[:start]}"{_STAND_IN}"{text[end:]}'
     if len(around) > LONG or "\\" in around or around.count(_STAND_IN) != 1:

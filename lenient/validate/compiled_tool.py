@@ -5,19 +5,20 @@ The fast check accepts only arguments that need no diagnostic; the validator exa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-
-import orjson
 
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.schema_compiler import compile_schema
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.definitions.tools import ToolDefinition
 from lenient.diagnostics import MAX_DEPTH
+from lenient.unwrap.long_strings import ReadFitting, make_reader
 from lenient.validate.fast_check import (
     ALWAYS_FITS,
+    FIRST_TYPES,
+    SCALARS,
     FastCheck,
     FieldTest,
     TypeTests,
@@ -28,21 +29,12 @@ from lenient.validate.fast_check import (
     require_all,
     require_any,
 )
+from lenient.validate.repeated_keys import holds_each_key_once
+from lenient.validate.typed_decoder import compile_reader
 
 _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")
 """Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""
 
-_FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
-    ValueKind.STRING: (str,),
-    ValueKind.ENUM_TOKEN: (str,),
-    ValueKind.ATTACHMENT_REFERENCE: (str,),
-    ValueKind.BOOLEAN: (bool,),
-    ValueKind.INTEGER: (int,),
-    ValueKind.NUMBER: (int, float),
-    ValueKind.JSON_OBJECT: (dict,),
-    ValueKind.JSON_ARRAY: (list,),
-}  # timestamps change their type and URIs are parsed: the validator does both
-_SCALARS = (str, bool, int, type(None))
 _PROMOTED = frozenset({"true", "false", "null"})
 
 
@@ -51,19 +43,25 @@ class CompiledTool:
     """A compiled tool definition: its node graph `root`, and the fast check of decoded arguments.
 
     `check` returns the number of double quotes around the keys and strings of arguments that fit without a
-    diagnostic, and -1 for any other arguments.
+    diagnostic, and -1 for any other arguments. `read` returns the arguments that a JSON text holds when they
+    fit without a diagnostic and no key is repeated, None for any other text.
     """
 
     root: Node
     check: FastCheck
+    read: ReadFitting
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
         """Return True when arguments decoded from `text` are certain to fit and no key is repeated.
 
         False means that the validator must examine them.
         """
-        quotes = self.check(arguments)
-        return quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, arguments))
+        return _fits_without_repeats(self.check, arguments, text)
+
+
+def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str) -> bool:
+    quotes = check(arguments)
+    return quotes >= 0 and (text.count('"') == quotes or holds_each_key_once(text, arguments))
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
@@ -78,7 +76,10 @@ def compile_tool(tool: ToolDefinition) -> CompiledTool:
 def _compile_root(root: Node) -> CompiledTool:
     plain = root.kind is ValueKind.JSON_OBJECT and root.choices is None
     plain = plain and not (root.branches or root.rules or root.remarks or root.demands)
-    return CompiledTool(root, _compile_object(root, ()) if plain else lambda _: -1)
+    check: FastCheck = _compile_object(root, ()) if plain else lambda _: -1
+    accepts = partial(_fits_without_repeats, check)
+    read = compile_reader(root, accepts) if plain else None
+    return CompiledTool(root, check, read or make_reader(accepts))
 
 
 def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
@@ -92,7 +93,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
         return {}
     if node.branches:
         return _find_branch_types(node, above)
-    first = _SCALARS if node.kind is None else _FIRST_TYPES.get(node.kind, ())
+    first = SCALARS if node.kind is None else FIRST_TYPES.get(node.kind, ())
     types = {
         found: require_all([*_make_inner_tests(node, found, above), *_make_value_tests(node, found)])
         for found in first
@@ -165,11 +166,12 @@ def is_plain(arguments: dict[str, Any], text: str) -> bool:
             if not -1e18 < item < 1e18:
                 return False
         elif found is dict or found is list:
-            return _is_plain_below(arguments) and holds_each_key_once(text, arguments)
+            return needs_no_conversion(arguments) and holds_each_key_once(text, arguments)
     return text.count('"') == quotes or holds_each_key_once(text, arguments)
 
 
-def _is_plain_below(arguments: dict[str, Any]) -> bool:
+def needs_no_conversion(arguments: dict[str, Any]) -> bool:
+    """Return True when the values of arguments without a definition can be taken as they are."""
     waiting: list[Any] = [arguments]
     depth = 0
     while waiting:
@@ -191,16 +193,5 @@ def _is_plain_below(arguments: dict[str, Any]) -> bool:
     return True
 
 
-def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
-    """Return True when it is certain that no object in the text repeats a key.
-
-    The text must hold as many double quotes as the decoded `arguments` when they are encoded again: a
-    repeated key is decoded once, so the text then has more quotes. A quote inside a string is escaped by a
-    backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
-    this escape gives False.
-    """
-    try:
-        written = orjson.dumps(arguments)
-    except orjson.JSONEncodeError:  # nested deeper than orjson writes
-        return False
-    return text.count('"') == written.count(b'"') and ("\\" not in text or "\\u0022" not in text)
+read_undeclared_plain = make_reader(is_plain)
+"""Returns the object in a JSON text when it can be taken as it is without a definition, else None."""

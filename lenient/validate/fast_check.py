@@ -9,9 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from lenient.definitions.json_schema.value_kinds import ValueKind
+
 FastCheck = Callable[[Any], int]
 """Returns the number of quotes around the keys and strings of a value, or -1 when the value does not fit."""
 
+FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
+    ValueKind.STRING: (str,),
+    ValueKind.ENUM_TOKEN: (str,),
+    ValueKind.ATTACHMENT_REFERENCE: (str,),
+    ValueKind.BOOLEAN: (bool,),
+    ValueKind.INTEGER: (int,),
+    ValueKind.NUMBER: (int, float),
+    ValueKind.JSON_OBJECT: (dict,),
+    ValueKind.JSON_ARRAY: (list,),
+}
+"""The Python types of values that need no conversion. Timestamps change their type and URIs are parsed."""
+SCALARS = (str, bool, int, type(None))
+"""Those of values for which nothing is declared."""
 _ONE = 1 << 40
 """Fields are counted above this, quotes below: no text has so many."""
 
@@ -72,7 +87,7 @@ def compile_value_check(types: TypeTests) -> FastCheck:
         if not test.counts:
             expression = f"{own} if {expression} else -1" if expression else str(own)
         lines.append(f" if kind is {_type_name(found)}: return {expression}")
-    return _compile_function("v", [*lines, " return -1"], bound)
+    return compile_function("v", [*lines, " return -1"], bound)
 
 
 def compile_list_check(types: TypeTests) -> FastCheck:
@@ -119,7 +134,7 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
         "  return -1",
         f" return total - len(value) * {_ONE} if total >> 40 == len(value) else -1",
     ]
-    return _compile_function("value", body + end, bound)
+    return compile_function("value", body + end, bound)
 
 
 def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
@@ -155,7 +170,8 @@ def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
     return test.expression.format(*names)
 
 
-def _compile_function(argument: str, lines: list[str], bound: dict[str, object]) -> FastCheck:
+def compile_function(argument: str, lines: list[str], bound: dict[str, object]) -> FastCheck:
+    """Compile a function with one argument; `lines` is its body, `bound` the objects that the body names."""
     # Default arguments bind what the tests name: local names are the fastest to look up.
     space: dict[str, Any] = {**bound, "NoneType": type(None)}
     head = f"def fit({argument}{''.join(f', {name}={name}' for name in space)}):"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
 from lenient.arguments.request import ToolCallRequest
-from lenient.unwrap.fast_path import NO_JSON, read_one_defect
-from lenient.unwrap.long_strings import LONG, decode_around_string
+from lenient.scan.plain_text import read_plain_text
+from lenient.unwrap.fast_path import read_one_defect
+from lenient.unwrap.long_strings import LONG, NO_JSON, decode_around_string
+from tests.parser.strategies import examples
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = examples(150)
 TOOL = ToolDefinition.from_json_schema(
     name="tool",
     schema={
@@ -44,7 +47,7 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
     """The request as it comes, and as it comes without the quick ways."""
-    with patch("lenient.arguments.parse.read_one_defect", return_value=None):
+    with patch("lenient.arguments.parse._mend_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
@@ -76,11 +79,103 @@ def test_the_quick_ways_find_what_the_long_way_finds(
         assert quick == long_way
 
 
+class Writer:
+    """Writes a value as models do: each comma, quote, literal and key in one of several ways."""
+
+    def __init__(self, chosen: random.Random, habits: int) -> None:
+        self.chosen = chosen
+        self.habits = habits
+
+    def has(self, habit: int) -> bool:
+        """Is this habit among those of the text, and shown here?"""
+        return bool(self.habits >> habit & 1) and self.chosen.random() < 0.6
+
+    def write(self, value: Any) -> str:
+        if isinstance(value, dict):
+            return self.enclose("{", [f"{self.write_key(n)}: {self.write(v)}" for n, v in value.items()], "}")
+        if isinstance(value, list):
+            return self.enclose("[", list(map(self.write, value)), "]")
+        if isinstance(value, str):
+            return self.write_text(value)
+        return str(value) if self.has(0) else json.dumps(value)
+
+    def enclose(self, opener: str, parts: list[str], closer: str) -> str:
+        gap = self.chosen.choice(["", " ", "\n  "])
+        text = opener + gap + parts[0] if parts else opener
+        for part in parts[1:]:
+            text += ("" if self.has(1) else ",") + self.chosen.choice([" ", "\n  ", "", gap]) + part
+        return text + ("," if parts and self.has(2) else "") + gap + closer
+
+    def write_key(self, name: str) -> str:
+        return name if self.has(3) else self.quote(json.dumps(name, ensure_ascii=False))
+
+    def write_text(self, text: str) -> str:
+        written = json.dumps(text, ensure_ascii=self.has(4))
+        if self.has(5):
+            written = written.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")
+        return self.quote(written)
+
+    def quote(self, written: str) -> str:
+        if not self.has(6):
+            return written.replace("'", "\\'") if self.has(7) else written
+        inner = written[1:-1].replace("'", "\\'")
+        return "'" + (inner.replace('\\"', '"') if self.has(8) else inner) + "'"
+
+
+scalars = st.none() | st.booleans() | st.integers(-9, 10**20) | st.floats(-1e20, 1e20) | texts
+nested = st.recursive(
+    scalars
+    | st.sampled_from(["C:\\temp\\new", "\\\\host\\b", '{"a": 1}', "a\tb\nc", '", "b": ["', "'x'", "None"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "year", "the key", "it's", ""]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@QUICK
+@given(
+    value=values | st.dictionaries(st.sampled_from(["path", "content", "x"]), nested, max_size=3),
+    habits=st.integers(0, 511),
+    seed=st.integers(0, 999),
+    edit=st.none()
+    | st.tuples(st.integers(0, 200), st.integers(0, 2), st.sampled_from(["", ",", '"', "\n", "}"])),
+    tool=st.sampled_from([TOOL, None]),
+)
+def test_plain_texts_are_read_as_the_long_way_reads_them(
+    value: dict[str, Any],
+    habits: int,
+    seed: int,
+    edit: tuple[int, int, str] | None,
+    tool: ToolDefinition | None,
+) -> None:
+    raw = Writer(random.Random(seed), habits).write(value)
+    if edit is not None:
+        at = edit[0] % (len(raw) + 1)
+        raw = raw[:at] + edit[2] + raw[at + edit[1] :]
+    quick, long_way = both(raw, tool)
+    assert quick == long_way
+
+
+def test_texts_of_plain_parts_are_read_at_once() -> None:
+    value = {"path": 'it\'s\n"a"', "n": [{"x": None, "y": ["a", "b"]}, {"x": [True]}], "o": 2.5}
+    for habit in range(9):
+        read = [read_plain_text(Writer(random.Random(seed), 1 << habit).write(value)) for seed in range(20)]
+        assert sum(plain is not None for plain in read) >= 3, habit
+        assert all(plain is None or plain[0] == value for plain in read)
+
+
 def test_each_plain_defect_is_read_the_quick_way() -> None:
     text = json.dumps({"path": "a b.txt", "limit": 3, "content": "one\ntwo"})
-    quick = [read_one_defect(raw, _decoded(raw), lambda *_: True) for raw in broken(text)]
+    quick = [read_one_defect(raw, _decoded(raw), _read_any) for raw in broken(text)]
     assert [exact is not None for exact in quick].count(False) == 1  # the text cut within a string
     assert all(exact is None or exact.diagnostics for exact in quick)
+
+
+def _read_any(text: str) -> dict[str, Any] | None:
+    value = _decoded(text)
+    return value if isinstance(value, dict) else None
 
 
 def _stay(_: object, position: int, *__: object) -> int:
@@ -146,5 +241,33 @@ def test_plain_parts_are_read_as_the_scanner_reads_them(
         raw = raw[: at % (len(raw) + 1)] + put + raw[at % (len(raw) + 1) + length :]
     where = "lenient.scan.simple_members.SimpleReader"
     with patch(f"{where}.read_members", _stay), patch(f"{where}.read_items", _stay):
+        slow = parse_arguments(raw, tool)
+    assert parse_arguments(raw, tool) == slow
+
+
+pieces = st.sampled_from(
+    [
+        '"', '"', '"a"', '"path"', '"content": ', '"limit" ', "limit: 3", "year", ", ", ",",
+        ";", ": ", " ", "\n", "}", "]", ")",
+        "})", "{", "[", "(", "/* x */", "// x\n", "# x\n", "--", "-- ", "+", "=", "...", "…", "\\",
+        '\\"', "\\\\",
+        "'", "a", "B.c(",
+        "$x", ":y", "，", "”", "“", "｝", "0", "x=", "\u200b",
+    ]
+)  # fmt: skip
+
+
+@examples(500)
+@given(
+    before=st.lists(pieces, max_size=6),
+    inner=st.lists(pieces, max_size=25),
+    after=st.sampled_from(['"}', '", "limit": 3}', '"]}', "", '", "tags": ["x"]}', '"}}']),
+    tool=st.sampled_from([TOOL, None]),
+)
+def test_quotes_within_a_text_are_passed_as_if_each_was_looked_at(
+    before: list[str], inner: list[str], after: str, tool: ToolDefinition | None
+) -> None:
+    raw = '{"path": "' + "".join(before) + ' "b" ' + "".join(inner) + after
+    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda _, at, *__: at):
         slow = parse_arguments(raw, tool)
     assert parse_arguments(raw, tool) == slow

@@ -16,6 +16,8 @@ _SPECIAL = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]++|[\ud800-\udfff]",
     re.DOTALL,
 )
+_CONTROLS = re.compile(r"[\x00-\x1f]++")
+_WITHOUT_CONTROLS = dict.fromkeys(range(0x20))
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
@@ -61,35 +63,62 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
     decoded = _decode_strictly(body)
     if decoded is not None:
         return DecodedBody(decoded, [])
-    return _decode_quotes(body, start) or _decode_slowly(body, start, text[start - 1 : start])
+    return _decode_quickly(body, start) or _decode_slowly(body, start, text[start - 1 : start])
 
 
-def _decode_strictly(body: str) -> str | None:
+def _decode_strictly(body: str, *, allow_controls: bool = False) -> str | None:
     """Return the decoded body when the body is valid in JSON, else None."""
     try:
-        decoded, stop = scanstring(body + '"', 0)
+        decoded, stop = scanstring(body + '"', 0, not allow_controls)
     except JSONDecodeError:
         return None
     whole = stop == len(body) + 1 and (decoded.isascii() or _SURROGATE.search(decoded) is None)
     return decoded if whole else None
 
 
-def _decode_quotes(body: str, start: int) -> DecodedBody | None:
-    """Return the decoded body when only its quotes are not valid in JSON, else None.
+def _decode_quickly(body: str, start: int) -> DecodedBody | None:
+    """Return the decoded body when only quotes and control characters are not valid in JSON, else None.
 
-    The quotes are repaired by `str.replace`, which is fast.
+    Such a body is repaired by `str.replace`, which is fast.
     """
-    if "\\\\" in body or body.endswith("\\"):
-        return None
-    plain = body.replace("\\'", "'")
-    decoded = _decode_strictly(plain.replace('\\"', '"').replace('"', '\\"'))
+    decoded, mends = _decode_strictly(body, allow_controls=True), list[StringMend]()
     if decoded is None:
-        return None
-    mends = []
-    if times := len(body) - len(plain):
-        first, last = start + body.index("\\'"), start + body.rindex("\\'") + 2
-        mends.append(StringMend("quote_escape", first, last, times, "\\'", "'"))
-    return DecodedBody(decoded, mends)
+        pieces = body.split("\\\\")  # no backslash in a piece is itself escaped
+        if pieces[-1].endswith("\\"):
+            return None
+        quoted = [piece.replace("\\'", "'") for piece in pieces]
+        written = "\\\\".join([piece.replace('\\"', '"').replace('"', '\\"') for piece in quoted])
+        decoded = _decode_strictly(written, allow_controls=True)
+        if decoded is None:
+            return None
+        if times := sum(map(len, pieces)) - sum(map(len, quoted)):
+            first, last = _find_quote_escapes(pieces)
+            mends.append(StringMend("quote_escape", start + first, start + last, times, "\\'", "'"))
+    if times := len(body) - len(body.translate(_WITHOUT_CONTROLS)):
+        first, last = _find_controls(body, times)
+        sign = body[first]
+        mends.append(StringMend("raw_control_character", start + first, start + last, times, sign, sign))
+    return DecodedBody(decoded, sorted(mends, key=lambda mend: mend.start))
+
+
+def _find_controls(body: str, times: int) -> tuple[int, int]:
+    """Return the offsets of the first control character and after the last one; there are `times` of them."""
+    usual = [sign for sign in "\n\t\r" if sign in body]
+    if sum(map(body.count, usual)) == times:
+        return min(map(body.index, usual)), max(map(body.rindex, usual)) + 1
+    runs = list(_CONTROLS.finditer(body))
+    return runs[0].start(), runs[-1].end()
+
+
+def _find_quote_escapes(pieces: list[str]) -> tuple[int, int]:
+    r"""Return the offsets of the first `\'` and after the last one, in `pieces` joined by two backslashes."""
+    first, last, offset = -1, -1, 0
+    for piece in pieces:
+        if "\\'" in piece:
+            first = offset + piece.index("\\'") if first < 0 else first
+            last = offset + piece.rindex("\\'") + 2
+        offset += len(piece) + 2
+    return first, last
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:

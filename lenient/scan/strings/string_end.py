@@ -120,6 +120,13 @@ class PassedQuotes:
             self.odd = not self.odd
             self.last = at
 
+    def keep_quotes(self, last: int, times: int) -> None:
+        """Count `times` double quotes as text, of which the last is at `last`; no string can end at them."""
+        self.count_brackets(last)
+        self.inner += times
+        self.odd ^= times % 2 == 1
+        self.last = last
+
     def is_apostrophe(self, at: int) -> bool:
         text = self.text
         return (

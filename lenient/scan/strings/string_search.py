@@ -12,8 +12,12 @@ import re
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.strings.string_end import PassedQuotes, StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import (
+    BLANKS,
+    COLONS,
+    COMMAS,
     LONE_KEY,
     NEXT_PART,
+    QUOTED_KEY,
     QUOTES,
     EndFit,
     StringPlace,
@@ -48,6 +52,22 @@ _PAIRS = {"{": "}", "[": "]"}
 _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
 _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
 _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
+_ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
+_BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂]?\s*+[{COLONS}]"
+_KEY_START = rf"[/#:{QUOTES}]|--|{_BARE_KEY}"
+_MAY_END = (
+    rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}]{BLANKS}(?:{_KEY_START}))"
+    rf"|[{COMMAS}]{BLANKS}(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
+    rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{QUOTED_KEY.pattern}"
+)
+_IS_TEXT = r"[\])]*+[\w.(<>=:\\]"
+_INNER_QUOTES = re.compile(
+    rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
+)
+"""Text with double quotes, none of which `score_end` takes for the end of a member once one was passed.
+
+`_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
+"""
 _LOOK = 32  # looking at a quote costs as much as passing so many characters
 
 
@@ -111,6 +131,12 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
                 return StringEnd(body, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
+        if passed.inner and opening == '"' and place.role is StringRole.MEMBER:
+            at = _pass_inner_quotes(text, at, passed, ahead)
+            if at == len(text) or text[at] == "\\":
+                position = at
+                continue
+            position = at + 1
         ahead.left -= passed.count_brackets(at) + _LOOK
         found = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
         if place.role is StringRole.KEY or ahead.left < 0:
@@ -139,6 +165,25 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
         return False
     stray = _STRAY_END.match(text, quote + 1)
     return stray is not None and stray.end() == place.closers
+
+
+def _pass_inner_quotes(text: str, at: int, passed: PassedQuotes, ahead: Lookahead) -> int:
+    """Take quotes from the one at `at` on for text, as long as no end of a string can follow them.
+
+    Return the offset of the first sign that has to be looked at, or `at`.
+    """
+    run = _INNER_QUOTES.match(text, at)
+    end = run.end() if run else at
+    times = text.count('"', at, end)
+    if not times:
+        return at
+    last = text.rfind('"', at, end)
+    cost = last - passed.counted + times * (1 + _LOOK)
+    if ahead.left < cost:
+        return at
+    ahead.left -= cost
+    passed.keep_quotes(last, times)
+    return end
 
 
 def _ends_in_backslash(text: str, at: int, place: StringPlace) -> bool:

@@ -80,11 +80,17 @@ def _at_most(what: str, wanted: float, measured: float) -> Promise:
     return Promise(what, f"≤ {wanted * 100:g}%", f"{measured:.1%}", measured <= wanted)
 
 
+_COMMAS = ("missing commas", "trailing commas")
 _SPEED = (
     ("valid, 300 B", "300 B", ("valid",), 3.0),
-    ("valid, 20 KB", "20 KB", ("valid",), 1.25),
-    ("fence, prose, newlines, closers, encoding, 300 B", "300 B", EXACT, 16.0),
+    ("valid, 20 KB", "20 KB", ("valid",), 2.0),
+    ("fence, prose, newlines, closers, encoding, 300 B", "300 B", EXACT, 20.0),
     ("fence, prose, newlines, closers, encoding, 20 KB", "20 KB", EXACT, 7.0),
+    ("raw newlines and a comma, 20 KB", "20 KB", ("raw newlines and a comma",), 20.0),
+    ("unescaped quotes, 20 KB", "20 KB", ("unescaped quotes",), 120.0),
+    ("single quotes and literals, 300 B", "300 B", ("single quotes and literals",), 80.0),
+    ("single quotes and literals, 20 KB", "20 KB", ("single quotes and literals",), 26.0),
+    ("commas, 300 B", "300 B", _COMMAS, 60.0),
     ("quotes, literals, commas, keys, comments, 300 B", "300 B", GENERAL, 120.0),
     ("quotes, literals, commas, keys, comments, 20 KB", "20 KB", GENERAL, 120.0),
 )

@@ -1,16 +1,17 @@
 """Each text through each reader, as a multiple of `orjson.loads` on the valid text of the same value.
 
 All in one process, in turns, so that a noisy minute is everybody's; the least processor time of many turns
-counts, as noise only ever adds. A reader that gets a text wrong is timed too, and marked.
+counts, as noise only ever adds. Each turn has texts of its own, as no reader meets one text twice in life. A
+reader that gets a text wrong is timed too, and marked.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import cycle, islice
 from time import process_time
 from typing import Any
 
@@ -18,11 +19,12 @@ import orjson
 
 from tests.bench.parser.corpus import Entry
 from tests.bench.parser.scoring import Verdict, verdict
-from tests.bench.parser.texts import DEFECTS, Call, calls
+from tests.bench.parser.texts import Call, samples
 from tests.bench.parser.worker import Worker
 from tests.bench.peers import PEERS, Peer
 
 _SLICE = 0.002  # seconds of one turn; short, so that some turns meet no other work
+_FRESH = 20  # texts of each kind, of which a turn takes the next ones
 _TURNS, _QUICK_TURNS = 40, 7
 _LONGEST = 1.0  # seconds for all turns of one reader on one text
 _FEWEST = 3
@@ -43,33 +45,38 @@ class Timed:
     microseconds: float | None = None
 
 
-def measure(readers: Iterable[str], *, quick: bool = False) -> list[Timed]:
+def measure(
+    readers: Iterable[str], *, quick: bool = False, wanted: Callable[[str], bool] = lambda _: True
+) -> list[Timed]:
+    """Time the readers on the texts whose defects are `wanted`."""
     installed = [PEERS[name] for name in readers if PEERS[name].version is not None]
     workers = {peer.name: Worker(peer.name) for peer in installed}
+    turns = _QUICK_TURNS if quick else _TURNS
     try:
         return [
             timed
-            for call in calls()
-            for defect in DEFECTS
-            for timed in _measure_text(call, defect, installed, workers, _QUICK_TURNS if quick else _TURNS)
+            for kind in zip(*map(samples, range(_FRESH)), strict=True)
+            if wanted(kind[0][0])
+            for timed in _measure_texts(kind, installed, workers, turns)
         ]
     finally:
         for worker in workers.values():
             worker.stop()
 
 
-def _measure_text(
-    call: Call, defect: str, peers: list[Peer], workers: dict[str, Worker], turns: int
+def _measure_texts(
+    kind: Sequence[tuple[str, Call, str]], peers: list[Peer], workers: dict[str, Worker], turns: int
 ) -> Iterator[Timed]:
-    raw = DEFECTS[defect](call)
+    """Time the readers on the texts of one defect and one call."""
+    defect, call, raw = kind[0]
     entry = Entry(defect, call.name, raw, call.arguments, call.tool)
     verdicts = {peer.name: _tried(peer, workers[peer.name], entry) for peer in peers}
+    raws = [text for _, _, text in kind]
     runs: dict[str, Callable[[], object]] = {}
     for peer in peers:
         if verdicts[peer.name] not in (None, Verdict.REFUSED):
-            runs[peer.name] = _run(peer.prepare(call.tool).read, raw)
-    valid = call.valid
-    runs[""] = _run(orjson.loads, valid)
+            runs[peer.name] = _run(peer.prepare(call.tool).read, raws)
+    runs[""] = _run(orjson.loads, [one.valid for _, one, _ in kind])
     least = _least_times(runs, turns)
     for name, given in verdicts.items():
         taken = least.get(name)
@@ -85,15 +92,19 @@ def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
     return verdict(entry, reading, null_is_absent=peer.typed)
 
 
-def _run(read: Callable[[Any], object], raw: str) -> Callable[[], object]:
-    """`read(raw)` as often as fills one turn; calling it returns the seconds of one reading."""
+def _run(read: Callable[[Any], object], raws: list[str]) -> Callable[[], object]:
+    """As many of `raws`, over and over, as fill one turn; calling it returns the seconds of one reading."""
+    read(raws[0])  # whatever is made once
     started = process_time()
-    read(raw)
-    often = max(1, int(_SLICE / (process_time() - started)))
+    for raw in raws:
+        read(raw)
+    often = max(1, int(_SLICE * len(raws) / (process_time() - started)))
+    endless = cycle(raws)
 
     def turn() -> float:
+        fresh = list(islice(endless, often))
         begun = process_time()
-        for _ in repeat(None, often):
+        for raw in fresh:
             read(raw)
         return (process_time() - begun) / often
 
