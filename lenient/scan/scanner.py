@@ -1,6 +1,7 @@
 """Reads one value from broken text, with the span of each part and a diagnostic for each repair.
 
-The text is read in one pass, without going back. An explicit stack replaces recursion. The definition's nodes
+The text is read in one pass, and where brackets or quotes were in doubt once more (`second_reading`). An
+explicit stack replaces recursion. The definition's nodes
 help to tell keys from text. Valid JSON is read without any repair.
 """
 
