@@ -21,13 +21,13 @@ from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError
 from lenient.diagnostics.codes import CODES, Stage
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.located_value import LocatedValue
-from lenient.scan.plain_text import read_plain_text
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect
 from lenient.unwrap.long_strings import NO_JSON
+from lenient.unwrap.plain_text import read_plain_text
 from lenient.validate.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
 from lenient.validate.undeclared import NO_DEFINITION, read_undeclared
 from lenient.validate.validator import Validator

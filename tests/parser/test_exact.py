@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
 from lenient.arguments.request import ToolCallRequest
-from lenient.scan.plain_text import read_plain_text
 from lenient.unwrap.fast_path import read_one_defect
 from lenient.unwrap.long_strings import LONG, NO_JSON, decode_around_string
+from lenient.unwrap.plain_text import read_plain_text
 from tests.parser.strategies import examples
 
 QUICK = examples(150)

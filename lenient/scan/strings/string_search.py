@@ -151,6 +151,14 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
             if ended is not None:
                 return StringEnd(ended, ended, StringClosing.NEXT_PART)
         passed.keep_as_text(at, fit, found)
+    return _find_last_end(start, opening, place, passed, ahead)
+
+
+def _find_last_end(
+    start: int, opening: str, place: StringPlace, passed: PassedQuotes, ahead: Lookahead
+) -> StringEnd:
+    """Return the end of a string when no quote in the text is a good one."""
+    text = passed.text
     if passed.inner == 0:
         ahead.no_close_from.setdefault(opening, start)
     if passed.inner == 1 and passed.fallback is None and _leaves_stray_text(text, passed.first, place):
