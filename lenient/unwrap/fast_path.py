@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from lenient.diagnostics import Diagnostic, Path, render_path, shorten
+from lenient.diagnostics import MAX_FINDINGS, Diagnostic, Path, render_path, shorten
 from lenient.diagnostics.codes import Stage
 from lenient.unwrap.long_strings import LONG, NO_JSON, ReadFitting
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE
@@ -117,7 +117,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     if (len(text) >= LONG or ":\\" in text) and _may_hold_path(value):  # of a long text the search costs more
         return None
     places: list[Path] = []
-    if not _collect_broken(value, None, places):
+    if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
         return None
     if len(places) == 1:  # then no other string has raw ones
         found = [_report_controls(text, 0, len(text), places[0])]

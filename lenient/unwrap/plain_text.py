@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lenient.diagnostics import MAX_DEPTH, MAX_FINDINGS, Diagnostic, join_path
+from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, TooManyFindingsError, join_path
 from lenient.scan.simple_members import LITERALS, NAME, SCALAR, STANDARD, W, parse_number
 from lenient.scan.strings.escapes import decode_body
 
@@ -28,13 +28,13 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
         return None
     reader = _PlainReader(text)
     position = 1
-    while position >= 0:
-        position = (
-            reader.read_members(position) if type(reader.container) is dict else reader.read_items(position)
-        )
-    if not reader.is_whole or len(reader.findings) > MAX_FINDINGS:
+    try:
+        while position >= 0:
+            read = reader.read_members if type(reader.container) is dict else reader.read_items
+            position = read(position)
+    except TooManyFindingsError:
         return None
-    return reader.container, tuple(reader.findings)
+    return (reader.container, tuple(reader.findings.items)) if reader.is_whole else None
 
 
 class _PlainReader:
@@ -48,7 +48,7 @@ class _PlainReader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.findings: list[Diagnostic] = []
+        self.findings = Findings()
         self.container: Any = {}
         self.where = "$"
         self.filled = self.is_whole = False
@@ -187,4 +187,4 @@ class _PlainReader:
         became: str | None = None,
         hint: str | None = None,
     ) -> None:
-        self.findings.append(_NEW(Diagnostic, (code, path, start, end, found, became, None, hint)))
+        self.findings.add(_NEW(Diagnostic, (code, path, start, end, found, became, None, hint)))

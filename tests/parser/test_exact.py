@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
 from lenient.arguments.request import ToolCallRequest
+from lenient.diagnostics import MAX_FINDINGS
 from lenient.unwrap.fast_path import read_one_defect
 from lenient.unwrap.long_strings import LONG, NO_JSON, decode_around_string
 from lenient.unwrap.plain_text import read_plain_text
@@ -268,6 +269,22 @@ def test_quotes_within_a_text_are_passed_as_if_each_was_looked_at(
     before: list[str], inner: list[str], after: str, tool: ToolDefinition | None
 ) -> None:
     raw = '{"path": "' + "".join(before) + ' "b" ' + "".join(inner) + after
-    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda _, at, *__: at):
+    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda *_: -1):
         slow = parse_arguments(raw, tool)
     assert parse_arguments(raw, tool) == slow
+
+
+def test_more_findings_than_are_kept_are_refused_the_quick_way_too() -> None:
+    many = MAX_FINDINGS + 1
+    tags = json.dumps(["a\nb"] * many).replace("\\n", "\n")
+    for raw in (f'{{"path": "a", "tags": {tags}}}', str({"path": "a", "tags": ["b"] * many})):
+        quick, long_way = both(raw, TOOL)
+        assert quick == long_way
+        assert quick.parse_error == "too_many_findings"
+
+
+def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
+    raw = '{"path": "a"' + '"b' * 40_000 + '"}'
+    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda *_: -1):
+        slow = parse_arguments(raw, TOOL)
+    assert parse_arguments(raw, TOOL) == slow

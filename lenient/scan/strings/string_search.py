@@ -118,6 +118,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
     """
     run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
     passed = PassedQuotes(text, start)
+    many = opening == '"' and place.role is StringRole.MEMBER  # quotes may be passed at once
     position = start if ahead.can_close(opening, start) else len(text)
     while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
         position = at + 1
@@ -131,8 +132,9 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
                 return StringEnd(body, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
-        if passed.inner and opening == '"' and place.role is StringRole.MEMBER:
-            at = _pass_inner_quotes(text, at, passed, ahead)
+        if many and passed.inner:
+            after = _pass_inner_quotes(text, at, passed, ahead)
+            many, at = after >= 0, max(at, after)
             if at == len(text) or text[at] == "\\":
                 position = at
                 continue
@@ -178,7 +180,7 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
 def _pass_inner_quotes(text: str, at: int, passed: PassedQuotes, ahead: Lookahead) -> int:
     """Take quotes from the one at `at` on for text, as long as no end of a string can follow them.
 
-    Return the offset of the first sign that has to be looked at, or `at`.
+    Return the offset of the first sign that has to be looked at, or -1 when `ahead.left` ends before.
     """
     run = _INNER_QUOTES.match(text, at)
     end = run.end() if run else at
@@ -188,7 +190,7 @@ def _pass_inner_quotes(text: str, at: int, passed: PassedQuotes, ahead: Lookahea
     last = text.rfind('"', at, end)
     cost = last - passed.counted + times * (1 + _LOOK)
     if ahead.left < cost:
-        return at
+        return -1
     ahead.left -= cost
     passed.keep_quotes(last, times)
     return end
