@@ -72,7 +72,8 @@ class Reject:
     """A line or a value of a file that could not be used; `line` None = the whole file.
 
     `tools` is the hash of the tool definitions with which the file was read, see
-    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`.
+    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`. `part_of` is the log that the file is
+    read as a part of; None = it is a log itself.
     """
 
     file: str
@@ -83,6 +84,7 @@ class Reject:
     snippet: str
     tools: str | None = None
     foreign: ForeignKind | None = None
+    part_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ class Record(msgspec.Struct, gc=False):
 
     `value` is the decoded object, or the value that the format's own `decode` returned for a line. `where` is
     the line on which the record begins. `data` holds the record's bytes as in the file, with or without the
-    final line break, and `start` is the byte offset of the first of them.
+    final line break, and `start` is the byte offset of the first of them. `file` is the path of the file that
+    the record is the content of, in the tree of a session that is spread over files; None for other logs.
     """
 
     where: LogLine
@@ -27,6 +28,7 @@ class Record(msgspec.Struct, gc=False):
     _line: int = 0  # … and passed so many line breaks
     _in_lines: bool | None = None  # whether the record has more than one; None = not looked yet
     _missed: int = 0  # texts that were not found: each was looked for to the end of the record
+    file: str | None = None
 
     def find_line(self, token: str, *, past: bool = False) -> LogLine:
         """Return the line of the next occurrence of `token`, searched from the place of the previous match.

@@ -7,6 +7,7 @@ The container is the way in which the objects of a log are laid out:
   after another;
 - `stream`: server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), the `data` of
   each event is a record;
+- `files`: the files of one session, one after another (`ingest.decoding.session_files`);
 - `yaml`: an HTTP cassette (recorded requests and responses), one YAML document.
 
 The containers `document` and `yaml` are held in memory whole, so for them `max_line` is the limit of the
@@ -39,6 +40,7 @@ from ingest.decoding.lines import (
     read_blocks,
     read_lines,
 )
+from ingest.decoding.session_files import FileRecords, is_session_files
 from ingest.events import LogLine, Rejected
 from ingest.record import Record
 
@@ -65,11 +67,24 @@ class Container(StrEnum):
     LINES = "lines"
     DOCUMENT = "document"
     STREAM = "stream"
+    FILES = "files"
     YAML = "yaml"
+
+    @property
+    def is_lines(self) -> bool:
+        """True when each record stands on a line of its own."""
+        return self in (Container.LINES, Container.FILES)
+
+    @property
+    def is_rewritten(self) -> bool:
+        """True when a log with other content tells its sessions again, from their beginning."""
+        return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 
 def detect_container(head: bytes) -> Container:
     """Return the container of a file that begins with `head`; `lines` when no other is recognised."""
+    if is_session_files(head):
+        return Container.FILES
     start = head.removeprefix(_BOM).lstrip()
     if start.startswith(b"["):
         return Container.DOCUMENT
@@ -111,9 +126,12 @@ def read_records(
     A part that cannot be decoded is yielded as one `Rejected`. `max_line` is the longest line (or document)
     in bytes. For the container `lines`, `decode` decodes a line and `size` is the number of bytes per read.
     """
-    if container is Container.LINES:
-        for line in read_lines(stream, max_line, size):
-            yield line if isinstance(line, Rejected) else _record_of_line(line, decode)
+    if container.is_lines:
+        records = (
+            line if isinstance(line, Rejected) else _record_of_line(line, decode)
+            for line in read_lines(stream, max_line, size)
+        )
+        yield from FileRecords().attach(records) if container is Container.FILES else records
     elif container is Container.STREAM:
         yield from _read_event_stream(stream, max_line)
     else:
@@ -149,21 +167,27 @@ def read_batches(
     decode: Decode = decode_object,
     skim: Skim | None = None,
     begin: LogLine = BEGIN,
+    files: FileRecords | None = None,
 ) -> Iterator[RecordBatch]:
     """Yield the records of a file in batches, one batch per block of lines, as a load reads them.
 
     The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, when
-    given, is tried on a line before `decode`. Containers other than `lines` give batches of one record.
+    given, is tried on a line before `decode`. `files` notes the files of the container `files`. Containers
+    that are no lines give batches of one record.
     """
-    if container is not Container.LINES:
+    if not container.is_lines:
         yield from map(_single_record_batch, read_records(stream, container, max_line))
         return
+    files = files or FileRecords()
     for block in read_blocks(stream, max_line, begin=begin):
-        yield (
+        batch = (
             _single_record_batch(block)
             if isinstance(block, Rejected)
             else _batch_of_block(block, decode, skim)
         )
+        if container is Container.FILES:
+            batch = batch._replace(records=files.attach(batch.records))
+        yield batch
 
 
 def _single_record_batch(record: Record | Rejected) -> RecordBatch:

@@ -22,7 +22,7 @@ The item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
   are those in models' replies, not spans of tools: a call that was refused before it ran has no span.
 - Copilot in Visual Studio (`service.name` vs-copilot) writes `invoke_agent` and `execute_tool` spans and none
   for a model call: there each run of a tool is a call, of the agent's model. Text, tokens and refused calls
-  are unknown.
+  are unknown. One trace may hold agents of several conversations: each root's is a session of its own.
 - Several instrumentations describe one model call in spans inside one another: the innermost counts.
 - Every request repeats the conversation; a call in it was counted as a reply, if its span is in the file.
 - Arguments must be objects by the convention, so that text that was not JSON is gone. Text counts as the

@@ -2,13 +2,16 @@
 
 **On disk.** Dumps of `agent.messages`: an array, or one message a line; objects with `messages` and
 `system_prompt`, by themselves or under the names of runs. Strands' own session manager writes one message a
-file, `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python): such
-a file by itself is rejected, and the reason says how the folder becomes one file. Seen: six conversations in
-a fixture of strands-agents/evals; session files unseen, after the source.
+file, `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python): all
+files of a session folder are read as one log, and each agent's messages are a session. A message's file
+elsewhere is rejected. Seen: six conversations in a fixture of strands-agents/evals; session folders unseen,
+after the source.
 
 **Shape.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,
 content}}]}`, one key a block, with no `type`. A session file has it as `message` (`redact_message` where a
-guardrail changed it), beside `message_id` and `created_at`. Each conversation is a session.
+guardrail changed it), beside `message_id` and `created_at`. Each conversation is a session; in a session
+folder its id is that of the folder, with `/` and the agent's id unless that is `default`. `session.json`,
+`agent.json` and `multi_agent.json` hold no messages.
 
 **Traps.**
 - Results stand in a user message: it begins no turn.
@@ -28,6 +31,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_time
 from ingest.decoding.lines import make_snippet
+from ingest.decoding.session_files import read_producer
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.formats.provider_messages.bedrock_converse import is_message
@@ -50,12 +54,13 @@ SOURCE = Source(
 
 _REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))
 _FILE = re.compile(r"message_[0-9]{1,9}\.json")
-_ALONE = (
-    "one message of a session; `jq -s 'sort_by(.message_id)' message_*.json > session.json` makes one file"
-)
+_ALONE = "one message of a session; name the folder session_<id>, with agents/agent_<id>/messages in it"
+_DEFAULT = "default"  # the id of an agent to which nobody gave one
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    if head and (producer := read_producer(head[0])) is not None:
+        return producer == SOURCE.name
     return bool(head) and all(map(_is_ours, head))
 
 
@@ -94,10 +99,24 @@ class _StrandsMessages(MessageDump):
         self._is_piece = _FILE.fullmatch(about.name) is not None
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        if self._is_piece and _is_session_message(record.value):
+        if record.file is not None:
+            yield from self._take_file(record, record.file.split("/"))
+        elif read_producer(record.value) is not None:
+            return
+        elif self._is_piece and _is_session_message(record.value):
             yield Rejected(record.where, "missing_field", _ALONE, make_snippet(record.data))
         else:
             yield from super().take(record)
+
+    def _take_file(self, record: Record, folders: list[str]) -> Iterator[Event | Rejected]:
+        if folders[-2] != "messages":
+            return
+        if not _is_session_message(record.value):
+            reason = "no message with a role and content"
+            yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
+            return
+        session, agent = folders[0].removeprefix("session_"), folders[2].removeprefix("agent_")
+        yield from self.take_message(session if agent == _DEFAULT else f"{session}/{agent}", record)
 
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
         return None if is_message(value) or _is_session_message(value) else _list_conversations(value)

@@ -52,7 +52,10 @@ def retry_rejected(
     when none are given now. `options` are those of `ingest.pipeline.load.load`.
     """
     store_dir = store_dir.absolute()
-    names = {reject.file: reject.tools for reject in list_rejects(store_dir, files=files, code=code)}
+    names = {
+        reject.part_of or reject.file: reject.tools
+        for reject in list_rejects(store_dir, files=files, code=code)
+    }
     catalog, _ = read_given_definitions(store_dir, tools)
     ledger = _open_ledger(store_dir)
     again: dict[str, Named] = {}

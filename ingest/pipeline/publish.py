@@ -273,7 +273,7 @@ def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
         "parser_version": PARSER_VERSION,
         "files_loaded": report.loaded,
         "files_unchanged": report.unchanged + report.moved,
-        "files_rejected": len(report.rejected),
+        "files_rejected": sum(one.foreign is None for one in report.rejected),
         "bytes": report.bytes,
         "lines": report.lines,
         "sessions": report.sessions,

@@ -13,6 +13,8 @@ from ingest.pipeline.reading.format_recognition import UnusableFileError, recogn
 from ingest.sources.agent_places import FoundFiles, find_agent_files
 from ingest.sources.discovery import look_at_file
 from ingest.sources.known_agents import AGENTS
+from ingest.sources.log_file import LogFile
+from ingest.sources.session_trees import gather_trees
 
 _TRIED = 3  # files of an agent, the newest, whose beginnings say whether a format reads them
 
@@ -21,7 +23,7 @@ _TRIED = 3  # files of an agent, the newest, whose beginnings say whether a form
 class AgentSurvey:
     """The logs of an agent on this machine.
 
-    `unit` is what one file holds (session, event, database). `bytes` is their size, `newest` the time of the
+    `unit` is what one log holds (session, event, database). `bytes` is their size, `newest` the time of the
     last change. `is_read` is False when no format reads them. `unreadable` are folders that could not be
     read, each with the reason.
     """
@@ -55,35 +57,29 @@ def list_readable_logs() -> list[str]:
 
 
 def _survey_files(found: FoundFiles) -> AgentSurvey:
-    size, by_time = 0, []
-    for entry in found.files:
-        try:
-            state = entry.stat()
-        except OSError:  # gone by now
-            continue
-        size += state.st_size
-        by_time.append((state.st_mtime, entry.path))
-    by_time.sort(reverse=True)
+    files = [look_at_file(entry.path) for entry in found.files]
+    logs = [log for log in gather_trees(files, look_at_file).logs if log.problem is None]
+    logs.sort(key=lambda log: (log.seen.mtime_ns, log.name), reverse=True)
     return AgentSurvey(
         agent=found.agent.agent,
         unit=found.agent.unit,
-        files=len(by_time),
-        bytes=size,
-        newest=datetime.fromtimestamp(by_time[0][0], UTC) if by_time else None,
-        is_read=any(_is_read(path) for path in _spread(by_time)),
-        paths=tuple(sorted(path for _, path in by_time)),
+        files=len(logs),
+        bytes=sum(log.seen.size for log in logs),
+        newest=datetime.fromtimestamp(logs[0].seen.mtime_ns / 1e9, UTC) if logs else None,
+        is_read=any(map(_is_read, _spread(logs))),
+        paths=tuple(sorted(entry.path for entry in found.files)),
         unreadable=tuple(found.unreadable),
     )
 
 
-def _spread(by_time: list[tuple[float, str]]) -> Iterable[str]:
-    """Return the newest files and the oldest: an older version may have written logs that can be read."""
-    return [path for _, path in (*by_time[:_TRIED], *by_time[-1:])]
+def _spread(by_time: list[LogFile]) -> Iterable[LogFile]:
+    """Return the newest logs and the oldest: an older version may have written logs that can be read."""
+    return (*by_time[:_TRIED], *by_time[_TRIED:][-1:])
 
 
-def _is_read(path: str) -> bool:
+def _is_read(log: LogFile) -> bool:
     try:
-        recognise_log(look_at_file(path), MAX_LINE)
+        recognise_log(log, MAX_LINE)
     except (OSError, UnusableFileError):
         return False
     return True

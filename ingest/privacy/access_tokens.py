@@ -25,14 +25,13 @@ from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
 
-from ingest.privacy.matches import Match, SearchedText
+from ingest.privacy.matches import Detector, Match, SearchedText
 
 _SHORTEST = 20  # characters of a run that may be a token; the shortest are the key ids of AWS
 _LONGEST = 1_200  # characters looked at from where a token may begin …
 _TRIES = 16  # … and places in a run where one may: hostile text costs no more
 _PREFIX = 20  # characters before a run that may belong to a token: `SG.`, `dp.pt.`, `1//0`
 _RUN = b"a" * _SHORTEST
-_IN_RUN = bytes(97 if bytes([byte]).isalnum() or byte in b"_-" else 32 for byte in range(256))
 _TAIL = re.compile(r"[\w-]*")
 _DOTTED_TAIL = re.compile(r"[\w.=-]*")
 _TORN_LONGEST = 200
@@ -188,7 +187,7 @@ class TokenDetector:
         three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
         longest_first = sorted(begins, key=len, reverse=True)
         self._begin = re.compile(
-            f"{fresh}(?={three})(?:{'|'.join(map(re.escape, longest_first))})" if begins else "(?!)"
+            f"(?={three}){fresh}(?:{'|'.join(map(re.escape, longest_first))})" if begins else "(?!)"
         )
         self._begins = begins
         self._patterns = {
@@ -196,25 +195,30 @@ class TokenDetector:
         }
         self._types = types
 
-    def find(self, looked: SearchedText) -> Iterator[Match]:
-        yield from self._find_torn(looked.text)
+    def detectors(self) -> Iterator[Detector]:
+        """Yield the detectors of these types of tokens."""
+        yield Detector(self.find_torn, guard=_ends_in_run)
         if "azure" in self._types:
-            yield from _find_azure_secrets(looked)
-        if len(looked.lower) < _SHORTEST:
-            return
-        flat = looked.flat.translate(_IN_RUN)
-        start, behind = flat.find(_RUN), 0
-        while start >= 0:
-            end = flat.find(b" ", start)
-            end = len(flat) if end < 0 else end
-            yield from self._find_by_sign(looked.text, start, end)
-            yield from self._find_by_prefix(looked.text, max(behind, start - _PREFIX), end)
-            behind = end
-            start = flat.find(_RUN, end)
+            yield Detector(_find_azure_secrets, ("q~",))
+        yield Detector(self.find_whole, guard=_has_run)
 
-    def _find_by_prefix(self, text: str, start: int, end: int) -> Iterator[Match]:
+    def find_whole(self, looked: SearchedText) -> Iterator[Match]:
+        """Yield tokens in runs of characters that are long enough."""
+        text, runs = looked.text, looked.runs
+        start, behind = runs.find(_RUN), 0
+        while start >= 0:
+            end = runs.find(b" ", start + _SHORTEST)
+            end = len(text) if end < 0 else end
+            if text[start - 1 : start] == ":" or text[end : end + 1] == ".":
+                yield from self._find_by_sign(text, start, end)
+            begin = self._begin.search(text, max(behind, start - _PREFIX), end + 1)
+            if begin is not None:
+                yield from self._find_by_prefix(text, begin, end)
+            behind = end
+            start = runs.find(_RUN, end)
+
+    def _find_by_prefix(self, text: str, begin: re.Match[str] | None, end: int) -> Iterator[Match]:
         for _ in range(_TRIES):
-            begin = self._begin.search(text, start, end + 1)
             if begin is None:
                 return
             at, kind = begin.start(), self._begins[begin[0]]
@@ -222,11 +226,11 @@ class TokenDetector:
             if found := self._patterns[kind].match(text, at, at + _LONGEST):
                 start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, found.end())
                 yield Match(at, start, kind)
+            begin = self._begin.search(text, start, end + 1)
 
-    def _find_torn(self, text: str) -> Iterator[Match]:
+    def find_torn(self, looked: SearchedText) -> Iterator[Match]:
         """Yield the beginning of a token at the end of a text that the log or a format has cut off."""
-        if not text[-1:].isalnum() and text[-1:] not in ("-", "_"):
-            return
+        text = looked.text
         start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)
         if (
@@ -246,6 +250,14 @@ class TokenDetector:
             yield from _first_match(_TELEGRAM, text, range(max(0, start - 11), start - 8), "telegram")
         if text[end : end + 1] == "." and "discord" in self._types:
             yield from _first_match(_DISCORD, text, range(max(start, end - 26), end - 23), "discord")
+
+
+def _has_run(looked: SearchedText) -> bool:
+    return _RUN in looked.runs
+
+
+def _ends_in_run(looked: SearchedText) -> bool:
+    return looked.text[-1:].isalnum() or looked.text[-1:] in ("-", "_")
 
 
 def _find_azure_secrets(looked: SearchedText) -> Iterator[Match]:

@@ -56,7 +56,7 @@ _NAMED_PHONE = re.compile(
     re.IGNORECASE,
 )
 _NAMED_SHORTEST = 7  # digits
-_PHONE_WORDS = ("phone", "mobile", "tel", "fax")
+PHONE_NEEDLES = ("phone", "mobile", "tel", "fax")
 
 
 def find_cards(looked: SearchedText) -> Iterator[Match]:
@@ -105,10 +105,12 @@ def _find_iban_end(text: str, found: re.Match[str]) -> int | None:
     return end if int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1 else None
 
 
-def find_phones(looked: SearchedText) -> Iterator[Match]:
-    """Yield phone numbers with a country's code, in North American form, or beside a telling word."""
+def find_international_phones(looked: SearchedText) -> Iterator[Match]:
+    """Yield phone numbers with a plus sign and a country's code."""
     text = looked.text
     for place in looked.find_needle("+"):
+        if not text[place + 1 : place + 2].isdigit():
+            continue
         found = _PHONE.match(text, place, place + 64)
         if found is None or (place and _BEFORE_PHONE.match(text, place - 1)):
             continue
@@ -116,11 +118,20 @@ def find_phones(looked: SearchedText) -> Iterator[Match]:
         # In a diff a plus sign begins a line that was added.
         if not plain or (len(found[0]) >= _PLAIN_SHORTEST and text[place - 1 : place] not in ("", "\n")):
             yield Match(*found.span(), "phone")
+
+
+def find_american_phones(looked: SearchedText) -> Iterator[Match]:
+    """Yield phone numbers in the form of North America."""
     for run in _AMERICAN_SHAPE.finditer(looked.shape):
-        for found in _AMERICAN.finditer(text, max(0, run.start() - _AMERICAN_LONGEST), run.end() + 2):
+        start = max(0, run.start() - _AMERICAN_LONGEST)
+        for found in _AMERICAN.finditer(looked.text, start, run.end() + 2):
             yield Match(*found.span(), "phone")
-    for word in _PHONE_WORDS:
-        for place in looked.find_needle(word) if word in looked.lower else ():
-            found = _NAMED_PHONE.match(text, place + len(word), place + 64)
+
+
+def find_named_phones(looked: SearchedText) -> Iterator[Match]:
+    """Yield phone numbers beside a telling word."""
+    for word in PHONE_NEEDLES:
+        for place in looked.find_needle(word):
+            found = _NAMED_PHONE.match(looked.text, place + len(word), place + 64)
             if found and sum(map(str.isdecimal, found[1])) >= _NAMED_SHORTEST:
                 yield Match(*found.span(1), "phone")

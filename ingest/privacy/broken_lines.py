@@ -15,7 +15,7 @@ from ingest.privacy.decoded_views import View
 from ingest.privacy.placeholders import Spot, merge_spots
 
 _GLUED = frozenset("+/=.@%~_-?")  # signs that a value may have beside the place where a line ends
-_BREAK = re.compile(r"\n[ \t]{0,40}(?=[\w+/=.@%~?-])")
+_BREAK = re.compile(r"\n(?<=[\w+/=.@%~?\r\\ -]\n)[ \t]{0,40}(?=[\w+/=.@%~?-])")
 _TELLING = re.compile(
     r"[\d@]"
 )  # stands in nearly every value that only shows when its parts are put together
@@ -73,13 +73,17 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
     chain: _Window | None = None
     for found in _BREAK.finditer(text):
         at, behind = found.span()
-        while at and text[at - 1] in "\r\\ ":
-            at -= 1
-        if not at or not (text[at - 1].isalnum() or text[at - 1] in _GLUED):
+        if text[at - 1] in "\r\\ ":
+            while at and text[at - 1] in "\r\\ ":
+                at -= 1
+            if not at or not (text[at - 1].isalnum() or text[at - 1] in _GLUED):
+                continue
+        before = text[max(0, at - _RUN_USUAL) : at].rsplit(maxsplit=1)[-1]
+        after = text[behind : behind + _RUN_USUAL].split(maxsplit=1)[0]
+        if at not in forced and not _may_be_value(before + after):
             continue
-        left, right = _run_start(text, at), _run_end(text, behind)
-        if at not in forced and not _may_be_value(text, left, at, behind, right):
-            continue
+        left = at - len(before) if len(before) < _RUN_USUAL else _run_start(text, at)
+        right = behind + len(after) if len(after) < _RUN_USUAL else _run_end(text, behind)
         window = _Window(max(left - _CONTEXT, 0), [(at, behind)], right)
         windows.append(window)
         if chain is not None and chain.end >= left and len(chain.breaks) < _LINES_MOST:
@@ -93,26 +97,20 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
     return windows
 
 
-def _may_be_value(text: str, left: int, at: int, behind: int, right: int) -> bool:
-    length = at - left + right - behind
-    telling = _TELLING.search(text, left, at) or _TELLING.search(text, behind, right)
-    return length >= _RUN_LONG or (length >= _RUN_SHORTEST and telling is not None)
+def _may_be_value(joined: str) -> bool:
+    """Return False when what stands before and after the end of a line is short and plain, as words are."""
+    length = len(joined)
+    return length >= _RUN_LONG or (
+        length >= _RUN_SHORTEST and not joined.isalpha() and _TELLING.search(joined) is not None
+    )
 
 
 def _run_start(text: str, end: int) -> int:
-    for longest in (_RUN_USUAL, _RUN_LONGEST):
-        run = len(text[max(0, end - longest) : end].rsplit(maxsplit=1)[-1])
-        if run < longest:
-            break
-    return end - run
+    return end - len(text[max(0, end - _RUN_LONGEST) : end].rsplit(maxsplit=1)[-1])
 
 
 def _run_end(text: str, start: int) -> int:
-    for longest in (_RUN_USUAL, _RUN_LONGEST):
-        run = len(text[start : start + longest].split(None, 1)[0])
-        if run < longest:
-            break
-    return start + run
+    return start + len(text[start : start + _RUN_LONGEST].split(maxsplit=1)[0])
 
 
 class WholeValues:

@@ -20,7 +20,9 @@ _ESCAPE = re.compile(
     r"|(?<=%)[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*"
     r"|(?<=&)(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
 )
-_LAYOUT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_SHORT = {rf"\{sign}": sign for sign in "\"'`\\/"} | {
+    r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\b": "\b", r"\f": "\f",
+}  # fmt: skip
 _LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # bytes of UTF-8
 
 
@@ -118,7 +120,8 @@ def _decode(text: str, parent: View | None) -> View | None:
     last = length = 0
     for found in _ESCAPE.finditer(text):
         start, end = found.span()
-        pieces = _decode_escape(found[0])
+        escape = found[0]
+        pieces = ((_SHORT[escape], 2),) if escape in _SHORT else _decode_escape(escape)
         if not pieces:
             continue
         parts.append(text[last:start])
@@ -140,9 +143,6 @@ def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
     """Return the characters that an escape stands for, each with the number of characters that spell it."""
     first = escape[0]
     if first == "\\":
-        sign = escape[1]
-        if len(escape) == 2:
-            return ((_LAYOUT.get(sign, sign), 2),)
         digits = escape[2:]
         return ((chr(int(digits, 16)), len(escape)),)
     if first == "%":

@@ -58,7 +58,7 @@ def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
 
     A long user without a password is a token, as in https://TOKEN@host/repository.git.
     """
-    for place in looked.find_needle("://"):
+    for place in looked.find_needle("://") if "@" in looked.text else ():
         found = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)
         found = found or _URL_TOKEN.match(looked.text, place, place + _LONGEST)
         if found and not found[1].startswith("$"):

@@ -10,6 +10,7 @@ ESCAPED_LETTER = r"\\+u[0-9a-fA-F]{4}"  # as JSON writes `é` when it must be AS
 _SHAPES = bytes(
     49 if chr(byte).isdecimal() else 97 if chr(byte).isalpha() else byte for byte in range(128)
 ) + bytes(range(128, 256))
+_RUNS = bytes(97 if bytes([byte]).isalnum() or byte in b"_-" else 32 for byte in range(256))
 _ESCAPE = re.compile(r"\\+[bfnrt]")
 
 
@@ -25,26 +26,23 @@ class SearchedText:
     """A text to search.
 
     `lower` is the same text in lower case with `?` for each character outside ASCII; fixed texts are found
-    fast in it. `shape` has `a` for each letter of it and `1` for each digit.
+    fast in it. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each character that
+    an access token may have, and blanks. `first` is where the redactor has found each needle first.
     """
 
-    __slots__ = ("_shape", "flat", "lower", "text")
+    __slots__ = ("first", "lower", "runs", "shape", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.flat = text.encode("ascii", "replace").lower()  # `lower` as bytes
-        self.lower = self.flat.decode("ascii")
-        self._shape: bytes | None = None
-
-    @property
-    def shape(self) -> bytes:
-        if self._shape is None:
-            self._shape = self.flat.translate(_SHAPES)
-        return self._shape
+        flat = text.encode("ascii", "replace")
+        self.lower = flat.lower().decode("ascii")
+        self.shape = flat.translate(_SHAPES)
+        self.runs = flat.translate(_RUNS)
+        self.first: dict[str, int] = {}
 
     def find_needle(self, needle: str) -> Iterator[int]:
-        """Yield the offsets of a fixed text (in lower case); matches do not overlap."""
-        position = self.lower.find(needle)
+        """Yield the offsets of one of the needles of a `Detector`; matches do not overlap."""
+        position = self.first.get(needle, -1)
         while position >= 0:
             yield position
             position = self.lower.find(needle, position + len(needle))
@@ -61,16 +59,23 @@ class SearchedText:
 Find = Callable[[SearchedText], Iterator[Match]]
 
 
+def has_digits(looked: SearchedText) -> bool:
+    """Return True for a text with four digits side by side."""
+    return b"1111" in looked.shape
+
+
 class Detector(NamedTuple):
     """A function that finds matches in a text.
 
-    `find` is called only for texts that contain one of `needles` (in lower case); by default for all texts.
-    `labelled`: what it finds has no form of its own, but something beside it that tells what it is.
+    `find` is called only for texts that contain one of `needles` (in lower case), or for which `guard` is
+    true; for all texts when it has neither. `labelled`: what it finds has no form of its own, but something
+    beside it that tells what it is.
     """
 
     find: Find
-    needles: tuple[str, ...] = ("",)
+    needles: tuple[str, ...] = ()
     labelled: bool = False
+    guard: Callable[[SearchedText], bool] | None = None
 
 
 class LabelDetector(NamedTuple):

@@ -70,7 +70,7 @@ _BEFORE = 40  # characters of a name before its needle
 
 # After the name: what closes it, a sign, and the value, in quotes, in escaped quotes, cut off, or bare.
 _VALUE = re.compile(
-    r"""(?P<tail>[\w-]{0,32})(?:
+    r"""(?P<tail>[\w-]{0,32}+)(?:
       (?P<close>[\]\\"'`”’]{0,8})
       (?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}
         | \s{0,2},\s{0,2}(?P<pair>\\*["']value\\*["']\s{0,4}:\s{0,4}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -24,6 +24,7 @@ _NUMBER_SMALLEST = 10**12  # no card has fewer digits
 _VALUES = frozenset({"value", "default", "example", "examples", "const", "enum"})
 _NAMES = ("name", "key", "header")
 _NAMES_KEPT = 8_192
+_CHARACTERS_KEPT = 2_000_000  # of texts whose results are kept: agents repeat prompts in every request
 
 
 class _Needle(NamedTuple):
@@ -44,7 +45,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
             needles.setdefault(text, _Needle(text, [], [])).places.append(place)
     first: list[_Needle] = []
     for needle in sorted(needles.values(), key=lambda needle: len(needle.text)):
-        within = next((one for one in first if one.text and one.text in needle.text), None)
+        within = next((one for one in first if one.text in needle.text), None)
         if within is None:
             first.append(needle)
         else:
@@ -63,12 +64,17 @@ class Redactor:
     key: bytes
     _detectors: tuple[Detector, ...] = field(init=False, repr=False)
     _needles: list[_Needle] = field(init=False, repr=False)
+    _guards: list[tuple[int, Callable[[SearchedText], bool] | None]] = field(init=False, repr=False)
     _name: Any = field(init=False, repr=False)
+    _known: tuple[dict[str, str], dict[str, str]] = field(init=False, repr=False)  # results, by `parsed`
+    _kept: int = field(init=False, repr=False)  # characters in them
 
     def __post_init__(self) -> None:
         self._detectors = self.rules.detectors()
         self._needles = _order_needles(self._detectors)
-        self._name = lru_cache(_NAMES_KEPT)(self.redact_text)
+        self._guards = [(at, one.guard) for at, one in enumerate(self._detectors) if not one.needles]
+        self._name = lru_cache(_NAMES_KEPT)(self._redact)
+        self._forget()
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[RedactionRules, bytes]]:
         return Redactor, (self.rules, self.key)
@@ -83,6 +89,21 @@ class Redactor:
 
         `parsed`: `lenient` will parse the text, so every escape must stay valid.
         """
+        known = self._known[parsed]
+        new = known.get(text)
+        if new is None:
+            new = known[text] = self._redact(text, parsed=parsed)
+            if new == text:
+                self._known[not parsed][text] = text
+            self._kept += len(text)
+            if self._kept > _CHARACTERS_KEPT:
+                self._forget()
+        return new
+
+    def _forget(self) -> None:
+        self._known, self._kept = ({}, {}), 0
+
+    def _redact(self, text: str, *, parsed: bool = False) -> str:
         if len(text) < _SHORTEST:
             return text
         spots = self._find_spots(text)
@@ -108,19 +129,21 @@ class Redactor:
         found.sort(key=itemgetter(0, 1))
         return [spot for *_, spot in found]
 
-    def _find_matches(self, text: str) -> Iterator[tuple[int, Match]]:
+    def _find_matches(self, text: str) -> list[tuple[int, Match]]:
         looked = SearchedText(text)
-        lower = looked.lower
-        wanted: set[int] = set()
+        find, first = looked.lower.find, looked.first
+        wanted = {place for place, guard in self._guards if guard is None or guard(looked)}
         for needle, places, longer in self._needles:
-            if needle in lower:
+            at = find(needle)
+            if at >= 0:
+                first[needle] = at
                 wanted.update(places)
                 for other, its_places in longer:
-                    if other in lower:
+                    at = find(other)
+                    if at >= 0:
+                        first[other] = at
                         wanted.update(its_places)
-        for place in sorted(wanted):
-            for match in self._detectors[place].find(looked):
-                yield place, match
+        return [(place, match) for place in sorted(wanted) for match in self._detectors[place].find(looked)]
 
     def _find_broken(
         self, text: str, view: View | None, whole: Sequence[Spot], rank: int

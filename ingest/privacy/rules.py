@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -24,7 +24,14 @@ from typing import Any
 
 from ingest.errors import OptionError
 from ingest.privacy.access_tokens import TOKEN_TYPES, TokenDetector
-from ingest.privacy.account_numbers import find_cards, find_ibans, find_phones
+from ingest.privacy.account_numbers import (
+    PHONE_NEEDLES,
+    find_american_phones,
+    find_cards,
+    find_ibans,
+    find_international_phones,
+    find_named_phones,
+)
 from ingest.privacy.labelled_secrets import (
     BESIDE,
     KEY_NEEDLES,
@@ -33,7 +40,7 @@ from ingest.privacy.labelled_secrets import (
     find_random_text,
     find_url_passwords,
 )
-from ingest.privacy.matches import Detector, Match, SearchedText
+from ingest.privacy.matches import Detector, Match, SearchedText, has_digits
 from ingest.privacy.named_secrets import NAME_NEEDLES, find_named_secrets
 from ingest.privacy.personal_data import HOME_NEEDLES, find_emails, find_home_names
 from ingest.privacy.request_credentials import (
@@ -46,20 +53,24 @@ from ingest.privacy.request_credentials import (
 
 RULES_VERSION = 2  # what the detectors find; a file read with another version is read again
 
-_DETECTORS: Mapping[str, Detector] = {
-    "key": Detector(find_private_keys, KEY_NEEDLES),
-    "url_password": Detector(find_url_passwords, ("@",)),
-    "authorization": Detector(find_authorization, ("authorization", "basic "), labelled=True),
-    "cookie": Detector(find_cookies, COOKIE_NEEDLES, labelled=True),
-    "command": Detector(find_command_passwords, COMMAND_NEEDLES, labelled=True),
-    "password": Detector(find_named_secrets, NAME_NEEDLES, labelled=True),
-    "email": Detector(find_emails, ("@",)),
-    "card": Detector(find_cards),
-    "iban": Detector(find_ibans),
-    "phone": Detector(find_phones),
-    "home": Detector(find_home_names, HOME_NEEDLES),
-    "high_entropy": Detector(find_random_text),
-    "ip": Detector(find_public_addresses),
+_DETECTORS: Mapping[str, Sequence[Detector]] = {
+    "key": (Detector(find_private_keys, KEY_NEEDLES),),
+    "url_password": (Detector(find_url_passwords, ("://",)),),
+    "authorization": (Detector(find_authorization, ("authorization", "basic "), labelled=True),),
+    "cookie": (Detector(find_cookies, COOKIE_NEEDLES, labelled=True),),
+    "command": (Detector(find_command_passwords, COMMAND_NEEDLES, labelled=True),),
+    "password": (Detector(find_named_secrets, NAME_NEEDLES, labelled=True),),
+    "email": (Detector(find_emails, ("@",)),),
+    "card": (Detector(find_cards, guard=has_digits),),
+    "iban": (Detector(find_ibans, guard=has_digits),),
+    "phone": (
+        Detector(find_international_phones, ("+",)),
+        Detector(find_american_phones, guard=has_digits),
+        Detector(find_named_phones, PHONE_NEEDLES),
+    ),
+    "home": (Detector(find_home_names, HOME_NEEDLES),),
+    "high_entropy": (Detector(find_random_text),),
+    "ip": (Detector(find_public_addresses),),
 }
 _NAMES = frozenset(_DETECTORS) | TOKEN_TYPES | {one.kind for one in BESIDE}
 _OFF = frozenset({"high_entropy", "ip"})
@@ -94,8 +105,8 @@ class RedactionRules:
         """
         own = (Detector(one.find) for one in self.own)
         beside = (Detector(one.find, (one.needle,), labelled=True) for one in BESIDE if one.kind in self.on)
-        named = (detector for name, detector in _DETECTORS.items() if name in self.on)
-        return (*own, Detector(TokenDetector(self.on).find), *beside, *named)
+        named = (one for name, detectors in _DETECTORS.items() if name in self.on for one in detectors)
+        return (*own, *TokenDetector(self.on).detectors(), *beside, *named)
 
     @property
     def fingerprint(self) -> str:

@@ -16,9 +16,9 @@ from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text
 from ingest.sessions.table_rows import (
     JUDGED,
+    CallPlaces,
     Row,
     call_mark,
-    call_place,
     call_values,
     date_columns,
     definition_row,
@@ -29,7 +29,7 @@ from ingest.sessions.table_rows import (
     turn_place,
     turn_row,
 )
-from ingest.sessions.turns import OpenCall, OpenTurn
+from ingest.sessions.turns import OpenTurn
 
 _CALL_COLUMNS = (
     "call_id", "chain_id", "definition_id", "line", "byte_offset", "ts", "day",
@@ -167,7 +167,7 @@ class FileRows:
 
     def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str) -> None:
         shared = (self.file_id, session_id, turn.number, turn_id, self._source, False)
-        call_ids = [self._call_id(session_id, turn, call) for call in turn.calls]
+        call_ids = self._call_ids(session_id, turn)
         add = self._calls.append
         for call_id, call in zip(call_ids, turn.calls, strict=True):
             verdict, event, link = call.verdict, call.event, call.link
@@ -227,14 +227,20 @@ class FileRows:
         begun_by = turn.text if turn.begun else None
         return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
 
-    def _call_id(self, session_id: str, turn: OpenTurn, call: OpenCall) -> str:
-        """Return the id of a call: of its key, else of its place with a mark of what was called."""
-        event = call.event
-        if event.key is not None:
-            return stable_id(self._source, event.key)
-        place = call_place(self._source, session_id, turn.number, call.step, call.ordinal)
-        sent = event.raw_arguments if event.arguments is None else event.arguments
-        return place + call_mark(event.tool_call_id, event.tool, event.args_source, sent)
+    def _call_ids(self, session_id: str, turn: OpenTurn) -> list[str]:
+        """Return the ids of a turn's calls: of its key, else of its place with a mark of the call."""
+        ids: list[str] = []
+        places: CallPlaces | None = None
+        for call in turn.calls:
+            event = call.event
+            if event.key is not None:
+                ids.append(stable_id(self._source, event.key))
+                continue
+            places = places or CallPlaces(self._source, session_id, turn.number)
+            sent = event.raw_arguments if event.arguments is None else event.arguments
+            mark = call_mark(event.tool_call_id, event.tool, event.args_source, sent)
+            ids.append(places.make(call.step, call.ordinal) + mark)
+        return ids
 
     def _definition_id(self, verdict: Verdict) -> str | None:
         if verdict.definition is None:

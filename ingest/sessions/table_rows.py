@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
+from zlib import crc32
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
 from ingest.path_facts import NO_FACTS, PathFacts
@@ -26,7 +27,8 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
 # Named once: looking a member up in its Enum takes as long as making a small object.
-_RANDOM = re.compile(r"[0-9A-Za-z]{20,}")
+_RANDOM_LENGTH = 20
+_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
 
@@ -35,13 +37,24 @@ def stable_id(*parts: object) -> str:
 
     The same parts give the same id in every file and every load.
     """
-    text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
-    return blake2b(text, digest_size=8).hexdigest()
+    return _hash(*parts).hexdigest()
 
 
-def call_place(source: str, session_id: str, turn: int, step: int, ordinal: int) -> str:
-    """Return the id of the place of a call: the first 16 digits of the ids of all calls there."""
-    return stable_id(source, session_id, turn, step, ordinal)
+def _hash(*parts: object) -> blake2b:
+    return blake2b("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=8)
+
+
+class CallPlaces:
+    """Makes the ids of the places of a turn's calls: the first 16 digits of the ids of all calls there."""
+
+    def __init__(self, source: str, session_id: str, turn: int) -> None:
+        self._turn = _hash(source, session_id, turn)
+
+    def make(self, step: int, ordinal: int) -> str:
+        """Return the `stable_id` of the turn's parts, the step and the ordinal."""
+        place = self._turn.copy()
+        place.update(b"\x1f%d\x1f%d" % (step, ordinal))
+        return place.hexdigest()
 
 
 def turn_place(source: str, session_id: str, number: int) -> str:
@@ -63,9 +76,11 @@ def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSourc
 
 
 def is_random_id(name: str) -> bool:
-    """Return True for an id of the kind that providers draw at random: 20 letters and digits in a row."""
-    found = _RANDOM.search(name.replace("-", ""))
-    return found is not None and sum(map(str.isdecimal, found[0])) > 1
+    """Return True for an id of the kind that providers draw at random.
+
+    It has 20 letters and digits in a row, at least two of each; dashes do not count.
+    """
+    return len(name) >= _RANDOM_LENGTH and _RANDOM.search(name.replace("-", "")) is not None
 
 
 def turn_mark(text: str | None) -> str:
@@ -74,7 +89,7 @@ def turn_mark(text: str | None) -> str:
 
 
 def _mark(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def session_hash(source: str, session_id: str) -> str:

@@ -22,6 +22,7 @@ from ingest.sources.archives.inspect_archive import find_documents
 from ingest.sources.archives.streams import RewindableStream, StreamPart
 from ingest.sources.log_content import compute_fingerprint
 from ingest.sources.log_file import FileStamp, LogFile, LogPlace
+from ingest.sources.session_trees import SessionTree
 from ingest.sources.stored_names import member_name
 
 MEMBERS = 300_000  # of an archive; each costs about a kilobyte of memory
@@ -101,6 +102,8 @@ def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
     Return the file and its `Archive`; None in place of the `Archive` when the file is a log. In a log that is
     read as it is stored, `content_size` is filled in. Raises OSError.
     """
+    if isinstance(found.place, SessionTree):
+        return found, None
     stored = StreamPart(found.place.open(), 0, found.seen.size if found.place.random_access else None)
     with closing(stored):
         stream, packing = unpack_stream(RewindableStream(stored, keeps=LOOK))

@@ -4,7 +4,8 @@ Folders are searched with all their subfolders, links included, each folder once
 files, hidden folders and the store itself, but takes a hidden path that is named; in hidden folders of known
 agents it takes their logs (`ingest.sources.known_agents`). A name with `*`, `?` or `[`
 is a pattern unless a file of that name exists (`**` = all subfolders); `-` is standard input; `s3://…` and
-similar names are addresses.
+similar names are addresses. All files of a session in a tree of files are one log
+(`ingest.sources.session_trees`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ingest.sources.databases.snapshot import DATABASE_NAMES
 from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.local_files import STDIN, LocalFile, StandardInput
 from ingest.sources.log_file import FileStamp, LogFile
+from ingest.sources.session_trees import gather_trees
 from ingest.sources.stored_names import is_address, parse_stored_path, stored_path
 
 Named = Path | str
@@ -36,23 +38,29 @@ def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | Non
     """
     named, hidden = list(named), hidden if hidden is not None else HiddenNames()
     found: dict[str, LogFile] = {}
-    missing = []
     for one in named:
-        there = list(find_named(one, store_dir, hidden))
-        missing += [log.name for log in there if log.problem == _MISSING]
-        found |= {log.name: log for log in there}
+        found |= {log.name: log for log in _find_files(one, store_dir, hidden)}
+    missing = [log.name for log in found.values() if log.problem == _MISSING]
     if missing and len(missing) == len(found):
         raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
-    if not found:
+    gathered = gather_trees(found.values(), look_at_file)
+    hidden.idle += gathered.idle
+    if not gathered.logs:
         where = ", ".join(stored_path(one) for one in named) or "no path"
         raise InputError("; ".join((f"nothing to load: {where} holds no files", *hidden.notes())))
-    return [found[name] for name in sorted(found)]
+    return sorted(gathered.logs, key=lambda log: log.name)
 
 
 _MISSING = "does not exist"
+_NO_STORE = Path(os.devnull)
 
 
-def find_named(one: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
+def find_named(one: Named) -> list[LogFile]:
+    """Return the logs that one name stands for, not sorted."""
+    return gather_trees(_find_files(one, _NO_STORE, HiddenNames()), look_at_file).logs
+
+
+def _find_files(one: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
     if one == STDIN:
         yield _standard_input_log()
     elif is_address(one):
@@ -117,8 +125,11 @@ def still_exists(name: str, seen: FileStamp) -> bool:
     """
     if is_address(name):
         return True
-    now = look_at_file(os.fspath(parse_stored_path(name)))
-    return now.problem is None and now.seen == seen
+    path = os.fspath(parse_stored_path(name))
+    now = look_at_file(path)
+    if now.problem is None and now.seen == seen:
+        return True
+    return any((log.name, log.seen) == (name, seen) for log in find_named(path))
 
 
 def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:

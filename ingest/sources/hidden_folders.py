@@ -1,4 +1,4 @@
-"""What a search passed over because it is hidden, for the notes of a load."""
+"""What a search passed over because it is hidden or holds no calls, for the notes of a load."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ class HiddenNames:
 
     `searched` counts the logs found in hidden folders that are known to hold some, by the folder's path.
     `left_out` counts hidden folders that were not entered by name, `first` has the path of the first of each,
-    `files` counts hidden files.
+    `files` counts hidden files. `idle` counts the files that agents keep beside their sessions and that hold
+    no calls, by agent and tree.
     """
 
     searched: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
     files: int = 0
+    idle: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def leave_out(self, name: str, path: str) -> None:
         self.left_out[name] += 1
@@ -36,6 +38,11 @@ class HiddenNames:
             notes.append(f"in hidden folders only the logs of known agents were looked for: {told}")
         if self.left_out or self.files:
             notes.append(self._describe_left_out())
+        for (agent, tree), count in sorted(self.idle.items()):
+            files = _count(count, "file")
+            notes.append(
+                f"passed over {files} in {tree} that {agent} keeps beside its sessions: no calls in them"
+            )
         return tuple(notes)
 
     def _describe_left_out(self) -> str:

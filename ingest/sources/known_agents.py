@@ -87,7 +87,14 @@ AGENTS = (
             "<editor>/globalStorage/emptyWindowChatSessions/*.json*",
         ),
     ),
-    AgentLogs("OpenCode, in files", (f"{_DATA}/opencode/storage/session/**/*.json",)),
+    AgentLogs(
+        "OpenCode, in files",
+        (
+            f"{_DATA}/opencode/storage/session/**/*.json",
+            f"{_DATA}/opencode/project/*/storage/session/info/*.json",
+        ),
+        ("opencode",),
+    ),
     AgentLogs("OpenCode", (f"{_DATA}/opencode/opencode*.db",), ("opencode",), "database"),
     AgentLogs(
         "Goose",

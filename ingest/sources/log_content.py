@@ -17,6 +17,7 @@ from ingest.sources.databases.database_lines import DatabaseLines
 from ingest.sources.databases.snapshot import copy_database, copy_stream
 from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import LogFile, LogPlace
+from ingest.sources.session_trees import SessionTree
 
 HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
 CUT_OFF = "-cut"  # ends the fingerprint of content that is cut off
@@ -33,7 +34,7 @@ class LogContent(io.RawIOBase):
 
     `rewind` can be called once, so that the format of a log can be recognised before the log is read, even if
     its source cannot seek. `packed` is True when the stored bytes differ from the content (compression,
-    `.eval` archive, UTF-16, database).
+    `.eval` archive, UTF-16, database, several files).
     """
 
     def __init__(self, found: LogFile) -> None:
@@ -186,7 +187,7 @@ def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream
     if packing.is_database:
         return RewindableStream(_read_database(stream, packing, found), keeps=0), True
     if packing.archive is None:
-        return stream, not packing.is_as_stored
+        return stream, not packing.is_as_stored or isinstance(found.place, SessionTree)
     if packing.archive is ArchiveKind.ZIP and packing.compression is None and found.place.random_access:
         stream.detach()
         documents = find_documents(zip_archive.list_zip_members(stored))

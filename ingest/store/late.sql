@@ -10,24 +10,24 @@ FROM late_results
 WHERE (source, session_id) IN (FROM touched_sessions);
 
 -- The calls a result may belong to: those of its id, else the one at its place in the turn. Of several the one that
--- waits for a result, then the latest that was made before the result came.
+-- waits for a result, then one of the same file, then the latest that was made before the result came.
 CREATE TEMP TABLE late_pairs AS
 WITH
     called AS (FROM tool_calls WHERE session_id IN (SELECT session_id FROM late)),
     pairs AS (
         SELECT l.row, l.ts AS came, l.file_id, l.line, c.call_id, c.turn_id, c.result_status = 'missing' AS waits,
-               c.turn, c.step, c.ordinal, coalesce(c.ts <= l.ts, true) AS before
+               c.turn, c.step, c.ordinal, coalesce(c.ts <= l.ts, true) AS before, c.file_id = l.file_id AS is_beside
         FROM late l JOIN called c USING (source, session_id, tool_call_id)
         UNION
         SELECT l.row, l.ts, l.file_id, l.line, c.call_id, c.turn_id, c.result_status = 'missing',
-               c.turn, c.step, c.ordinal, true
+               c.turn, c.step, c.ordinal, true, c.file_id = l.file_id
         FROM late l JOIN called c USING (source, session_id, turn, step, ordinal)
         WHERE l.tool_call_id IS NULL AND (l.tool IS NULL OR c.tool IS NULL OR l.tool = c.tool)
     ),
     chosen AS (
         FROM pairs
         QUALIFY row_number() OVER (
-            PARTITION BY row ORDER BY waits DESC, before DESC, turn DESC, step DESC, ordinal DESC, call_id
+            PARTITION BY row ORDER BY waits DESC, is_beside DESC, before DESC, turn DESC, step DESC, ordinal DESC, call_id
         ) = 1
     )
 SELECT

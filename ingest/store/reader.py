@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,18 @@ from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 _AT_ONCE = 1_000  # rows
 
 _REJECTS = """
-    SELECT path, line, byte_offset, code, coalesce(rejects.reason, ''), coalesce(snippet, ''), tools_hash
-    FROM rejects JOIN files USING (file_id) ORDER BY path, line, byte_offset, code"""
+    SELECT coalesce(m.path, f.path) AS place, r.line - coalesce(m.line - 1, 0) AS line,
+           r.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset, code, coalesce(r.reason, ''),
+           coalesce(snippet, ''), tools_hash, NULL, if(m.path IS NULL, NULL, f.path)
+    FROM rejects r JOIN files f USING (file_id)
+    ASOF LEFT JOIN {members} m ON m.file_id = r.file_id AND m.byte_offset <= r.byte_offset
+    ORDER BY f.path, r.line, r.byte_offset, code"""
+_NO_MEMBERS = """(
+    SELECT NULL::INTEGER AS file_id, NULL::BIGINT AS line, NULL::BIGINT AS byte_offset, NULL::VARCHAR AS path
+    WHERE false)"""  # stores to version 5
 _REFUSED = """
     SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash,
-           foreign_kind
+           foreign_kind, NULL
     FROM (FROM files UNION ALL BY NAME SELECT NULL AS foreign_kind WHERE false)
     WHERE status = 'rejected' ORDER BY path"""
 
@@ -125,11 +133,16 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
     Raises StoreVersionError, StoreError.
     """
     with open_generation(generation) as con:
-        read_schema_version(con, generation)
-        for query in (_REJECTS, _REFUSED):
+        members = "file_members" if read_schema_version(con, generation) > 5 else _NO_MEMBERS
+        for query in (_REJECTS.format(members=members), _REFUSED):
             found = con.execute(query)
             while rows := found.fetchmany(_AT_ONCE):
-                yield from (Reject(*row[:7], *(_KINDS[kind] for kind in row[7:])) for row in rows)
+                yield from map(_reject_of_row, rows)
+
+
+def _reject_of_row(row: Sequence[Any]) -> Reject:
+    *told, kind, log = row
+    return replace(Reject(*told), foreign=_KINDS[kind], part_of=log)
 
 
 def holds_rejects(generation: Path) -> bool:

@@ -10,6 +10,7 @@ DELETE FROM probes WHERE file_id IN (FROM replaced);
 DELETE FROM rejects WHERE file_id IN (FROM replaced);
 DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
 DELETE FROM unfinished WHERE file_id IN (FROM replaced);
+DELETE FROM file_members WHERE file_id IN (FROM replaced);
 
 UPDATE files SET follows = r.new FROM reread r WHERE files.follows = r.old;
 UPDATE files SET follows = kept.old

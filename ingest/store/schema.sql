@@ -4,6 +4,7 @@
 
 CREATE TABLE store_info (schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP);
 
+-- files_rejected: without those that are no logs.
 -- sessions_replaced: that the load read anew, or from some turn on, in a file with other content than before;
 -- sessions_removed: by --replace; calls_fewer: calls that were in the store and are no longer.
 CREATE TABLE ingest_runs (
@@ -35,6 +36,11 @@ CREATE TABLE files (
     tools_hash VARCHAR, cut_at BIGINT, privacy VARCHAR, forgetful BOOLEAN, follows INTEGER, lacks VARCHAR,
     foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
+
+-- The files of a session that is spread over files, one row each. The content of the log `file_id`
+-- is that of these files; that of the file `path` begins there at `line` and `byte_offset`. A place of the log is in the
+-- file that begins last before it.
+CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
 
 -- Other names under which the content of a file was found, so that it need not be looked at again.
 CREATE TABLE copies (
@@ -104,6 +110,7 @@ CREATE TABLE turns (
 );
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
+-- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of what stands there (docs/architecture.md).
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | refused | NULL.

@@ -23,10 +23,8 @@ def place_sessions(sessions: int, seed: int = 0) -> list[int]:
 
 def count_by_group(sessions: Sessions, groups: Sequence[int]) -> Counts:
     """Return k and n of each group, of shape (2, GROUPS); `groups`: the group of each session."""
-    counts = np.zeros((2, GROUPS))
-    for group, pair in zip(groups, sessions, strict=True):
-        counts[:, group] += pair
-    return counts
+    places, pairs = np.asarray(groups, np.intp), np.asarray(sessions, np.float64).reshape(-1, 2)
+    return np.stack([np.bincount(places, pairs[:, column], GROUPS) for column in (0, 1)])
 
 
 def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Share:

@@ -14,6 +14,7 @@ from callgauge.dashboard.pages.data import sources_card
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
 from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of, sheets
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/data/page.py"
@@ -34,6 +35,19 @@ def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
 ) -> None:
     cell = sources_card._told_cell(promise, 1, 2, "calls")
     assert (cell.text, cell.sub, cell.tone, cell.share) == (word, below, tone, 0.5)
+
+
+def test_files_that_are_no_logs_are_in_a_fold_and_not_called_rejected(store: Path) -> None:
+    kept = small_tables()
+    told = {"run_id": 1, "status": "rejected", "reason": "is no JSON", "stored_bytes": 3}
+    odd = [told | {"file_id": 90 + n, "path": f"/web/{n}.json", "foreign_kind": "json"} for n in range(3)]
+    loaded = [file for file in kept["files"] if file["status"] == "loaded"]
+    publish(store, kept | {"files": [*loaded, *odd], "rejects": []})
+    app = opened(PAGE)
+    assert "nothing rejected · 3 further files are no logs" in said(app)
+    assert "Files that are no logs" in [part.label for part in app.expander]
+    assert "/web" not in str(sheets(app))
+    assert "/web" in str(sheet_of(opened(PAGE, no_logs="1"), "Files that are no logs"))
 
 
 FOLDS = {

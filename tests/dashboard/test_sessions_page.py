@@ -58,6 +58,19 @@ def long(store: Path) -> Path:
     return store
 
 
+def test_a_run_is_shown_where_a_session_is_of_one_and_the_list_is_filtered_by_it(store: Path) -> None:
+    publish(store, small_tables() | {"sessions": [a_session(run="night-7"), a_session("s2")]})
+    app = opened(SESSIONS)
+    assert [row["Session"]["sub"] for row in sheet_of(app, "Sessions")] == ["s1\nrun night-7", "s2"]
+    assert next(box.options for box in app.selectbox if box.label == "Run") == ["All runs", "night-7"]
+    app = opened(SESSIONS, run="night-7")
+    assert "1 session matches." in said(app)
+    assert [row["Session"]["sub"] for row in sheet_of(app, "Sessions")] == ["s1\nrun night-7"]
+    assert "run night-7" in str(sheet_of(opened(SESSIONS, session="s1"), "What is known of the session"))
+    publish(store, small_tables() | {"sessions": [a_session()]})
+    assert "Run" not in [box.label for box in opened(SESSIONS).selectbox]
+
+
 def test_the_list_leads_to_each_session(store: Path) -> None:
     publish(store, small_tables() | {"sessions": [a_session(), a_session("s2", task="airline/7")]})
     rows = sheet_of(opened(SESSIONS), "Sessions")

@@ -20,7 +20,7 @@ from ingest.formats import claiming_formats, formats, line_decoder, line_skimmer
 from ingest.log_format import About
 from ingest.pipeline.reading.format_recognition import SiblingFiles
 from ingest.record import Record
-from ingest.sources.discovery import look_at_file
+from ingest.sources.discovery import find_named
 from ingest.sources.local_files import LocalFile
 from ingest.sources.log_content import open_log
 from tests.conftest import CASES, write_cases
@@ -42,11 +42,14 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 
 
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
-    """What stands in a log, decoded for the format of this name, or as plain objects."""
+    """What stands in the logs at a path, decoded for the format of this name, or as plain objects."""
     decode = line_decoder(formats()[name]) if name else decode_object
-    with open_log(look_at_file(path)).open_buffered() as stream:
-        container = detect_container(stream.peek(65536))
-        return list(read_records(stream, container, MAX_LINE, decode))
+    records: list[Record | Rejected] = []
+    for found in find_named(path):
+        with open_log(found).open_buffered() as stream:
+            container = detect_container(stream.peek(65536))
+            records += read_records(stream, container, MAX_LINE, decode)
+    return records
 
 
 def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:

@@ -12,7 +12,7 @@ from ingest.decoding.lines import MAX_LINE
 from ingest.events import CallMade, Event, FaultLayer, ProbeSeen, Rejected, ResultSeen, TurnEnded
 from ingest.formats import formats
 from ingest.pipeline.reading.format_recognition import recognise_log
-from ingest.sources.discovery import look_at_file
+from ingest.sources.discovery import find_named
 from sample_data import generate
 from tests.formats.test_cases import events_of as events_in
 
@@ -21,6 +21,7 @@ HISTORY = LOGS / "session_history"
 DAMAGED = Path(__file__).parents[1] / "cases" / "damaged"
 REPLIES = set(LOGS.glob("text_captures/*.txt"))  # they are read with the .json beside them
 OTHERS = sorted(path for path in LOGS.glob("*/*") if path.parent != HISTORY and path not in REPLIES)
+FILES = sorted(path for path in LOGS.rglob("*") if path.is_file() and HISTORY not in path.parents)
 HOME = re.compile(rb"(?:/|__)(?:Users|home)(?:/|__)(?!(?:dev|user)(?![A-Za-z0-9]))[A-Za-z0-9._]+")
 
 
@@ -81,7 +82,8 @@ def test_every_format_has_a_sample() -> None:
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: f"{path.parent.name}/{path.name}"[:70])
 def test_a_sample_is_its_folders_format_and_nothing_of_it_is_rejected(path: Path) -> None:
     name = path.parent.name
-    assert recognise_log(look_at_file(path), MAX_LINE).form.SOURCE.name == name
+    logs = find_named(path)
+    assert {recognise_log(log, MAX_LINE).form.SOURCE.name for log in logs} == {name}
     found = events_in(name, path)
     assert [event for event in found if isinstance(event, Rejected)] == []
     assert found
@@ -89,15 +91,16 @@ def test_a_sample_is_its_folders_format_and_nothing_of_it_is_rejected(path: Path
 
 def test_every_real_file_is_small_and_attributed() -> None:
     told = "".join((LOGS.parent / name).read_text(encoding="utf-8") for name in ("README.md", "LICENCES.txt"))
+    for path in FILES:
+        assert path.stat().st_size <= (100_000 if path.parent.name == "claude_code" else 62_000), path.name
     for path in OTHERS:
         own = path.parent.name == "text_captures"
-        assert path.stat().st_size <= (100_000 if path.parent.name == "claude_code" else 62_000), path.name
         assert own or f"| `{path.name}` |" in told or f"{path.parent.name}/{path.name}" in told, path.name
 
 
 def test_the_samples_name_no_home_folder() -> None:
     assert {
-        path.name: HOME.findall(path.read_bytes()) for path in OTHERS if HOME.search(path.read_bytes())
+        path.name: HOME.findall(path.read_bytes()) for path in FILES if HOME.search(path.read_bytes())
     } == {}
 
 

@@ -8,6 +8,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tests.house.words import begins_with_verb, is_one_word, is_riddle
@@ -24,13 +25,17 @@ FILTER_CLAUSE = re.compile(r"\$models\b.*\n.*\$prompts\b|\$model\b.*\n.*\$prompt
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceModule:
-    """One module of the tree: its path below the root, its text and its syntax tree."""
+    """One module of the tree: its path below the root, and its text."""
 
     path: str
     text: str
-    tree: ast.Module
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree, made when a test asks for it: pytest collects in several processes."""
+        return ast.parse(self.text)
 
     @property
     def folder(self) -> str:
@@ -50,9 +55,7 @@ def read_modules(root: Path) -> list[SourceModule]:
     paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
     paths += [root / name for name in MODULES if (root / name).exists()]
     texts = {path: path.read_text(encoding="utf-8") for path in paths}
-    return [
-        SourceModule(path.relative_to(root).as_posix(), text, ast.parse(text)) for path, text in texts.items()
-    ]
+    return [SourceModule(path.relative_to(root).as_posix(), text) for path, text in texts.items()]
 
 
 def imported_names(module: SourceModule) -> Iterator[str]:

@@ -6,12 +6,14 @@ import json
 import pickle
 import random
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.privacy import redactor
 from ingest.privacy.redactor import Redactor
 from ingest.privacy.rules import RedactionRules
 from lenient import ToolCallRequest, parse_arguments
@@ -131,3 +133,12 @@ def test_decoded_values_are_redacted_to_any_depth_with_their_keys() -> None:
     assert list(new.values())[1] == 1
     assert "alice" not in json.dumps(new)
     assert REDACTOR.redact_value({"password": {"type": "string"}}) == {"password": {"type": "string"}}
+
+
+def test_a_text_that_came_before_gives_what_it_gives_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redactor, "_CHARACTERS_KEPT", 120)  # some are forgotten in between
+    texts = ["nothing to find here", r"C:\Users\nina\x", r'{"to": "\u0061lice@example.org"}', "/home/alice/x"]
+    used = Redactor(RedactionRules(), b"key")
+    for text, parsed in [*product(texts, (False, True))] * 3:
+        fresh = Redactor(RedactionRules(), b"key").redact_text(text, parsed=parsed)
+        assert used.redact_text(text, parsed=parsed) == fresh

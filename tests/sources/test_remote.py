@@ -368,3 +368,18 @@ def test_files_on_this_machine_do_not_cost_the_imports(logs: Path, store: Path) 
         f"load([{str(logs)!r}], Path({str(store)!r})); assert 'fsspec' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_a_session_in_many_objects_is_one_log(s3: Any, store: Path) -> None:
+    folder = Path(__file__).parents[2] / "sample_data" / "logs" / "strands" / "session_made_trip"
+    for path in folder.rglob("*.json"):
+        put(s3, f"agents/{path.relative_to(folder.parent)}", path.read_bytes())
+    address = f"s3://{BUCKET}/agents/"
+    report = load([address], store)
+    assert (report.loaded, report.sessions, report.calls, report.rejects) == (1, 2, 5, 0)
+    log = f"{address}session_made_trip/session.json"
+    assert ask(store, "SELECT path FROM files") == [(log,)]
+    assert load([address], store).unchanged == 1
+    message = folder / "agents" / "agent_default" / "messages" / "message_11.json"
+    put(s3, f"agents/{message.relative_to(folder.parent)}", message.read_bytes() + b"\n")
+    assert load([address], store).loaded == 1

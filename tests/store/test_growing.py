@@ -19,7 +19,9 @@ from tests.formats.test_cases import LOGS, SAMPLES
 from tests.store.night import ask, contents, count, session
 
 GROWING = [
-    path for path in (*LOGS, *SAMPLES) if detect_container(path.read_bytes()[:65536]) is Container.LINES
+    path
+    for path in (*LOGS, *SAMPLES)
+    if path.is_file() and detect_container(path.read_bytes()[:65536]) is Container.LINES
 ]
 # Which run wrote a row, how often a log was read, and in which folder.
 BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns", "path")

@@ -92,15 +92,24 @@ def test_a_content_that_is_told_again_whole_leaves_nothing(logs: Path, store: Pa
     assert ask(store, "SELECT session_id FROM sessions ORDER BY 1") == [("a",), ("b",), ("c",)]
 
 
-@pytest.mark.parametrize("cut", range(1, len(session("s", turns=(3, 2)).splitlines())))
-def test_a_session_that_goes_on_across_a_rotation_is_one(logs: Path, tmp_path: Path, cut: int) -> None:
-    lines = session("s", turns=(3, 2), raw="{'path': 1,}").splitlines(keepends=True)
-    whole, store = tmp_path / "whole", tmp_path / "store"
-    in_turn(logs / "whole.jsonl", whole, ["".join(lines)])
-    halves = ["".join(lines[:cut]), "".join(lines[cut:])]
+LONG_SESSION = session("s", turns=(3, 2), raw="{'path': 1,}").splitlines(keepends=True)
+
+
+@pytest.fixture(scope="module")
+def long_session_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("long_session")
+    in_turn(folder / "whole.jsonl", folder / "store", ["".join(LONG_SESSION)])
+    return folder / "store"
+
+
+@pytest.mark.parametrize("cut", range(1, len(LONG_SESSION)))
+def test_a_session_that_goes_on_across_a_rotation_is_one(
+    logs: Path, store: Path, tmp_path: Path, long_session_at_once: Path, cut: int
+) -> None:
+    halves = ["".join(LONG_SESSION[:cut]), "".join(LONG_SESSION[cut:])]
     in_turn(logs / "app.jsonl", store, [halves[0] + session("o"), session("p", day=2) + halves[1]])
     kept = [row for row in told(store) if not isinstance(row, dict) or row["session_id"] == "s"]
-    expected = [row for row in told(whole) if isinstance(row, dict)]
+    expected = [row for row in told(long_session_at_once) if isinstance(row, dict)]
     assert [row for row in kept if isinstance(row, dict)] == expected
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
@@ -121,17 +130,22 @@ def claude_code_lines(name: str, turns: int) -> list[str]:
     return lines
 
 
+@pytest.fixture(scope="module")
+def turns_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("turns")
+    in_turn(folder / "whole.jsonl", folder / "store", ["".join(claude_code_lines("c", 3))])
+    return folder / "store"
+
+
 @pytest.mark.parametrize("cut", range(1, 12))
-def test_turns_without_numbers_are_counted_on(logs: Path, tmp_path: Path, cut: int) -> None:
+def test_turns_without_numbers_are_counted_on(logs: Path, store: Path, turns_at_once: Path, cut: int) -> None:
     lines = claude_code_lines("c", 3)
-    whole, store = tmp_path / "whole", tmp_path / "store"
-    in_turn(logs / "whole.jsonl", whole, ["".join(lines)])
     in_turn(logs / "app.jsonl", store, ["".join(lines[:cut]), "".join(lines[cut:])])
     columns = "turn, steps, calls, derived_ok, derived_reason"
     turns = f"SELECT {columns} FROM turns WHERE NOT duplicate ORDER BY turn"
-    assert ask(store, turns) == ask(whole, turns)
+    assert ask(store, turns) == ask(turns_at_once, turns)
     calls = "SELECT call_id, turn, tool_call_id, result_status FROM tool_calls WHERE NOT duplicate ORDER BY 2"
-    assert ask(store, calls) == ask(whole, calls)
+    assert ask(store, calls) == ask(turns_at_once, calls)
     assert count(store, "rejects") == 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.pipeline.load import load
+from ingest.sessions.table_rows import is_random_id
 from tests.store.night import ROLLUPS, ask, contents, count, session
 from tests.store.test_copies import from_scratch
 from tests.store.test_other_content import in_turn, write_over
@@ -99,6 +100,24 @@ def test_an_id_drawn_at_random_says_which_call_it_is(logs: Path, store: Path) ->
         call = ("call_90R0NgAY0rQUYihSqVx7OuIs", "read", {"path": path})
         (logs / f"{number}.json").write_text(trajectory("Same task", call))
     assert load([logs], store).duplicates == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "random"),
+    [
+        ("call_90R0NgAY0rQUYihSqVx7OuIs", True),
+        ("toolu_01A09q90qw90lq917835lq9", True),
+        ("123e4567-e89b-12d3-a456-426614174000", True),
+        ("chatcmpl-tool-0f9a4d21bb7c4c0f8b1c2d3e4f5a6b7c", True),
+        ("call_1", False),
+        ("call_0_1", False),
+        ("functions.read_file:0", False),
+        ("functions.getcurrentweatherforecast:10", False),
+        ("call_00000000000000000001", False),
+    ],
+)
+def test_an_id_counts_as_drawn_at_random(name: str, random: bool) -> None:
+    assert is_random_id(name) is random
 
 
 def test_a_continuation_under_the_same_id_adds_its_calls(logs: Path, store: Path) -> None:

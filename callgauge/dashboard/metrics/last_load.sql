@@ -4,7 +4,7 @@
 -- column newest: the time of the newest call or turn
 -- column lines: lines of the files that are in; lines_left_out: those of them with something that was rejected
 -- column calls: tool calls that the pages count; copies: calls that a second file tells again, which count once
--- column rejected_files: files of which nothing could be used
+-- column rejected_files: files of which nothing could be used; foreign_files: those that are no logs, which do not count there
 -- column rejected_lines: what was rejected in files that are in; a line may hold several
 SELECT (SELECT max(finished_at) FROM ingest_runs) AS loaded_at,
        (SELECT max(ts) FROM turns) AS newest,
@@ -13,6 +13,7 @@ SELECT (SELECT max(finished_at) FROM ingest_runs) AS loaded_at,
        (SELECT count(DISTINCT (file_id, line)) FROM rejects)::BIGINT AS lines_left_out,
        (SELECT coalesce(sum(calls), 0) FROM daily_calls)::BIGINT AS calls,
        greatest(0, coalesce(sum(calls), 0) - (SELECT coalesce(sum(calls), 0) FROM daily_calls))::BIGINT AS copies,
-       count(*) FILTER (WHERE status = 'rejected')::BIGINT AS rejected_files,
+       count(*) FILTER (WHERE status = 'rejected' AND foreign_kind IS NULL)::BIGINT AS rejected_files,
+       count(*) FILTER (WHERE status = 'rejected' AND foreign_kind IS NOT NULL)::BIGINT AS foreign_files,
        (SELECT count(*) FROM rejects)::BIGINT AS rejected_lines
 FROM files

@@ -2,9 +2,13 @@
 -- question: Which lines could not be read, and why?
 -- unit: one row a line
 -- column found: all lines that match, of which this is one page
-SELECT f.path, r.line, r.byte_offset, r.code, r.reason, r.snippet, (count(*) OVER ())::BIGINT AS found
-FROM rejects r LEFT JOIN files f USING (file_id)
+-- column path: the file in which the line stands
+SELECT coalesce(m.path, f.path) AS path, r.line - coalesce(m.line - 1, 0) AS line,
+       r.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset, r.code, r.reason, r.snippet,
+       (count(*) OVER ())::BIGINT AS found
+FROM rejects r LEFT JOIN files f ON f.file_id = r.file_id
+ASOF LEFT JOIN file_members m ON m.file_id = r.file_id AND m.byte_offset <= r.byte_offset
 WHERE ($sources IS NULL OR f.source IS NULL OR list_contains($sources, f.source))
   AND ($code IS NULL OR r.code = $code)
-ORDER BY f.path, r.line
+ORDER BY f.path, r.line, r.byte_offset
 LIMIT $limit OFFSET $offset

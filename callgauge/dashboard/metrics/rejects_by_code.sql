@@ -6,9 +6,10 @@
 -- column path: of the example; it is the first by file and line
 WITH grouped AS (
   SELECT r.code, count(*)::BIGINT AS lines, count(DISTINCT r.file_id)::BIGINT AS files,
-         arg_min({'path': f.path, 'line': r.line, 'reason': r.reason, 'snippet': r.snippet},
+         arg_min({'path': coalesce(m.path, f.path), 'line': r.line - coalesce(m.line - 1, 0), 'reason': r.reason, 'snippet': r.snippet},
                  (coalesce(f.path, ''), coalesce(r.line, 0))) AS example
-  FROM rejects r LEFT JOIN files f USING (file_id)
+  FROM rejects r LEFT JOIN files f ON f.file_id = r.file_id
+  ASOF LEFT JOIN file_members m ON m.file_id = r.file_id AND m.byte_offset <= r.byte_offset
   WHERE ($sources IS NULL OR f.source IS NULL OR list_contains($sources, f.source))
   GROUP BY r.code
 )

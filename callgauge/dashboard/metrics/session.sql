@@ -12,7 +12,11 @@ WITH held AS (
     AND ($file IS NULL OR source IN (SELECT source FROM sessions WHERE session_id = $session AND file_id = $file))
 )
 SELECT session_id, h.source, coalesce(o.title, h.source) AS title, harness, harness_version, parent_session_id, user_name, task,
-       started_at, ended_at, h.file_id, f.path AS file, line, byte_offset, copies
-FROM held h LEFT JOIN files f USING (file_id) LEFT JOIN (SELECT source, any_value(title) AS title FROM sources GROUP BY 1) o ON o.source = h.source
+       run, started_at, ended_at, h.file_id, coalesce(m.path, f.path) AS file, h.line - coalesce(m.line - 1, 0) AS line,
+       h.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset, copies
+FROM held h
+LEFT JOIN files f ON f.file_id = h.file_id
+ASOF LEFT JOIN file_members m ON m.file_id = h.file_id AND m.byte_offset <= h.byte_offset
+LEFT JOIN (SELECT source, any_value(title) AS title FROM sources GROUP BY 1) o ON o.source = h.source
 WHERE number = 1
 ORDER BY h.source

@@ -12,7 +12,7 @@ WITH spread AS (
 )
 SELECT day, count(*)::BIGINT AS most,
        $models IS NULL AND $prompts IS NULL AND $tools IS NULL AND $search IS NULL
-         AND $chain IS NULL AND $attempt IS NULL AND $turns IS NULL AS exact,
+         AND $chain IS NULL AND $attempt IS NULL AND $turns IS NULL AND $run IS NULL AS exact,
        if(bool_and(coalesce(timed, started_at IS NOT NULL)), min(least(started_at, began))::DATE, NULL) AS first_day,
        if(bool_and(coalesce(timed, ended_at IS NOT NULL)), max(greatest(ended_at, ended))::DATE, NULL) AS last_day
 FROM (FROM sessions WHERE NOT coalesce(duplicate, false)) s LEFT JOIN spread USING (session_id)

@@ -4,6 +4,7 @@
 -- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model and prompt keep sessions with such a turn. The filter by tool keeps those that called it, days those under way on one of them. The search looks at ids, tasks and what users wrote.
 -- note: Filters by chain and attempt keep sessions with such a call; a model, prompt or tool that is chosen too is that of the call.
 -- note: Turns, steps, calls and faults are those of the session's own turns: a turn that a fuller file tells too is counted there.
+-- column run: of what experiment the session is, where the file's path says it; $run: only these sessions
 -- column said: the beginning of the first user message
 -- column recorded_ok: turns that the log calls ok, of recorded_known
 -- column derived_ok: turns that we conclude were ok, of derived_known
@@ -32,6 +33,7 @@ chosen AS NOT MATERIALIZED (
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
     AND {filters: sources}
+    AND ($run IS NULL OR run = $run)
     AND (($models IS NULL AND $prompts IS NULL AND $turns IS NULL) OR EXISTS (
       FROM own_turns t
       WHERE t.session_id = if($models IS NULL AND $prompts IS NULL AND $turns IS NULL, NULL, s.session_id) AND t.source = s.source
@@ -94,7 +96,7 @@ told AS (
   FROM own_turns SEMI JOIN ordered USING (session_id, source)
   GROUP BY ALL
 )
-SELECT session_id, source, file_id, coalesce(s.title, page.source) AS title, parent_session_id, task, started_at,
+SELECT session_id, source, file_id, coalesce(s.title, page.source) AS title, parent_session_id, task, run, started_at,
        nullif(epoch(ended_at) - epoch(started_at), 0)::DOUBLE AS seconds, said, coalesce(models, []) AS models,
        coalesce(told.turns, 0)::BIGINT AS turns, coalesce(told.steps, 0)::BIGINT AS steps, coalesce(told.calls, 0)::BIGINT AS calls,
        coalesce(told.faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,

@@ -24,8 +24,8 @@ sums AS (
 {groups: model, provider, strategy},
 probed AS (
   SELECT coalesce(model, 'unknown') AS model, coalesce(provider, 'unknown') AS provider,
-         count(DISTINCT coalesce(probe_id, file_id || ':' || line || ':' || byte_offset)) AS probes,
-         count(DISTINCT coalesce(probe_id, file_id || ':' || line || ':' || byte_offset)) FILTER (ok) AS probes_ok,
+         count(*) FILTER (probe_id IS NULL) + count(DISTINCT probe_id) AS probes,
+         count(*) FILTER (ok AND probe_id IS NULL) + count(DISTINCT probe_id) FILTER (ok) AS probes_ok,
          arg_max(ok, coalesce(ts, day::TIMESTAMP, TIMESTAMP '0001-01-01')) AS last_ok,
          max(day) AS last_day,
          arg_max(error, ts) FILTER (error IS NOT NULL) AS last_error

@@ -54,7 +54,7 @@ class MessageDump(ABC):
     def __init__(self, about: About) -> None:
         self._identity = about.identity
         self._count = 0
-        self._only: _Session | None = None  # the conversation whose messages are the records
+        self._only: _Session | None = None  # the conversation whose messages are records now
 
     @abstractmethod
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
@@ -74,11 +74,7 @@ class MessageDump(ABC):
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         conversations = self.split(record.value)
         if conversations is None:
-            if self._only is None:
-                self._only = _Session(self._identity, record.where)
-                yield from self._begin(self._only, Conversation(()))
-            self._only.where = record.where
-            yield from self._take_message(self._only, record.value, record)
+            yield from self.take_message(self._identity, record)
             return
         for conversation in conversations:
             name = f"{self._identity}/{self._count}" if self._count else self._identity
@@ -88,6 +84,15 @@ class MessageDump(ABC):
             for message in conversation.messages:
                 yield from self._take_message(session, message, record)
             yield from session.finish()
+
+    def take_message(self, session_id: str, record: Record) -> Iterator[Event]:
+        """Yield the events of a record that is one message; the messages of a session come together."""
+        if self._only is None or self._only.session_id != session_id:
+            yield from self.finish()
+            self._only = _Session(session_id, record.where)
+            yield from self._begin(self._only, Conversation(()))
+        self._only.where = record.where
+        yield from self._take_message(self._only, record.value, record)
 
     def _begin(self, session: _Session, conversation: Conversation) -> Iterator[Event]:
         place = session.event_place()
@@ -106,7 +111,7 @@ class MessageDump(ABC):
             for said in read_messages(part):
                 yield from session.take(said, facts, record, self.fault_texts)
 
-    def finish(self) -> Iterator[Event | Rejected]:
+    def finish(self) -> Iterator[Event]:
         if self._only is not None:
             yield from self._only.finish()
 
@@ -140,6 +145,10 @@ class _Session:
             self.where = self._find_place(result.id, record)
             yield self._make_result(result, texts)
             self._results += 1
+
+    @property
+    def session_id(self) -> str:
+        return self._turns.session_id
 
     def finish(self) -> Iterator[Event]:
         yield from self._turns.close_turn()

@@ -1,14 +1,19 @@
-"""OpenCode sessions: the database `opencode.db`, or what `opencode export SESSION` prints.
+"""OpenCode sessions: its database `opencode.db`, its storage tree, or what `opencode export SESSION` prints.
 
-**On disk.** `~/.local/share/opencode/opencode.db` since 2026. An export is one JSON document a session,
-often under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/session`; exports of
-versions 1.2 and 1.14 (2026). The database is read after the sources: none was seen.
+**On disk.** `~/.local/share/opencode/opencode.db` since 2026; before, the tree `storage` beside it:
+`session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`; to
+2025-07 `project/<name>/storage/session/{info,message,part}`. An export is one JSON document a session, often
+under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports
+of versions 1.2 and 1.14 (2026); two trees made for the tests of other readers. The database and the older
+tree are read after the sources: none was seen.
 
 **Shape.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` user (text parts;
 those with `synthetic` are the harness's) or assistant (`modelID`, `providerID`, `tokens`, `finish`,
 `error`). Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error, metadata, time}`),
 step-start, step-finish, reasoning, patch, compaction … Parts that are not named here pass silently. The
-database has the same in the tables `session`, `message(id, session_id, data)`, `part(id, message_id, data)`.
+database has the same in the tables `session`, `message(id, session_id, data)`, `part(id, message_id, data)`,
+the tree as one file each: all files of a session are read as one log, in the order of their names. A call's
+place is the file of its part.
 
 **Turns.** A user message with words of its own that the model answers. `finish` stop ends it, `error` says
 why it broke off; `MessageAbortedError` is the user's choice (status `cancelled`). An assistant message is
@@ -28,10 +33,13 @@ one model call, or one for each `step-finish` in it.
 - A compaction is a user message with a `compaction` part, then an assistant message with `summary`: neither
   is part of the conversation. The message that makes the agent go on is synthetic and begins no turn.
 - Ids may read `REDACTED`: results are joined to calls by their place, not by id.
-- A file of OpenCode's own storage holds one message or one part. It is refused, with the command that
-  writes the whole session.
+- In the tree the folders tell which part belongs to which message: the ids in the files may be missing. A
+  part whose message is missing or half written is rejected, as is a file that cannot be read; the rest is in.
+- `project`, `session_diff`, `todo` in the tree hold no calls and are passed over.
+- A single file of the tree that lies elsewhere is refused: it does not tell to which session it belongs.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it; of a database one message is, with its parts.
+**Bounds.** A document is held whole, so `--max-line` bounds it; of a database or a tree one message is, with
+its parts.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were JSON.
 """
@@ -42,8 +50,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.lines import make_snippet
+from ingest.decoding.session_files import read_producer
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.database_rows import is_database, row_kind
+from ingest.formats.opencode.opencode_files import OpenCodeFiles
 from ingest.formats.opencode.opencode_rows import OpenCodeRows
 from ingest.formats.opencode.opencode_session import translate_session
 from ingest.log_format import About, Source, Translator
@@ -71,7 +81,8 @@ _PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return is_database(head, "opencode") or any(
-        _is_export(record) or _storage_piece(record) is not None for record in head[:1]
+        read_producer(record) == "opencode" or _is_export(record) or _storage_piece(record) is not None
+        for record in head[:1]
     )
 
 
@@ -91,17 +102,20 @@ def translator(about: About) -> Translator:
 
 
 class _Export:
-    """Translator of one file: a database, or exports of which each is one session."""
+    """Translator of one log: a database, the files of a session, or exports of which each is one session."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._rows = OpenCodeRows(identity)
+        self._files = OpenCodeFiles()
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         kind = row_kind(record)
-        if kind is not None:
+        if record.file is not None:
+            yield from self._files.take(record, record.file)
+        elif kind is not None:
             yield from self._rows.take(record, kind)
-        elif "tables" not in record.value:
+        elif "tables" not in record.value and read_producer(record.value) is None:
             yield from self._take_document(record)
 
     def _take_document(self, record: Record) -> Iterator[Event | Rejected]:
@@ -109,11 +123,15 @@ class _Export:
         if piece is None or _is_export(record.value):
             yield from translate_session(record, self._identity)
             return
-        reason = f"only the {piece} of a session; `opencode export SESSION` writes the whole session"
+        reason = (
+            f"only the {piece} of a session; name OpenCode's folder `storage`, or write the whole session "
+            "with `opencode export SESSION`"
+        )
         yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
 
     def finish(self) -> Iterable[Event]:
-        return self._rows.finish()
+        yield from self._rows.finish()
+        yield from self._files.finish()
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""

@@ -63,7 +63,7 @@ class TracedSession:
         yield from self._introduce(lane, root)
         yield from self.late_result_events()
         yield from self.foreign_result_events(steps)
-        planned = self._turns.plan(steps)
+        planned = self._turns.plan(steps, lane.agents)
         for turn, (begins, of_turn) in planned.items():
             yield from self._turn_events(turn, of_turn, root, begins=begins, alone=len(planned) == 1)
         if not steps and lane.agents:

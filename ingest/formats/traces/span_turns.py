@@ -2,7 +2,7 @@
 
 A turn begins with a user's message that earlier requests did not contain, and with each trace whose first
 request ends with a user's message, even a repeated one. Where requests were not recorded, each trace is one
-turn.
+turn, and so is each run of an agent in it that no other span encloses.
 """
 
 from __future__ import annotations
@@ -26,17 +26,25 @@ class TurnPlan:
         self._begun_by: dict[bytes, int] = {}  # a user's message → the last turn it began
         self._times: Counter[bytes] = Counter()  # … and how often it has been seen in one request
 
-    def plan(self, steps: Sequence[TracedStep]) -> dict[int, tuple[bool, list[TracedStep]]]:
+    def plan(
+        self, steps: Sequence[TracedStep], agents: Sequence[UnderstoodSpan] = ()
+    ) -> dict[int, tuple[bool, list[TracedStep]]]:
         """Return (whether the turn begins here, its steps) for each turn number in one trace's lane.
 
-        A lane is the model calls and tool runs of one agent; `steps` are the steps of the lane in order.
+        A lane is the model calls and tool runs of one agent; `steps` are the steps of the lane in order,
+        `agents` its agents' spans.
         """
+        roots = {agent.span_id for agent in agents if agent.parent_id is None}
+        within: str | None = None
         for old in [turn for turn in self._steps if turn <= self._last - _OPEN]:
             del self._steps[old]
         planned: dict[int, tuple[bool, list[TracedStep]]] = {}
         turn = 0
         for step in steps:
             if step.whole:  # else a further reply in the same span
+                if step.span.parent_id in roots and step.span.parent_id != within:
+                    turn = 0 if within is not None and not user_texts(step.span) else turn
+                    within = step.span.parent_id
                 turn = self.find_turn(step.span, before=turn)
             planned.setdefault(turn, (turn not in self._steps, []))[1].append(step)
             self._steps.setdefault(turn, 0)

@@ -56,15 +56,27 @@ class KnownSpan(msgspec.Struct):
     facts: SpanFacts
 
 
+_NEVER = 1 << 63  # sorts behind all times
+
 Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
 
 class TraceEntry(msgspec.Struct):
-    """The index entry of a trace, kept in memory while the spans may be in the temporary file."""
+    """The index entry of a trace, kept in memory while the spans may be in the temporary file.
+
+    `roots` are the sessions that its root spans name, each with the earliest start.
+    """
 
     session_id: str | None = None
     from_root: bool = False
     start: int | None = None
+    roots: dict[str, int] = {}
+
+    def list_sessions(self, trace_id: str) -> Iterable[tuple[str, int]]:
+        """Return the sessions of which the trace tells, and the start of each: mostly one."""
+        if len(self.roots) > 1:
+            return self.roots.items()
+        return [(self.session_id or trace_id, self.start if self.start is not None else _NEVER)]
 
 
 class TraceTranslator:
@@ -89,15 +101,18 @@ class TraceTranslator:
         """Yield the events of all traces, because a trace is complete only at the end of the file."""
         sessions: dict[str, list[tuple[int, int, str]]] = {}
         for order, (trace_id, entry) in enumerate(self._index.items()):
-            start = entry.start if entry.start is not None else 1 << 63
-            sessions.setdefault(entry.session_id or trace_id, []).append((start, order, trace_id))
+            for session_id, start in entry.list_sessions(trace_id):
+                sessions.setdefault(session_id, []).append((start, order, trace_id))
+        shared = {name: entry.roots for name, entry in self._index.items() if len(entry.roots) > 1}
         self._index = {}
         for session_id, traces in sessions.items():
             session = TracedSession(session_id)
             for _, _, trace_id in sorted(traces):
-                trace = self._open.pop(trace_id)
-                if trace is not None:
-                    yield from trace.to_events(session_id, session)
+                if trace_id in shared:
+                    trace = self._open.open(trace_id, partial(OpenTrace, trace_id))
+                    yield from trace.to_events(session_id, session, others_in=next(iter(shared[trace_id])))
+                elif (whole := self._open.pop(trace_id)) is not None:
+                    yield from whole.to_events(session_id, session)
 
     def close(self) -> None:
         self._open.close()
@@ -122,6 +137,9 @@ class TraceTranslator:
         root = span.parent_id is None
         if span.facts.session_id and (entry.session_id is None or (root and not entry.from_root)):
             entry.session_id, entry.from_root = span.facts.session_id, root
+        if span.facts.session_id and root:
+            start = span.start if span.start is not None else _NEVER
+            entry.roots[span.facts.session_id] = min(start, entry.roots.get(span.facts.session_id, _NEVER))
         if span.start is not None:
             entry.start = min(span.start, entry.start if entry.start is not None else span.start)
 
@@ -160,13 +178,20 @@ class OpenTrace:
         self._events.setdefault(event.span_id, []).append(event)
         self.weight += 1_000 + sum(len(value) for value in event.body.values() if isinstance(value, str))
 
-    def to_events(self, session_id: str, session: TracedSession) -> Iterator[Event | Rejected]:
-        """Yield the events of the trace: those of its session, then those of its sub-agents' sessions."""
+    def to_events(
+        self, session_id: str, session: TracedSession, others_in: str | None = None
+    ) -> Iterator[Event | Rejected]:
+        """Yield the events of the trace: those of its session, then those of its sub-agents' sessions.
+
+        With `others_in` only what lies below the roots of this session; a root that names no session is of
+        the session `others_in`.
+        """
         self._read_events()
-        if not self._spans:
+        spans = self._spans if others_in is None else self._find_spans_of(session_id, others_in)
+        if not spans:
             return
-        main, *others = find_lanes(self._spans)
-        roots = [span for span in self._spans.values() if span.parent_id not in self._spans]
+        main, *others = find_lanes(spans)
+        roots = [span for span in spans.values() if span.parent_id not in spans]
         yield from session.take(main, min(roots, key=time_key, default=None))
         for lane in others:
             within, parent = lane.within, lane.parent
@@ -174,6 +199,19 @@ class OpenTrace:
                 above = f"{session_id}/{parent.span_id}" if parent is not None else session_id
                 below = TracedSession(f"{session_id}/{within.span_id}", above)
                 yield from below.take(lane, next(iter(lane.agents), None))
+
+    def _find_spans_of(self, session_id: str, others_in: str) -> dict[str, UnderstoodSpan]:
+        sessions: dict[str, str] = {}  # by span
+        for span in self._spans.values():
+            path: dict[str, UnderstoodSpan] = {}
+            above: UnderstoodSpan | None = span
+            while above is not None and above.span_id not in sessions and above.span_id not in path:
+                path[above.span_id] = above
+                above = self._spans.get(above.parent_id or "")
+            known = sessions.get(above.span_id) if above is not None else None
+            named = next((root.facts.session_id for root in reversed(path.values())), None)
+            sessions |= dict.fromkeys(path, known or named or others_in)
+        return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
         """Return the kept copy of an equal message; keep the message when there is no copy.
@@ -214,6 +252,7 @@ class OpenTrace:
                 events=tuple(bodies),
             )
             self.add(make_span(raw, collect_facts(raw)))
+        self._events = {}
 
 
 def reply_size(message: Message) -> int:

@@ -18,7 +18,10 @@ from ingest.pipeline.planning.redacted_names import redact_names
 from ingest.privacy.event_redaction import PUBLIC, Privacy
 from ingest.sources.archive_members import Archive, list_members, look_inside
 from ingest.sources.log_file import LogFile
+from ingest.sources.session_trees import SessionTree, gather_trees
 from ingest.store.ledger import FileStatus, Ledger, LedgerCopy, LedgerRow
+
+_SPREAD = "is a session in many files, which cannot be put together in a compressed tar; unpack it"
 
 
 @dataclass(slots=True)
@@ -136,8 +139,19 @@ def _read_members(
         for member in list_members(found, archive, fingerprints=fingerprints):
             members.append(member)  # noqa: PERF402 - those before a broken place count
     except OSError as error:
-        return members, error
-    return members, None
+        return _gather_members(members, archive), error
+    return _gather_members(members, archive), None
+
+
+def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
+    """Return the members, with one log in the place of all files of a session.
+
+    In a compressed archive such a session is refused: each of its files lies somewhere else on the tape.
+    """
+    return [
+        replace(log, problem=_SPREAD) if archive.compression and isinstance(log.place, SessionTree) else log
+        for log in gather_trees(members).logs
+    ]
 
 
 def _unreadable_archive(found: LogFile, error: OSError) -> LogFile:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ingest.damaged_file import DamagedFileError
 from ingest.decoding.containers import Container, read_batches
 from ingest.decoding.lines import BEGIN, cut_snippet
+from ingest.decoding.session_files import FileRecords
 from ingest.errors import IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
@@ -40,6 +41,7 @@ from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.table_rows import definition_row, stable_id
 from ingest.sources.log_content import LogContent, open_log
 from ingest.sources.log_file import LogFile, can_open
+from ingest.sources.session_trees import SessionTree
 from ingest.store.ledger import ReadWith
 from lenient import ToolCatalog
 
@@ -253,9 +255,11 @@ class FileReading:
             forgotten=settings.forgotten,
             facts=job.facts,
             past=job.past,
-            rewritten=recognised.container in (Container.DOCUMENT, Container.YAML),
+            rewritten=recognised.container.is_rewritten,
         )
         self._unread = UnreadCalls(recognised.container)
+        self._files = FileRecords()
+        self._tree = job.found.place if isinstance(job.found.place, SessionTree) else None
         self._begun: Checkpoint | None = None
         self._unfinished: Checkpoint | None = None
         self._handed = 0  # bytes of log whose rows the writer has
@@ -338,7 +342,7 @@ class FileReading:
         behind: LogLine | None = None
         with closing(translator):
             for batch in read_batches(
-                stream, container, max_line, line_decoder(form), line_skimmer(form), at
+                stream, container, max_line, line_decoder(form), line_skimmer(form), at, self._files
             ):
                 if not batch.whole:
                     self._keep_checkpoint(behind)
@@ -353,6 +357,7 @@ class FileReading:
                     if unread_lines := unread.look(record, made):
                         self._take_events(unread_lines)
                 self._lines = max(self._lines, batch.line)
+                self._note_files()
                 self._work.spill_sessions()
                 if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
                     self._hand_over(raw.bytes_read)
@@ -361,6 +366,18 @@ class FileReading:
                 self._take_events((event,))
                 self._hand_over_many()
             self._take_events(unread.finish())
+
+    def _note_files(self) -> None:
+        """Store where the content of each file of the session begins in the content of the log."""
+        starts, self._files.starts = self._files.starts, []
+        if self._tree is None or not starts:
+            return
+        redact = self._settings.privacy.redact_path
+        rows = [
+            (self._file_id, start.where.line, start.where.offset, redact(self._tree.root + start.path))
+            for start in starts
+        ]
+        self._give_rows("file_members", TableRows(("file_id", "line", "byte_offset", "path"), rows))
 
     def _keep_checkpoint(self, behind: LogLine | None) -> None:
         """Make a checkpoint at `behind`, the end of the last whole line.

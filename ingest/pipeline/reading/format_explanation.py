@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, KeysView, Sequence, Set
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
@@ -25,7 +24,6 @@ from ingest.pipeline.reading.format_recognition import (
     read_head,
 )
 from ingest.sources.discovery import Named, find_named
-from ingest.sources.hidden_folders import HiddenNames
 from ingest.sources.log_content import open_log
 from ingest.sources.log_file import LogFile
 from ingest.store.ledger import Ledger
@@ -54,8 +52,7 @@ class FormatClaim:
 
 def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
     """Yield the answer for each log that a path, pattern or address stands for. Raises OptionError."""
-    nowhere = Path("/dev/null")  # there is no store to leave out
-    for found in expand_archives(find_named(named, nowhere, HiddenNames()), Ledger(), ReadOptions()).logs:
+    for found in expand_archives(find_named(named), Ledger(), ReadOptions()).logs:
         yield _explain_file(found, max_line)
 
 

@@ -249,7 +249,7 @@ def _head_identity(head: LogHead) -> str:
     For lines and event streams, that is the first line, at most 1 KB of it. A document does not grow, and
     many begin alike ("[" alone on the first line), so all bytes looked at are hashed.
     """
-    grows = head.container in (Container.LINES, Container.STREAM)
+    grows = head.container.is_lines or head.container is Container.STREAM
     kept = head.first[:1024].split(b"\n")[0] if grows else head.first
     return blake2b(kept, digest_size=8).hexdigest()
 

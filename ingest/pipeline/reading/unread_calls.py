@@ -54,7 +54,7 @@ class UnreadCalls:
 
     def __init__(self, container: Container) -> None:
         self._is_json = container is not Container.YAML
-        self._by_line = container is Container.LINES
+        self._by_line = container.is_lines
         self._known: OrderedDict[str, None] = OrderedDict()
         self.waiting: OrderedDict[int, Record | _Line] = OrderedDict()  # by byte offset
         self._unsearched: deque[int] = deque()  # offsets of the records among them, and of some that left

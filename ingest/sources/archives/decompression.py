@@ -121,7 +121,7 @@ _DECODERS: dict[Compression, Callable[[], _Decoder]] = {
 _ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
 
 
-class DecompressedStream(PieceStream):
+class DecompressedStream(PieceStream[io.RawIOBase]):
     """The uncompressed content of a compressed stream; closing it closes the compressed stream."""
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:

@@ -1,16 +1,23 @@
-"""Base of the streams that make their content from another stream, a piece at a time."""
+"""Base of the streams that make their content from another stream or a generator, a piece at a time."""
 
 from __future__ import annotations
 
 import io
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 
-class PieceStream(io.RawIOBase):
+class Closeable(Protocol):
+    def close(self) -> object: ...
+
+
+From = TypeVar("From", bound=Closeable)
+
+
+class PieceStream(io.RawIOBase, Generic[From]):
     """Content made from `source` in pieces; closing it closes the source."""
 
-    def __init__(self, source: io.RawIOBase) -> None:
+    def __init__(self, source: From) -> None:
         self._source = source
         self._ready = memoryview(b"")
 

@@ -45,7 +45,7 @@ def _begins_json(head: bytes, encoding: str) -> bool:
     return start.startswith(_BEGINS) and start.isascii() and "\0" not in start
 
 
-class Utf8Stream(PieceStream):
+class Utf8Stream(PieceStream[io.RawIOBase]):
     """Text of another encoding as UTF-8, without its byte order mark; closing it closes the source.
 
     A unit that is no character costs itself: it becomes U+FFFD. A lone surrogate stays what it is, which is

@@ -20,7 +20,7 @@ from duckdb.func import SPECIAL
 from ingest.errors import StoreVersionError
 from ingest.events import ArgsSource
 from ingest.sessions.stored_text import decode_json
-from ingest.sessions.table_rows import call_mark, call_place, turn_mark, turn_place
+from ingest.sessions.table_rows import CallPlaces, call_mark, turn_mark, turn_place
 
 SCHEMA_VERSION = 6
 _HERE = Path(__file__).parent
@@ -34,9 +34,17 @@ def _stored_call_mark(
     return call_mark(tool_call_id, tool, source, sent)
 
 
+def _call_place(
+    source: str, session_id: str, turn: int | None, step: int | None, ordinal: int | None
+) -> str | None:
+    if turn is None or step is None or ordinal is None:
+        return None
+    return CallPlaces(source, session_id, turn).make(step, ordinal)
+
+
 # What a script needs that SQL does not have, with the types of what it takes.
-_FUNCTIONS: Mapping[str, tuple[Callable[..., str], list[Any]]] = {
-    "call_place": (call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
+_FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
+    "call_place": (_call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
     "call_mark": (_stored_call_mark, ["VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR"]),
     "turn_place": (turn_place, ["VARCHAR", "VARCHAR", "INTEGER"]),
     "turn_mark": (turn_mark, ["VARCHAR"]),

@@ -70,6 +70,9 @@ DROP TABLE marked_turns;
 DROP TABLE renamed_turns;
 DROP TABLE first_turns;
 
+-- Sessions that are spread over files.
+
+CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
 ALTER TABLE sessions ADD COLUMN arm VARCHAR;
 ALTER TABLE sessions ADD COLUMN repeat_no VARCHAR;
 ALTER TABLE turns ADD COLUMN stop_reason VARCHAR;

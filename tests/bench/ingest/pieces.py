@@ -16,12 +16,16 @@ from ingest.decoding.lines import MAX_LINE
 from ingest.events import Event, Rejected
 from ingest.formats import line_decoder, line_skimmer, translate_file
 from ingest.pipeline.reading.format_recognition import RecognisedLog, recognise_log
+from ingest.privacy.event_redaction import Privacy
+from ingest.privacy.redactor import Redactor
+from ingest.privacy.rules import RedactionRules
 from ingest.record import Record
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sources.discovery import look_at_file
 from lenient import ToolCatalog
 
 Records = Iterator[Record | Rejected]
+_PRIVACY = Privacy(Redactor(RedactionRules(), b"a key for these measurements"))
 
 
 def main(files: Sequence[Path]) -> None:
@@ -32,6 +36,7 @@ def main(files: Sequence[Path]) -> None:
         "records, translate": lambda one, records: deque(
             translate_file(one.form, records, one.about), maxlen=0
         ),
+        "records, translate, redact": _redact_events,
         "records, translate, work": _work_through,
     }
     print(f"{'orjson.loads':28}{baseline:8.2f} s")
@@ -60,6 +65,11 @@ def _each(known: dict[Path, RecognisedLog], stage: Callable[[RecognisedLog, Reco
                 stream, one.container, MAX_LINE, line_decoder(one.form), line_skimmer(one.form)
             )
             stage(one, (record for batch in batches for record in batch.records))
+
+
+def _redact_events(known: RecognisedLog, records: Records) -> None:
+    events = translate_file(known.form, records, known.about)
+    deque(_PRIVACY.redact_events(events), maxlen=0)
 
 
 def _work_through(known: RecognisedLog, records: Records) -> None:

@@ -4,7 +4,7 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(
-        *("lines", "formats", "inventory", "doubles", "versions", "names"),  # folds
+        *("lines", "no_logs", "formats", "inventory", "doubles", "versions", "names"),  # folds
         *("rejects", "files", "rejected", "foreign", "named", "copies", "changes"),
         *("reject", "changed", "before", "after"),
     ),

@@ -27,10 +27,16 @@ def show() -> None:
     load = store_queries.ask("last_load").iloc[0]
     cards.draw_answer(describe_feed(loads, silent, load.newest), 400)
     rejected = describe_rejected(load.rejected_files, load.rejected_lines) or "nothing"
-    st.caption(
-        f"In all: {describe_share_read(load)} · {rejected} rejected · {_describe_calls(load)} · newest turn "
-        f"{wording.utc(load.newest)}"
-    )
+    foreign = int(load.foreign_files)
+    no_logs = f"{wording.plural(foreign, 'further file')} {'is' if foreign == 1 else 'are'} no logs"
+    parts = [
+        f"In all: {describe_share_read(load)}",
+        f"{rejected} rejected",
+        *([no_logs] if foreign else []),
+        _describe_calls(load),
+        f"newest turn {wording.utc(load.newest)}",
+    ]
+    st.caption(" · ".join(parts))
     _draw_loads(loads)
     _draw_silent(silent)
     rejected_lines.show()

@@ -48,11 +48,11 @@ def _draw_foreign() -> None:
     rows, pages = read_page_of("foreign_files", "foreign", 10)
     if not rows:
         return
-    with cards.draw_card(
-        "Files that are no logs",
-        "foreign_files",
-        caption="No format knows them. Is one of them a log? `callgauge formats FILE` says what is missing.",
-    ):
+    fold = draw_fold("Files that are no logs", "no_logs")
+    if fold is None:
+        return
+    caption = "No format knows them. Is one of them a log? `callgauge formats FILE` says what is missing."
+    with fold, cards.draw_card("Files that are no logs", "foreign_files", caption=caption, framed=False):
         columns = [
             Column("Folder", "file"), Column("They hold", "tight"), Column("Files", "number"),
             Column("Size", "number"), Column("Such as", "file"), Column("Why"),

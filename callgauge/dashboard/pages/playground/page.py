@@ -80,6 +80,15 @@ def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
     if not asked.raw and not asked.definition:
         _draw_examples(reply_wanted=whole_reply)
         return
+    found = st.container()
+    if asked.tool is not None:
+        # Before the result, which takes longer: beside a new verdict the link never holds the old definition.
+        draw_replay_link(asked.tool.name, asked.definition)
+    with found:
+        _draw_result(asked, whole_reply=whole_reply)
+
+
+def _draw_result(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
     if len(asked.raw) > LONGEST:
         _too_long()
     elif whole_reply:
@@ -91,11 +100,9 @@ def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
         result.draw_other_parsers(asked.raw, asked.definition, asked.which)
     if asked.which is not None:
         tool_card.show(asked.definition, asked.which)
-    if asked.tool is not None:
-        draw_replay_link(asked.tool.name, asked.definition)
-        call = st.query_params.get("call")
-        if call and not whole_reply:
-            live_card.show(asked.tool, call)
+    call = st.query_params.get("call")
+    if asked.tool is not None and call and not whole_reply:
+        live_card.show(asked.tool, call)
 
 
 def _draw_raw(asked: PlaygroundInputs) -> None:

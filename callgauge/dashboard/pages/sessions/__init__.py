@@ -3,7 +3,13 @@
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    narrowing={"chain": "chain of attempts", "attempt": "attempt", "turns": "turns", "q": "search"},
+    narrowing={
+        "chain": "chain of attempts",
+        "attempt": "attempt",
+        "turns": "turns",
+        "run": "run",
+        "q": "search",
+    },
     place=("session_page", "order"),
     kept=("session", "turn", "step", "call", "from", "file", "find", "wide"),
 )

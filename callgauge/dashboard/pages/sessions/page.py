@@ -30,6 +30,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
     PICKS,
     kept_keys,
     list_link,
+    list_runs,
     read_filters,
 )
 
@@ -56,6 +57,8 @@ def _draw_filters() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="sessionfilters"):
         for name, label, options in PICKS:
             draw_pick(label, name, options, width=190)
+        if runs := list_runs():
+            draw_pick("Run", "run", runs, width=190)
         draw_search_box(
             "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
         )
@@ -107,7 +110,11 @@ def _make_columns() -> list[Column]:
 
     return [
         sorts("time", Column("Start (UTC)", "tight")),
-        Column("Session", "file", "Its task or first message, and its id"),
+        Column(
+            "Session",
+            "file",
+            "Its task or first message, its id, and its run where a path tells one",
+        ),
         Column("Models", "name", "Below them what wrote the log"),
         sorts("turns", Column("Turns", "number")),
         sorts("calls", Column("Calls", "number")),
@@ -137,7 +144,7 @@ def _build_row(row: Row) -> list[Cell]:
             href=list_link(row, st.query_params.get("session_page") or "1"),
             sub=f"{start:%H:%M:%S}" if start else None,
         ),
-        Cell(_session_title(row), sub=wording.one_line(row["session_id"], 80), title=wording.visible(said)),
+        Cell(_session_title(row), sub=_session_ids(row), title=wording.visible(said)),
         Cell(
             "\n".join(models[:1]) or "–",
             sub="\n".join((*models[1:_MODELS], *more, wording.one_line(row["title"], 60))),
@@ -159,6 +166,11 @@ def _build_row(row: Row) -> list[Cell]:
 def _session_title(row: Row) -> str:
     words = wording.one_line(row["task"] or row["said"] or "no message", 90)
     return f"{words} (sub-agent)" if row["parent_session_id"] else words
+
+
+def _session_ids(row: Row) -> str:
+    run = f"run {wording.one_line(row['run'], 60)}" if row["run"] else ""
+    return "\n".join(filter(None, (wording.one_line(row["session_id"], 80), run)))
 
 
 def _ended_cell(row: Row, kind: str) -> Cell:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters
+from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.list_filters import (
     ATTEMPTS,
     CHAINS,
@@ -35,10 +35,20 @@ ORDERS = {
 }
 
 
+def list_runs() -> dict[str, str]:
+    """Return the options of the filter by run; none where no session has a run.
+
+    A run that the URL names is among them, even when it is none of the newest.
+    """
+    named = st.query_params.get("run")
+    runs = dict.fromkeys([*store_queries.ask("session_runs")["run"], *([named] if named else [])])
+    return {"": "All runs", **{run: wording.one_line(run, 60) for run in runs}} if runs else {}
+
+
 def read_filters() -> dict[str, Any]:
     """Return the parameters of the metric `sessions` that the filter bar and the URL ask for."""
     asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
-    searched = {"search": st.query_params.get("q") or None}
+    searched = {"search": st.query_params.get("q") or None, "run": st.query_params.get("run") or None}
     return filters.chosen_filters().parameters() | asked | searched | read_order(ORDERS)
 
 

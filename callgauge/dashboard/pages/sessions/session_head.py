@@ -27,13 +27,14 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
         sum(turn[name] for turn in turns) for name in ("steps", "calls", "faults", "retries")
     )
     user = f"user {wording.one_line(row['user_name'], 40)}" if row["user_name"] else None
-    harness = " ".join(filter(None, (row["harness"], row["harness_version"])))
+    harness = wording.one_line(" ".join(filter(None, (row["harness"], row["harness_version"]))), 60)
+    run = f"run {wording.one_line(row['run'], 40)}" if row["run"] else ""
     cells = {
         "Start": Cell(wording.utc_to_the_second(started), sub=user),
         "Duration": Cell(
             wording.duration((ended - started).total_seconds() or None if started and ended else None)
         ),
-        "Source": Cell(row["title"], sub=wording.one_line(harness, 60) or None),
+        "Source": Cell(row["title"], sub="\n".join(filter(None, (harness, run))) or None),
         "Turns": Cell(f"{len(turns):,}", sub=wording.plural(steps, "step")),
         "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'fault')}\nretries: {retries:,}"),
         "Completed (log)": _ended_cell(turns, "recorded_ok"),

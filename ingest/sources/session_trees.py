@@ -1,0 +1,243 @@
+"""Gathers the files of sessions that agents keep in trees of folders: all files of a session become one log.
+
+Its content is that of all its files, one after another (`ingest.decoding.session_files`), and its stamp
+changes when any of them does. Where a local file of a session was named, the others are found beside it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import ClassVar
+
+from ingest.decoding.session_files import ONE_LINE, make_file_line, make_first_line
+from ingest.sources.archives.piece_stream import PieceStream
+from ingest.sources.local_files import LocalFile
+from ingest.sources.log_file import FileStamp, LogFile, LogPlace
+from ingest.sources.stored_names import stored_path
+from ingest.sources.tree_layouts import (
+    TreeLayout,
+    TreePath,
+    find_idle_root,
+    list_places,
+    parse_tree_path,
+)
+
+_PIECE = 1024 * 1024
+
+LookAt = Callable[[str], LogFile]
+"""Function that returns the file at a path as it is on disk now."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A file of a session: its path in the tree and its place; `problem` says why it cannot be read."""
+
+    path: str
+    place: LogPlace
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTree:
+    """The place of a session that is spread over files, in the order in which they are read.
+
+    `root` is the stored name of the tree's root, to which the paths of files are added.
+    """
+
+    producer: str
+    session: str | None
+    root: str
+    own_name: str
+    folder_name: str
+    files: tuple[SessionFile, ...]
+
+    random_access: ClassVar[bool] = False
+    can_reopen: ClassVar[bool] = True
+
+    def open(self) -> io.RawIOBase:
+        return SessionTreeLines(self)
+
+    def sibling(self, name: str) -> None:  # noqa: ARG002 - what belongs to it is in it
+        return None
+
+
+class SessionTreeLines(PieceStream[Generator[bytes]]):
+    """The files of a session as a stream of lines. At most a piece of one file is held."""
+
+    def __init__(self, tree: SessionTree) -> None:
+        super().__init__(_read_session(tree))
+
+    def _next_content(self, limit: int) -> bytes:  # noqa: ARG002 - what does not fit waits
+        return next(self._source, b"")
+
+
+def _read_session(tree: SessionTree) -> Generator[bytes]:
+    yield make_first_line(tree.producer, tree.session)
+    for file in tree.files:
+        yield from _read_session_file(file)
+
+
+def _read_session_file(file: SessionFile) -> Iterator[bytes]:
+    """Yield the lines of a file. Raises OSError when reading fails after its beginning."""
+    if file.problem is not None:
+        yield make_file_line(file.path, file.problem)
+        return
+    try:
+        stream = file.place.open()
+    except OSError as error:
+        yield make_file_line(file.path, f"cannot be read: {error.strerror or error}")
+        return
+    with closing(io.BufferedReader(stream)) as whole:
+        piece = whole.read(_PIECE)
+        if len(piece) < _PIECE and not piece.strip():
+            yield make_file_line(file.path, "is empty")
+            return
+        yield make_file_line(file.path)
+        breaks = 1
+        while piece:
+            yield piece.translate(ONE_LINE)
+            breaks += piece.count(b"\n")
+            piece = whole.read(_PIECE)
+    yield b"\n" * breaks
+
+
+@dataclass(slots=True)
+class GatheredTrees:
+    """The logs among files; `idle` counts files of trees that hold no calls, by producer and root."""
+
+    logs: list[LogFile] = field(default_factory=list)
+    idle: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> GatheredTrees:
+    """Return the files, with one log in the place of all files of a session.
+
+    `look_at` finds files of local sessions that are not among `files`.
+    """
+    gathered = GatheredTrees()
+    trees: dict[tuple[TreeLayout, str], _Tree] = {}
+    beside = []
+    for found in files:
+        path = _find_path(found)
+        told = parse_tree_path(path)
+        if told is not None and found.problem is None:
+            trees.setdefault((told.layout, told.root), _Tree(told, found)).add(told, found)
+        elif (root := find_idle_root(path)) is not None:
+            beside.append((root, found))
+        else:
+            gathered.logs.append(found)
+    for root, found in beside:
+        if root in trees:
+            gathered.idle[root[0].producer, stored_path(root[1].rstrip("/"))] += 1
+        else:
+            gathered.logs.append(found)
+    for tree in trees.values():
+        gathered.logs += tree.make_logs(look_at)
+    return gathered
+
+
+def _find_path(found: LogFile) -> str:
+    """Return the path by which a file is known as part of a tree: of local files the real one."""
+    return found.place.path.replace(os.sep, "/") if isinstance(found.place, LocalFile) else found.name
+
+
+_Files = dict[str, tuple[TreePath, LogFile]]  # by path in the tree
+
+
+class _Tree:
+    """The files of one tree, and the sessions that they belong to."""
+
+    def __init__(self, told: TreePath, found: LogFile) -> None:
+        self._layout, self._root = told.layout, told.root
+        self._is_local = isinstance(found.place, LocalFile)
+        self._files: _Files = {}
+
+    def add(self, told: TreePath, found: LogFile) -> None:
+        self._files[told.path] = told, found
+
+    def make_logs(self, look_at: LookAt | None) -> Iterator[LogFile]:
+        known = {told.group: told.session for told, _ in self._files.values() if told.session is not None}
+        look_at = look_at if self._is_local else None
+        if look_at is not None and any(
+            told.session is None and told.group not in known for told, _ in self._files.values()
+        ):
+            known = self._look_up_groups() | known
+        sessions: dict[tuple[str | None, str], _Files] = {}
+        for told, found in self._files.values():
+            session = told.session or known.get(told.group)
+            key = (session, "" if session is not None else told.group)
+            sessions.setdefault(key, {})[told.path] = told, found
+        for (session, group), files in sessions.items():
+            if look_at is not None:
+                self._complete(session, group, files, look_at)
+            yield self._make_log(session, group, files)
+
+    def _look_up_groups(self) -> dict[str, str]:
+        """Return the sessions of all groups of a local tree, as the names of its files tell them."""
+        found = self._list_files("{session}", {"session": "*"}, {})
+        return {told.group: told.session for told in found if told.session is not None}
+
+    def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
+        """Yield the files on disk whose kinds lie at places named by `by`."""
+        for kind in self._layout.kinds:
+            if by in kind.places:
+                for path in list_places(self._root, kind.places, ids, problems):
+                    if (told := self._layout.parse(path.replace(os.sep, "/"))) is not None:
+                        yield told
+
+    def _complete(self, session: str | None, group: str, files: _Files, look_at: LookAt) -> None:
+        """Add the files of a session that are on disk and not among `files`."""
+        problems: dict[str, str] = {}
+        groups = {group}
+        if session is not None:
+            for told in self._list_files("{session}", {"session": session}, problems):
+                self._add_file(told, files, look_at)
+            groups = {told.group for told, _ in files.values()} - {""}
+        for one in groups:
+            for told in self._list_files("{group}", {"group": one}, problems):
+                self._add_file(told, files, look_at)
+        for path, problem in problems.items():
+            told = TreePath(self._layout, self._root, path[len(self._root) :], session, group, 0, 0)
+            files[told.path] = told, LogFile(stored_path(path), LocalFile(path), problem=problem)
+
+    def _add_file(self, told: TreePath, files: _Files, look_at: LookAt) -> None:
+        if told.path not in files:
+            files[told.path] = told, look_at(told.root + told.path)
+
+    def _make_log(self, session: str | None, group: str, files: _Files) -> LogFile:
+        spell = stored_path if self._is_local else str
+        ordered = sorted(files.values(), key=lambda file: file[0].order)
+        first, head = ordered[0]
+        folder = self._layout.folder if session is not None else self._layout.group_folder
+        is_head = first.rank == 0 and head.problem is None
+        path = first.path if is_head else folder.format(session=session, group=group)
+        above, _, own_name = path.rpartition("/")
+        tree = SessionTree(
+            self._layout.producer,
+            None if session is None else spell(session),
+            spell(self._root),
+            own_name,
+            above.rpartition("/")[2],
+            tuple(SessionFile(spell(told.path), found.place, found.problem) for told, found in ordered),
+        )
+        name = spell(self._root + path)
+        return LogFile(name, tree, _sum_stamps(ordered), archive=head.archive, order=head.order)
+
+
+def _sum_stamps(files: Sequence[tuple[TreePath, LogFile]]) -> FileStamp:
+    """Return a stamp that changes when a file of a session comes, goes or changes."""
+    digest = blake2b(digest_size=16)
+    for told, found in files:
+        seen = found.seen
+        digest.update(repr((told.path, seen.size, seen.mtime_ns, seen.version, found.problem)).encode())
+    return FileStamp(
+        sum(found.seen.size for _, found in files),
+        max(found.seen.mtime_ns for _, found in files),
+        digest.hexdigest(),
+    )

@@ -1,0 +1,193 @@
+"""The trees of folders in which agents keep a session as many files: which files, and where they lie.
+
+Paths are relative to the tree's root, with `/`. An agent with another tree is one more row of LAYOUTS.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_ROOT = r"(?P<root>(?:.*[/!])?)"
+_FOLDERS = ("session/", "session_", "message/", "part/")  # one of them is in each path of a tree
+
+
+class TreePath(NamedTuple):
+    """What a path says of a file in a tree.
+
+    `root` ends with its separator, `path` is what follows. `group` is the message or the agent that the file
+    belongs to, '' for a file of the session itself. `session` is None where only the group is named.
+    """
+
+    layout: TreeLayout
+    root: str
+    path: str
+    session: str | None
+    group: str
+    rank: int
+    number: int
+
+    @property
+    def order(self) -> tuple[str, int, int, str]:
+        """The place of the file among those of its session."""
+        return self.group, self.rank, self.number, self.path
+
+
+class FileKind(NamedTuple):
+    """One kind of file in a tree: the pattern of its path, and where the files of a session lie.
+
+    The pattern has the groups `session`, `group` and `number`, or some of them.
+    """
+
+    pattern: re.Pattern[str]
+    places: str
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLayout:
+    """The tree of a producer.
+
+    `kinds` are in the order in which files are read within a group. `folder` is the folder of a session,
+    `group_folder` that of a group whose session is not known. `root` must fit the root, or `names` the file's
+    own name, to tell the tree from others of that shape. `idle` fits files that hold no calls.
+    """
+
+    producer: str
+    kinds: tuple[FileKind, ...]
+    folder: str
+    group_folder: str = ""
+    root: re.Pattern[str] | None = None
+    names: re.Pattern[str] = re.compile("")
+    idle: re.Pattern[str] | None = None
+
+    def parse(self, path: str) -> TreePath | None:
+        """Return what a file is in this tree; None for other files."""
+        for rank, kind in enumerate(self.kinds):
+            match = kind.pattern.fullmatch(path)
+            if match is not None and self._is_ours(match["root"], path):
+                told = match.groupdict()
+                return TreePath(
+                    self,
+                    match["root"],
+                    path[len(match["root"]) :],
+                    told.get("session"),
+                    told.get("group") or "",
+                    rank,
+                    int(told.get("number") or 0),
+                )
+        return None
+
+    def _is_ours(self, root: str, path: str) -> bool:
+        if self.root is not None and self.root.search(root):
+            return True
+        return self.names.match(path.rpartition("/")[2]) is not None
+
+
+def _kind(pattern: str, places: str) -> FileKind:
+    return FileKind(re.compile(_ROOT + pattern), places)
+
+
+_STORAGE, _OPENCODE_ID = re.compile(r"(?:^|[/!])storage/$"), re.compile(r"(?:ses|msg|prt)_")
+
+LAYOUTS = (
+    TreeLayout(  # to 2025-07: one folder a project
+        "opencode",
+        (
+            _kind(r"session/info/(?P<session>[^/]+)\.json", "session/info/{session}.json"),
+            _kind(
+                r"session/message/(?P<session>[^/]+)/(?P<group>[^/]+)\.json",
+                "session/message/{session}/*.json",
+            ),
+            _kind(
+                r"session/part/(?P<session>[^/]+)/(?P<group>[^/]+)/[^/]+\.json",
+                "session/part/{session}/*/*.json",
+            ),
+        ),
+        "session/message/{session}",
+        root=_STORAGE,
+        names=_OPENCODE_ID,
+    ),
+    TreeLayout(
+        "opencode",
+        (
+            _kind(r"session/[^/]+/(?P<session>[^/]+)\.json", "session/*/{session}.json"),
+            _kind(r"message/(?P<session>[^/]+)/(?P<group>[^/]+)\.json", "message/{session}/*.json"),
+            _kind(r"part/(?P<group>[^/]+)/[^/]+\.json", "part/{group}/*.json"),
+        ),
+        "message/{session}",
+        "part/{group}",
+        idle=re.compile(
+            _ROOT + r"(?:(?:project|session_diff|session_share|todo|permission)/[^/]+\.json|migration)"
+        ),
+        root=_STORAGE,
+        names=_OPENCODE_ID,
+    ),
+    TreeLayout(
+        "strands",
+        (
+            _kind(r"session_(?P<session>[^/]+)/session\.json", "session_{session}/session.json"),
+            _kind(
+                r"session_(?P<session>[^/]+)/multi_agents/multi_agent_[^/]+/multi_agent\.json",
+                "session_{session}/multi_agents/*/multi_agent.json",
+            ),
+            _kind(
+                r"session_(?P<session>[^/]+)/agents/agent_(?P<group>[^/]+)/agent\.json",
+                "session_{session}/agents/*/agent.json",
+            ),
+            _kind(
+                r"session_(?P<session>[^/]+)/agents/agent_(?P<group>[^/]+)/messages/message_(?P<number>[0-9]{1,9})\.json",
+                "session_{session}/agents/*/messages/message_*.json",
+            ),
+        ),
+        "session_{session}",
+    ),
+)
+
+
+def parse_tree_path(path: str) -> TreePath | None:
+    """Return what a path says of a file in one of the trees; None for other files."""
+    if not path.endswith(".json") or not any(name in path for name in _FOLDERS):
+        return None  # a night may have 100,000 files
+    return next((told for layout in LAYOUTS if (told := layout.parse(path)) is not None), None)
+
+
+def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
+    """Return the tree in which a file at this path would hold no calls: its layout and root; else None."""
+    if not path.endswith((".json", "/migration")):
+        return None
+    for layout in LAYOUTS:
+        match = layout.idle.fullmatch(path) if layout.idle is not None else None
+        if match is not None:
+            return layout, match["root"]
+    return None
+
+
+def list_places(root: str, places: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[str]:
+    """Yield the paths of the files at the places, in order; `ids` are put in for the names in braces.
+
+    Folders that cannot be read are added to `problems`, with the reason.
+    """
+    yield from _list_below(root, [part.format_map(ids) for part in places.split("/")], problems)
+
+
+def _list_below(folder: str, parts: list[str], problems: dict[str, str]) -> Iterator[str]:
+    part, rest = parts[0], parts[1:]
+    names: Collection[str] = (part,)
+    if "*" in part:
+        try:
+            names = sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, part))  # noqa: PTH208
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            problems[folder] = f"cannot be read: {error.strerror}"
+            return
+    for name in names:
+        path = os.path.join(folder, name)  # noqa: PTH118 - a session may have thousands
+        if rest:
+            yield from _list_below(path, rest, problems)
+        elif not name.startswith(".") and ("*" in part or os.path.lexists(path)):
+            yield path
