@@ -46,11 +46,12 @@ class Gateway:
     """One session with a model: `async with Gateway(endpoint, tools, model="…") as g: await g.run("…")`.
 
     `tools` are tools or a toolbox; an executor sets timeouts as well, and its `toolbox` may be another one
-    from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe before
-    the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it, else the JSON
-    fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one file, or None. `sampling` has the names `temperature`, `top_p`,
-    `max_tokens`, `seed`; `extra_body` is laid over every request. `meta` are further fields of the log's
-    `session_start`. `adds_template` False leaves the prompt alone with native tools.
+    from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe
+    before the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it,
+    else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one
+    file, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`; `extra_body` is
+    laid over every request. `meta` are further fields of the log's `session_start`. `adds_template` False
+    leaves the prompt alone with native tools.
     """
 
     endpoint: Endpoint
