@@ -24,8 +24,8 @@ from tests.gateway.served.dressed import DRESSES
 _NAMES = tuple(tool.name for tool in CATALOG)
 _FIELDS = (
     "type", "index", "output_index", "choices", "delta", "message", "tool_calls", "function", "arguments",
-    "finish_reason", "usage", "item", "response", "output", "error", "content_block", "partial_json", "stop_reason",
-    "candidates", "content", "parts", "functionCall", "args", "text", "id", "call_id", "name",
+    "finish_reason", "usage", "item", "response", "output", "error", "content_block", "partial_json",
+    "stop_reason", "candidates", "content", "parts", "functionCall", "args", "text", "id", "call_id", "name",
 )  # fmt: skip
 
 

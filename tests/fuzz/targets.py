@@ -1,5 +1,5 @@
-"""Bytes → one reading with all its promises held against it; one target for each way into the parser, one for the
-wires of the gateway.
+"""Bytes → one reading with all its promises held against it; one target for each way into the parser,
+one for the wires of the gateway.
 
 A target raises AssertionError (a promise is broken) or whatever the parser raised; a note on the exception
 says what was read. Needs no fuzzer: a test calls the targets with seeded bytes.
