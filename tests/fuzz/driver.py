@@ -1,8 +1,8 @@
 """One target, some seconds → every distinct way in which it broke, each saved as a file that repeats it.
 
-Under atheris the choice of inputs follows what they reach in `lenient` and in the gateway; without it they are
-random, from a seed. A finding does not end the run: a further input that breaks at the same line with the same
-promise is the same finding. `python -m tests.fuzz` starts this in a process of its own.
+Under atheris the choice of inputs follows what they reach in `lenient` and in the gateway; without it
+they are random, from a seed. A finding does not end the run: a further input that breaks at the same line
+with the same promise is the same finding. `python -m tests.fuzz` starts this in a process of its own.
 """
 
 from __future__ import annotations
