@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -81,3 +82,45 @@ def test_dev_refuses_a_word_it_does_not_know() -> None:
 def test_ci_runs_what_the_readme_names() -> None:
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("exec ./dev test")
     assert "./dev test " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+SEEDS = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" | ")]
+    for line in SEEDS.splitlines()
+    if line.startswith("| R")
+]
+
+
+def test_every_requirement_of_the_first_documents_has_one_row() -> None:
+    assert [row[0] for row in ROWS] == [f"R{number}" for number in range(1, 100)]
+    states = [re.sub(r"\[(.*)\]\(.*\)", r"\1", row[3]) for row in ROWS]
+    told = {state: states.count(state) for state in ("done", "differs", "open")}
+    assert sum(told.values()) == len(ROWS), "a state is done, differs or open"
+    sentence = f"{told['done']} are done, {told['differs']} differ, {told['open']} is open."
+    assert sentence in SEEDS
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_a_requirement_names_a_module_and_a_test_that_exist(row: list[str]) -> None:
+    _, document, sentence, state, where, test = row
+    assert re.fullmatch("00[0-4]", document)
+    assert sentence.endswith(".")
+    assert (ROOT / where.strip("`")).is_file(), where
+    if state == "open":
+        assert "ssue" in test, "an open row says why"
+        return
+    path, _, name = test.strip("`").partition("::")
+    assert (ROOT / path).is_file(), path
+    if path.endswith(".py"):
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert name in defined, f"{path} has no {name}"
+    else:
+        assert path.startswith("tests/cases/"), path
+    if state != "done":
+        page, _, anchor = state.removeprefix("[differs](").rstrip(")").partition("#")
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        anchors = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+        assert anchor in anchors, state

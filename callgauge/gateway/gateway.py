@@ -21,6 +21,7 @@ from callgauge.gateway.turn import Strategy, Turn, TurnStep
 from callgauge.gateway.turn_log import TurnLog
 from callgauge.gateway.turn_loop import TurnLoop
 from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply
+from lenient import ToolCatalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,13 @@ class Limits:
 class Gateway:
     """One session with a model: `async with Gateway(endpoint, tools, model="…") as g: await g.run("…")`.
 
-    `tools` are tools or a toolbox; an executor sets timeouts as well. `capabilities` are what is declared of
-    the model; what is not is found out by a probe before the first turn, or taken from `probe`. `strategy` is
-    `auto` (native where the model supports it, else the JSON fallback), `tool_use` or `json_fallback`. `log`
-    is a folder, in which the session is one file, or None. `sampling` has the names `temperature`, `top_p`,
-    `max_tokens`, `seed`; `extra_body` is laid over every request. `meta` are further fields of the log's
-    `session_start`. `adds_template` False leaves the prompt alone with native tools.
+    `tools` are tools or a toolbox; an executor sets timeouts as well, and its `toolbox` may be another one
+    from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe
+    before the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it,
+    else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one
+    file, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`; `extra_body` is
+    laid over every request. `meta` are further fields of the log's `session_start`. `adds_template` False
+    leaves the prompt alone with native tools.
     """
 
     endpoint: Endpoint
@@ -73,6 +75,7 @@ class Gateway:
     turns: int = field(default=0, init=False)
     _executor: Executor = field(init=False, repr=False)
     _session_log: SessionLog | None = field(default=None, init=False, repr=False)
+    _logged_catalog: ToolCatalog | None = field(default=None, init=False, repr=False)
     _is_started: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -107,6 +110,8 @@ class Gateway:
         """How calls are made: what was chosen, or with `auto` what the model supports."""
         if self.strategy != "auto":
             return self.strategy
+        if not len(self._executor.toolbox):
+            return "tool_use"  # nothing is offered, so no text is a call
         return "tool_use" if self.known.supports_tool_use else "json_fallback"
 
     async def run(self, text: str) -> Turn:
@@ -119,7 +124,9 @@ class Gateway:
         await self._start()
         log = self._turn_log()
         if self._session_log is not None:
-            self._session_log.write("turn_start", turn=self.turns, role="user", content=text)
+            self._session_log.write(
+                "turn_start", turn=self.turns, role="user", content=text, tools=self._describe_new_tools()
+            )
         if self._is_unknown():
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
@@ -143,9 +150,8 @@ class Gateway:
             return
         self._is_started = True
         if self.log is not None:
-            folder = Path(self.log)
-            folder.mkdir(parents=True, exist_ok=True)
-            self._session_log = SessionLog(folder / f"{self.session_id}.jsonl", self.session_id)
+            path = Path(self.log) / f"{self.session_id}.jsonl"
+            self._session_log = SessionLog(path, self.session_id)
             self._write_start(self._session_log)
 
     def _is_unknown(self) -> bool:
@@ -167,7 +173,7 @@ class Gateway:
             provider=self.endpoint.name,
             model=self.model,
             prompt={name: value for name, value in identity.items() if value is not None} or None,
-            tools=[definition.to_anthropic() for definition in self._executor.toolbox.catalog] or None,
+            tools=self._describe_new_tools(),
             strategy=self.used_strategy,
             capabilities=self.known.to_log(),
             probe=self.probe.to_log() if self.probe is not None and self.probe.ok is not None else None,
@@ -175,6 +181,14 @@ class Gateway:
             endpoint=self.endpoint.to_log(),
             **self.meta,
         )
+
+    def _describe_new_tools(self) -> list[dict[str, Any]] | None:
+        """Return the definitions for the log where they are not those that stand in it."""
+        catalog = self._executor.toolbox.catalog
+        if catalog is self._logged_catalog:
+            return None
+        self._logged_catalog = catalog
+        return [definition.to_anthropic() for definition in catalog] or None
 
     def _write_system(self) -> str:
         prompt = self.prompt if isinstance(self.prompt, Prompt) else Prompt(self.prompt)

@@ -7,6 +7,7 @@ request with 500 (llama.cpp#25510), and Anthropic and Gemini take objects only.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -134,7 +135,11 @@ def history_arguments(read: ReadCall) -> str:
             return read.call.raw
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         pass
-    return orjson.dumps(read.request.arguments, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    arguments = read.request.arguments
+    try:
+        return orjson.dumps(arguments, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # a number beyond 64 bits
+        return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 def history_name(read: ReadCall) -> str:

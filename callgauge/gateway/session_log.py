@@ -15,7 +15,7 @@ _LOG = logging.getLogger("callgauge.SessionLog")
 
 
 class SessionLog:
-    """The lines of one session, each written to the end of a file at once.
+    """The lines of one session, each written to the end of a file at once; its folder is made.
 
     A log must never break a conversation: when the disk is full the conversation goes on, one warning is
     given, and `failure` says what happened.
@@ -49,6 +49,7 @@ class SessionLog:
         event |= _drop_unset(told)
         line = _encode(event) + b"\n"
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock, self.path.open("ab") as file:
                 file.write(line)
         except OSError as error:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import orjson
 
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.session_log import SessionLog
@@ -62,10 +61,12 @@ class TurnLog:
         block: dict[str, Any] = {"id": call.id, "name": call.name}
         if call.id_sent:
             block["id_sent"] = call.id_sent
-        if call.source is CallSource.RESERIALISED:
-            block["input"] = orjson.loads(call.raw)
+        is_rewritten = call.source is CallSource.RESERIALISED or self.server in REWRITING_SERVERS
+        sent = _read_object(call.raw) if call.source is CallSource.RESERIALISED else None
+        if sent is not None:
+            block["input"] = sent
         else:
-            block |= {"raw": call.raw, "raw_is": "server" if self.server in REWRITING_SERVERS else "model"}
+            block |= {"raw": call.raw, "raw_is": "server" if is_rewritten else "model"}
         if not one.is_readable:
             error = one.request.parse_error
             block["parse_error"] = {"mode": strategy, "error": error, "snippet": call.raw[:_SNIPPET]}
@@ -102,3 +103,12 @@ class TurnLog:
     def _write(self, kind: str, step: int | None, content: str | None, **meta: Any) -> None:
         if self.log is not None:
             self.log.write(kind, turn=self.turn, step=step, content=content, **meta)
+
+
+def _read_object(raw: str) -> dict[str, Any] | None:
+    """Return the object that a wire sent, None where it sent something else."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -119,3 +119,15 @@ def test_a_server_that_is_not_there_is_unknown_and_exits_with_1() -> None:
     data = json.loads(told.stdout)["m"]
     assert data["capabilities"] == {}
     assert data["error"].startswith("127.0.0.1:1 gave no reply")
+
+
+def test_a_model_without_tool_use_that_writes_broken_json_ends_with_the_hint(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(TOOLS)
+    with serve_model(lambda _: Emitted('```json\n{"tool": "search_orders", "input": \n')) as served:
+        told = run(
+            "chat", "--endpoint", served.url, "--model", "m", "--tools", tools,
+            "--strategy", "json_fallback", stdin="Go.\n",
+        )  # fmt: skip
+    assert "(no tool was run)" in told.output
+    assert "Traceback" not in told.output

@@ -10,7 +10,7 @@ import time
 
 from tests.fuzz.driver import FINDINGS
 
-TARGETS = ("arguments", "calls", "definitions")
+TARGETS = ("arguments", "calls", "definitions", "replies")
 WAYS = (("--random", 0.25), ("", 0.75))
 """Each target runs a quarter of its time with random inputs: many more a second than a fuzzer that counts."""
 _GRACE = 120  # seconds that one input and the end of a run may take

@@ -1,8 +1,8 @@
 """One target, some seconds → every distinct way in which it broke, each saved as a file that repeats it.
 
-Under atheris the choice of inputs follows what they reach in `lenient`; without it they are random, from a
-seed. A finding does not end the run: a further input that breaks at the same line with the same promise is
-the same finding. `python -m tests.fuzz` starts this in a process of its own.
+Under atheris the choice of inputs follows what they reach in `lenient` and in the gateway; without it
+they are random, from a seed. A finding does not end the run: a further input that breaks at the same line
+with the same promise is the same finding. `python -m tests.fuzz` starts this in a process of its own.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def targets(*, counted: bool) -> dict[str, Callable[[bytes], None]]:
     if counted:
         import atheris
 
-        with atheris.instrument_imports(include=["lenient"]):
+        with atheris.instrument_imports(include=["lenient", "callgauge.gateway"]):
+            import callgauge.gateway  # noqa: F401  as the parser below
             import lenient  # noqa: F401  imported here so that it is this import that is instrumented
     from tests.fuzz.targets import TARGETS
 

@@ -1,4 +1,5 @@
-"""Bytes → one reading with all its promises held against it; one target for each way into the parser.
+"""Bytes → one reading with all its promises held against it; one target for each way into the parser,
+one for the wires of the gateway.
 
 A target raises AssertionError (a promise is broken) or whatever the parser raised; a note on the exception
 says what was read. Needs no fuzzer: a test calls the targets with seeded bytes.
@@ -14,6 +15,7 @@ from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError, parse_argu
 from tests.fuzz.choices import Choices
 from tests.fuzz.definitions import CATALOG, CHOICES, SCHEMAS
 from tests.fuzz.promises import check_again, check_alike, read, read_calls
+from tests.fuzz.replies import replies
 from tests.fuzz.texts import json_object, json_value, raw_arguments, text_with_calls
 
 Target = Callable[[bytes], None]
@@ -125,4 +127,6 @@ def _words(choices: Choices, depth: int) -> Any:
     return choices.one_of(_WORDS)
 
 
-TARGETS: Mapping[str, Target] = {target.__name__: target for target in (arguments, calls, definitions)}
+TARGETS: Mapping[str, Target] = {
+    target.__name__: target for target in (arguments, calls, definitions, replies)
+}

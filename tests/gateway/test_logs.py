@@ -10,7 +10,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from callgauge.gateway import Capabilities, Gateway, Prompt, ToolRejected, Turn, tool
+from callgauge.gateway import (
+    Capabilities,
+    Executor,
+    Gateway,
+    Prompt,
+    Toolbox,
+    ToolRejected,
+    Turn,
+    tool,
+)
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.gateway.served.brain import Asked, Brain, Emitted
@@ -162,3 +171,28 @@ def test_a_key_stands_nowhere_in_a_log(tmp_path: Path) -> None:
         assert "sk-canary" not in path.read_text(encoding="utf-8")
         for line in path.read_text(encoding="utf-8").splitlines():
             assert isinstance(json.loads(line), dict)
+
+
+def test_a_tool_added_between_turns_is_offered_run_and_known_to_the_store(tmp_path: Path) -> None:
+    @tool
+    def double(number: int) -> int:
+        return 2 * number
+
+    emitted = iter([Emitted("Hello."), Emitted(calls=[("double", '{"number": 4}')])])
+    endpoint = BrainEndpoint(lambda _: next(emitted, Emitted("All done.")))
+    executor = Executor(Toolbox([search_orders]))
+
+    async def hold() -> Turn:
+        async with Gateway(
+            endpoint, executor, model="m", capabilities=NATIVE, log=tmp_path / "logs"
+        ) as gateway:
+            await gateway.run("Hello.")
+            executor.toolbox = executor.toolbox.add(double)
+            return await gateway.run("Double it.")
+
+    assert asyncio.run(hold()).calls[0].result.text == "8"
+    assert [len(asked.body["tools"]) for asked in endpoint.asked] == [1, 2, 2]
+    found = load_logs(tmp_path / "logs", tmp_path / "store").execute(
+        "SELECT tool, outcome, fault_layer FROM tool_calls"
+    )
+    assert found.fetchall() == [("double", "clean", None)]

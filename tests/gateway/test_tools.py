@@ -297,3 +297,63 @@ def test_a_toolbox_grows_by_a_new_one() -> None:
         False,
     )
     assert box.get(None) is None
+
+
+def test_a_tools_own_timeout_or_cancellation_is_its_failure_and_is_named() -> None:
+    @tool
+    def slow_database() -> None:
+        raise TimeoutError("the database is slow")
+
+    @tool
+    async def inner() -> None:
+        raise asyncio.CancelledError("something within")
+
+    @tool
+    def empty() -> int:
+        return next(iter(()))  # asyncio cannot carry its StopIteration out of a thread
+
+    assert execute("{}", slow_database).text == "TimeoutError: the database is slow"
+    assert execute("{}", inner).text == "CancelledError: something within"
+    assert execute("{}", empty, timeout=20).text == "RuntimeError: StopIteration"
+
+
+def test_a_conversation_that_is_cancelled_within_a_tool_is_cancelled() -> None:
+    begun = asyncio.Event()
+
+    @tool
+    async def waits() -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    async def cancel() -> None:
+        box = Toolbox([waits])
+        request = parse_arguments("{}", box.catalog, tool_name="waits")
+        running = asyncio.create_task(Executor(box).execute(ToolContext(request)))
+        await begun.wait()
+        running.cancel()
+        await running
+
+    with pytest.raises(asyncio.CancelledError):
+        run(cancel())
+
+
+def test_a_tool_can_read_the_text_as_the_model_sent_it() -> None:
+    @tool
+    def compare(customer: str, context: ToolContext) -> list[Any]:
+        return [context.request.raw_arguments, context.request.arguments]
+
+    assert execute("{'customer': 'Acme'}", compare).text.startswith(
+        """["{'customer': 'Acme'}",{"customer":"Acme"}]"""
+    )
+
+
+def test_a_toolbox_tells_a_planner_what_its_tools_are() -> None:
+    listed = {
+        definition.name: [(one.name, one.kind.value, one.required) for one in definition.parameters]
+        for definition in Toolbox([search_orders, memory_search([])]).catalog
+    }
+    assert listed == {
+        "search_orders": [("customer", "string", True), ("limit", "integer", False)],
+        "memory.search": [("query", "string", True), ("limit", "integer", False)],
+    }
+    assert "How many at most." in search_orders.definition.to_markdown()

@@ -12,8 +12,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callgauge.gateway import WIRES, Capabilities, Gateway, Limits, Prompt, Tool, ToolRejected, Turn, tool
+from callgauge.gateway import (
+    WIRES,
+    Call,
+    CallSource,
+    Capabilities,
+    Gateway,
+    Limits,
+    Prompt,
+    Reply,
+    Tool,
+    Toolbox,
+    ToolContext,
+    ToolRejected,
+    Turn,
+    tool,
+)
+from callgauge.gateway.read_calls import read_native_calls
+from callgauge.gateway.session_log import SessionLog
 from callgauge.gateway.turn import NOT_RUN
+from callgauge.gateway.turn_log import TurnLog
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint, run
 
@@ -294,6 +312,12 @@ def test_an_answer_that_explains_json_is_an_answer() -> None:
 # --- routing
 
 
+def test_without_tools_no_text_is_a_call_and_nothing_is_probed() -> None:
+    example = 'So:\n```json\n{"tool": "search", "input": {"q": 1}}\n```'
+    [turn], endpoint = converse(script(Emitted(example)), tools=(), capabilities=None)
+    assert (turn.status, turn.answer, len(endpoint.asked)) == ("ok", example, 1)
+
+
 def probed_brain(asked: Asked) -> Emitted:
     """A model that answers the probe with a call, and then the user with words."""
     if "Report" in asked.user:
@@ -380,12 +404,77 @@ def test_every_event_of_a_turn_is_logged_in_order(tmp_path: Path) -> None:
     assert not any("sk-canary" in line for line in next(tmp_path.glob("*")).read_text().splitlines())
 
 
+def test_a_reply_whose_calls_cannot_be_read_does_not_stop_for_tools(tmp_path: Path) -> None:
+    converse(script(Emitted(calls=[("search_orders", "我想")]), Emitted(calls=[GOOD]), DONE), log=tmp_path)
+    replies = [event["meta"] for event in read_log(tmp_path) if event["type"] == "assistant"]
+    assert [meta["stop_reason"] for meta in replies] == ["end_turn", "tool_use", "end_turn"]
+
+
 def test_a_log_that_cannot_be_written_breaks_no_conversation(tmp_path: Path) -> None:
     folder = tmp_path / "log"
     folder.mkdir()
     (folder / "s.jsonl").mkdir()  # where the file should be
     [turn], _ = converse(script(DONE), log=folder, session_id="s")
     assert turn.status == "ok"
+
+
+def test_a_log_whose_folder_cannot_be_made_breaks_no_conversation(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    [turn], _ = converse(script(DONE), log=tmp_path / "file")
+    assert turn.status == "ok"
+
+
+def test_a_tool_knows_its_session_and_what_the_program_gave_it() -> None:
+    @tool
+    def where(context: ToolContext) -> str:
+        return f"{context.session_id} {context.turn} {context.step} {context.environment['debug']}"
+
+    [turn], _ = converse(
+        script(Emitted(calls=[("where", "{}")]), DONE),
+        tools=[where],
+        session_id="s7",
+        environment={"debug": True},
+    )
+    assert turn.calls[0].result.text == "s7 1 0 True"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_values_come_in_their_declared_types_on_every_wire(wire: str) -> None:
+    seen: list[object] = []
+
+    @tool
+    def save(flag: bool, note: str, count: int) -> None:
+        seen.extend((flag, note, count))
+
+    mixed = '{"flag": "true", "note": true, "count": "3"}'
+    [turn], _ = converse(script(Emitted(calls=[("save", mixed)]), DONE), wire=wire, tools=[save])
+    assert seen == [True, "true", 3]
+    assert "string_literal_converted_to_boolean" in turn.calls[0].result.text
+    assert "non_string_literal_retained" in turn.calls[0].result.text
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    "raw", ["{'customer': 'A', 'id': 100000000000000000000}", '{"customer": "half \\ud83d"}']
+)
+def test_numbers_and_emoji_that_few_readers_take_break_no_turn(wire: str, raw: str, tmp_path: Path) -> None:
+    [turn], endpoint = converse(
+        script(Emitted(calls=[("search_orders", raw)]), DONE), wire=wire, log=tmp_path
+    )
+    assert turn.status in ("ok", "error")
+    for asked in endpoint.asked:
+        VALID[wire](asked.body)
+    assert read_log(tmp_path)
+
+
+def test_arguments_that_a_wire_sends_in_pieces_of_objects_are_logged_as_text(tmp_path: Path) -> None:
+    call = Call("a", "search_orders", '{"customer":"A"}{"limit":1}', CallSource.RESERIALISED)
+    read = read_native_calls(
+        Reply("", (call,)), Toolbox(TOOLS).catalog, id_pattern=None, new_id=lambda place: f"n{place}"
+    )
+    TurnLog(SessionLog(tmp_path / "s.jsonl", "s"), 1, "host", "m", None).write_calls(0, read, "tool_use")
+    [block] = read_log(tmp_path)[0]["meta"]["toolBlocks"]
+    assert (block["raw"], block["raw_is"]) == (call.raw, "server")
 
 
 # --- whatever a model sends

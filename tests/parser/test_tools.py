@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from datetime import datetime
 from pathlib import Path
@@ -267,3 +268,11 @@ def test_a_malformed_schema_never_makes_the_parser_raise(schema: dict[str, Any])
     tool = ToolDefinition.from_json_schema(name="odd", schema=schema)
     for raw in ('{"a": 1, "b": "x", "c": [1, 2]}', '{"a": "x"}', "{}", "[]", "{'a': [}"):
         assert parse_arguments(raw, tool).raw_arguments == raw
+
+
+def test_a_catalogue_is_not_changed_by_another_laid_over_it() -> None:
+    before = ToolCatalog.load({"name": "a", "input_schema": {"type": "object"}})
+    after = before.overlay(ToolCatalog.load({"name": "b", "input_schema": {"type": "object"}}))
+    assert ([*before.tools], [*after.tools], before.get("b")) == (["a"], ["a", "b"], None)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        before.tools = {}  # type: ignore[misc]

@@ -84,20 +84,28 @@ class Executor:
         request = context.request.with_defaults()
         started = time.monotonic()
         seconds = self.timeout if tool.timeout is None else tool.timeout
+        limit = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with limit:
                 returned = await tool.run(replace(context, request=request))
             status, code, text = "success", None, _write_result(returned)
             if self.tells_warnings and context.request.parse_warning:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
         except ToolRejected as told:
             status, code, text = "tool_rejected", told.code, str(told)
-        except TimeoutError:
-            status, code, text = "execution_failed", None, f"{tool.name} gave no result within {seconds:g} s."
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_task_cancelled():
+                raise
             TOOLS_LOG.warning("%s failed", describe_call(request), exc_info=error)
-            status, code, text = "execution_failed", None, _name_error(error)
+            late = f"{tool.name} gave no result within {seconds:g} s."
+            status, code, text = "execution_failed", None, late if limit.expired() else _name_error(error)
         return ToolResult(status, _cut(text), time.monotonic() - started, code, dict(context.metadata))
+
+
+def _is_task_cancelled() -> bool:
+    """Return True when the conversation itself is cancelled, and not only something within a tool."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _log_parse(request: ToolCallRequest, tool: Tool | None) -> None:

@@ -78,10 +78,18 @@ def _make_tool(
         given |= dict.fromkeys(filled_in, context)
         if inspect.iscoroutinefunction(function):
             return await function(**given)
-        result = await asyncio.to_thread(function, **given)
+        result = await asyncio.to_thread(_call, function, given)
         return await result if inspect.isawaitable(result) else result
 
     return Tool(definition, run, policy, takes_lossy, timeout)
+
+
+def _call(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """Call a function in its thread; asyncio cannot carry a StopIteration out of one and would wait on."""
+    try:
+        return function(**given)
+    except StopIteration as error:
+        raise RuntimeError("StopIteration") from error
 
 
 def _bare_hint(hint: Any) -> Any:

@@ -54,7 +54,7 @@ def decode(data: str | bytes, kind: type[T]) -> T:
     """Decode one event or body. Raises BrokenReplyError where it is no JSON, or JSON of another shape."""
     try:
         return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeError) as error:
         try:  # half an emoji, as models write it in escapes, is what only the standard library takes
             return msgspec.convert(json.loads(data), type=kind)
         except (ValueError, RecursionError, msgspec.ValidationError):
@@ -71,7 +71,11 @@ def decode_object(raw: str) -> dict[str, Any]:
 
 def write_object(value: Any) -> str:
     """Write the arguments that a wire sent as an object as JSON text."""
-    return msgspec.json.encode(value if value is not None else {}).decode()
+    plain = value if value is not None else {}
+    try:
+        return msgspec.json.encode(plain).decode()
+    except (UnicodeEncodeError, OverflowError):  # half an emoji; a number beyond 64 bits
+        return json.dumps(plain, separators=(",", ":"))
 
 
 def merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
