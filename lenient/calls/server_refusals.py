@@ -5,11 +5,10 @@ Such an error is no failure of the server but the model's own bad call, which it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-_OLLAMA = re.compile(r"error parsing tool call: raw='(.*)', err=", re.DOTALL)
+_OLLAMA, _OLLAMA_END = "error parsing tool call: raw='", "', err="
 _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
 
 
@@ -36,8 +35,8 @@ def read_server_refusal(error: Any) -> ServerRefusal | None:
     said, message = told.get("failed_generation"), told.get("message")
     message = message if isinstance(message, str) else ""
     if not isinstance(said, str):
-        quoted = _OLLAMA.search(message)
-        said = quoted.group(1) if quoted is not None else None
+        start, end = message.find(_OLLAMA), message.rfind(_OLLAMA_END)
+        said = message[start + len(_OLLAMA) : end] if 0 <= start < end else None
     if said is None and _LLAMA_SERVER not in message:
         return None
     return ServerRefusal(said, message or None)

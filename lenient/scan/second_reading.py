@@ -227,8 +227,8 @@ class _Replay:
 
     def carry_out(self, mend: Mend, at: int) -> bool:
         """Report a mend and carry it out. Return True when the token itself is done with."""
-        reading, kind = self.reading, self.tokens.kinds[at]
-        start, end = self.tokens.starts[at], self.tokens.ends[at]
+        reading, start, end = self.reading, self.tokens.starts[at], self.tokens.ends[at]
+        written = reading.text[start:end]
         frame = reading.stack[-1] if reading.stack else None
         if mend.what == "missing_closer":
             reading.report_missing("missing_closer", mend.sign)
@@ -246,24 +246,24 @@ class _Replay:
             reading.report("missing_value", self.key_start, start, became="null")
             self.put(None, ValueSpan(self.key_start, start))
         elif mend.what == "wrong_opener":
-            reading.report("wrong_opener", start, end, found=kind, became=mend.sign)
+            reading.report("wrong_opener", start, end, found=written, became=mend.sign)
             self.open(mend.sign)
             return True
         elif mend.what == "wrong_closer":
-            reading.report("wrong_closer", start, end, found=kind, became=mend.sign)
+            reading.report("wrong_closer", start, end, found=written, became=mend.sign)
             reading.position = end
             self.close()
             return True
         elif mend.what == "wrong_separator":
-            reading.report("wrong_separator", start, end, found=kind, became=mend.sign)
+            reading.report("wrong_separator", start, end, found=written, became=mend.sign)
             if mend.sign == "," and frame is not None:
                 frame.comma, frame.filled = start, False
             return True
         elif mend.what == "extra_colon":
-            reading.report("wrong_separator", start, end, found=kind)
+            reading.report("wrong_separator", start, end, found=written)
             return True
         else:
-            reading.report(mend.what, start, end, found=kind)
+            reading.report(mend.what, start, end, found=written)
             return True
         return False
 
