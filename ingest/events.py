@@ -109,6 +109,8 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     run: str | None = None  # the experiment that the session is part of
     arm: str | None = None  # what is compared within it: a model, a prompt, a definition
     repeat_no: str | None = None  # which of several tries at the task
+    capabilities: str | None = None  # JSON: what is known of the model
+    sampling: str | None = None  # JSON: temperature and the like
     provider: str | None = None
     model: str | None = None
 
@@ -173,6 +175,7 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     cache_write_tokens: int | None = None  # written to it
     output_tokens: int | None = None
     latency_ms: float | None = None
+    resent: int | None = None  # how often the request was sent again, for what was the network's
     stop_reason: str | None = None  # why the reply ended, in the log's word: tool_use, end_turn, max_tokens …
     answers: bool = (
         False  # True when the log itself says that this step ended the turn (stop_reason end_turn)

@@ -99,6 +99,8 @@ class FileRows:
             "run": facts.get("run") or (self._facts.run.value if self._facts.run else None),
             "arm": facts.get("arm"),
             "repeat_no": facts.get("repeat_no"),
+            "capabilities": facts.get("capabilities"),
+            "sampling": facts.get("sampling"),
             "started_at": session.started,
             "ended_at": session.ended,
             "day": date_columns(session.started, self._facts)["day"],

@@ -14,17 +14,9 @@ from ingest.sessions.turns import CallContext, OpenTurn
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PICKLE = pickle.PROTO  # the first byte of a pickle; in MessagePack an object without fields
 _FACTS = (
-    "harness",
-    "harness_version",
-    "parent_session_id",
-    "user",
-    "task",
-    "run",
-    "arm",
-    "repeat_no",
-    "provider",
-    "model",
-)
+    "harness", "harness_version", "parent_session_id", "user", "task", "run", "arm", "repeat_no",
+    "capabilities", "sampling", "provider", "model",
+)  # fmt: skip
 
 
 class SessionState(msgspec.Struct):

@@ -17,7 +17,7 @@ Place = tuple[int, int, int]
 
 _ADDED = (
     "calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms",
-    "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
+    "resent", "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
 )  # fmt: skip
 _LATEST = (
     "provider", "model", "ended_at", "answer_text", "latency_ms",

@@ -134,6 +134,7 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
         "derived_ok": conclusion.ok,
         "derived_reason": conclusion.reason,
         "stop_reason": turn.steps[max(turn.steps)].stop_reason if turn.steps else None,
+        "resent": _sum_known(step.resent for step in turn.steps.values()),
         "verdict_reason": end.verdict_reason if end else None,
         "compensations": end.compensations if end else None,
         "cost": end.cost if end else None,

@@ -24,7 +24,7 @@ _MAY_BE_LATE = (
 _OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"
 _CHANGED = (
     "steps", "calls", "faults", "retries", "input_tokens", "output_tokens", "model_latency_ms",
-    "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
+    "resent", "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
     "provider", "model", "ended_at", "answer_text", "latency_ms", "stop_reason", "verdict_reason",
     "compensations", "cost", "recorded_status", "recorded_ok",
     "derived_ok", "derived_reason", "results_expected", "duplicate",

@@ -64,11 +64,13 @@ CREATE TABLE sources (
 
 -- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.
 -- run: of what experiment the session is, where the log or the file's path says it; arm: what is compared within it;
--- repeat_no: which of several tries at the task.
+-- repeat_no: which of several tries at the task; capabilities, sampling: JSON, what was known of the model and what was
+-- sent to it.
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    user_name VARCHAR, task VARCHAR, run VARCHAR, arm VARCHAR, repeat_no VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    user_name VARCHAR, task VARCHAR, run VARCHAR, arm VARCHAR, repeat_no VARCHAR,
+    capabilities VARCHAR, sampling VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
 );
@@ -86,7 +88,8 @@ CREATE TABLE tool_definitions (
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
 -- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed;
--- compensations: sentences that a gateway sent after replies of which nothing could be read; cost: USD, as the log has it.
+-- compensations: sentences that a gateway sent after replies of which nothing could be read; resent: requests sent again
+-- for what was the network's; cost: USD, as the log has it.
 -- prompt_hash: of the prompt's text in force, see prompt_texts.
 -- counted_*: the steps whose input and output tokens the log tells, and their tokens in parts that do not overlap;
 -- counted_input is what a provider's cache neither read nor wrote.
@@ -102,7 +105,7 @@ CREATE TABLE turns (
     user_text VARCHAR USING COMPRESSION zstd, answer_text VARCHAR USING COMPRESSION zstd,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
-    stop_reason VARCHAR, verdict_reason VARCHAR, compensations INTEGER, cost DOUBLE,
+    stop_reason VARCHAR, verdict_reason VARCHAR, compensations INTEGER, resent INTEGER, cost DOUBLE,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     counted_steps INTEGER, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT,
     results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,

@@ -17,6 +17,7 @@ def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool)
     name = f"{arm}-{task}-{repeat}"
     trial = {"run": "r1", "arm": arm, "repeat": repeat}
     start = {"model": arm, "task": task, "trial": trial, "probe": {"ok": True, "id": f"probe-{arm}"}}
+    start |= {"sampling": {"temperature": 0.2}, "capabilities": {"supports_tool_use": {"value": True}}}
     end = {
         "status": "ok",
         "verdict": {
@@ -27,7 +28,7 @@ def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool)
         "compensations": 1,
         "cost": 0.25,
     }
-    step = {"stop_reason": "tool_use", "tokens": {"prompt": 9, "completion": 2, "cached": 4}}
+    step = {"stop_reason": "tool_use", "resent": 2, "tokens": {"prompt": 9, "completion": 2, "cached": 4}}
     called = {"toolBlocks": [{"id": "c", "name": "close", "raw": "{}"}]}
     result = {"action_id": "c", "status": "success", "simulated": "recorded"}
     events: list[dict[str, Any]] = [
@@ -66,7 +67,11 @@ def test_a_trial_reaches_the_tables_with_its_task_arm_and_verdict(tmp_path: Path
     assert ask("SELECT run, arm, repeat_no, count(*) FROM sessions GROUP BY ALL ORDER BY ALL") == [
         ("r1", "new", "0", 2), ("r1", "new", "1", 2), ("r1", "old", "0", 2), ("r1", "old", "1", 2),
     ]  # fmt: skip
-    assert ask("SELECT DISTINCT stop_reason, compensations, cost FROM turns") == [("end_turn", 1, 0.25)]
+    told = "SELECT DISTINCT stop_reason, compensations, resent, cost FROM turns"
+    assert ask(told) == [("end_turn", 1, 2, 0.25)]
+    assert ask("SELECT DISTINCT capabilities, sampling FROM sessions") == [
+        ('{"supports_tool_use":{"value":true}}', '{"temperature":0.2}')
+    ]
     assert ask("SELECT recorded_ok, verdict_reason, count(*) FROM turns GROUP BY ALL ORDER BY ALL") == [
         (False, "no call of close", 2), (True, "as expected", 6),
     ]  # fmt: skip

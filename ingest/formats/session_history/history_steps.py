@@ -91,6 +91,7 @@ def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
         cached_tokens=cached,
         output_tokens=received,
         latency_ms=read_number(answer.added.get("latency_ms")) if answer else None,
+        resent=read_count(answer.meta.get("resent")) if answer else None,
         stop_reason=read_text(answer.meta.get("stop_reason")) if answer else None,
     )
 

@@ -18,6 +18,7 @@ from ingest.events import (
 from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords
 from ingest.formats.session_history.history_steps import add_failed_model_call, add_step_events
 from ingest.formats.session_history.history_texts import is_failure_text, read_turn_status
+from ingest.sessions.stored_text import json_text
 
 _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
@@ -95,6 +96,8 @@ class HistorySession:
             run=read_text(trial.get("run")),
             arm=read_text(trial.get("arm")),
             repeat_no=_number_or_text(trial.get("repeat")),
+            capabilities=_object_text(entry.meta.get("capabilities")),
+            sampling=_object_text(entry.meta.get("sampling")),
             provider=provider,
             model=model,
         )
@@ -195,6 +198,11 @@ def _take_answer(final: HistoryEntry) -> str | None:
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
         return ""
     return final.content
+
+
+def _object_text(value: Any) -> str | None:
+    """Return an object as JSON text; None for anything else, and for an empty one."""
+    return json_text(value) if isinstance(value, dict) and value else None
 
 
 def _number_or_text(value: Any) -> str | None:
