@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from callgauge.cli import main as cli
+from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
 
@@ -32,7 +33,7 @@ def model(asked: Asked) -> Emitted:
 
 
 def run(*words: object, stdin: str = "") -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words], input=stdin)
+    return call_apart(CliRunner().invoke, cli.app, [str(word) for word in words], input=stdin)
 
 
 def test_a_chat_shows_each_call_its_findings_and_the_answer(tmp_path: Path) -> None:

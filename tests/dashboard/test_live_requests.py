@@ -15,6 +15,7 @@ from callgauge.live_models import find_live_models
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
+from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
 
@@ -127,7 +128,7 @@ def test_a_real_server_is_asked_as_often_as_wished() -> None:
             {"role": "tool", "tool_call_id": "call_1", "content": "no"},
         ]
         tool = {"name": "read_file", "description": "", "input_schema": SCHEMA}
-        replies = sender.send(LiveRequest("a", messages, [tool]), 3)
+        replies = call_apart(sender.send, LiveRequest("a", messages, [tool]), 3)
     assert [reply.calls for reply in replies] == [(("read_file", '{"path": "a"}'),)] * 3
     assert len(served.requests) == 3
     roles = [one.role for one in served.requests[0].messages]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 
 import pytest
@@ -10,6 +9,7 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from callgauge.server import EARLY, SCRIPTS, FirstPage, GoneBrowsers
+from tests.event_loops import run
 
 
 async def close_twice(scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,14 +33,14 @@ async def send(_message: Message) -> None:
 
 def test_a_browser_that_went_away_is_no_error() -> None:
     with pytest.raises(RuntimeError, match="once a close message"):
-        asyncio.run(close_twice({"type": "websocket"}, receive, send))
-    asyncio.run(GoneBrowsers(close_twice)({"type": "websocket"}, receive, send))
+        run(close_twice({"type": "websocket"}, receive, send))
+    run(GoneBrowsers(close_twice)({"type": "websocket"}, receive, send))
 
 
 @pytest.mark.parametrize("kind", ["websocket", "http"])
 def test_any_other_error_stays_one(kind: str) -> None:
     with pytest.raises(RuntimeError, match="our own mistake"):
-        asyncio.run(GoneBrowsers(fail)({"type": kind}, receive, send))
+        run(GoneBrowsers(fail)({"type": kind}, receive, send))
 
 
 def test_the_first_page_names_each_script_of_every_page_once() -> None:
@@ -67,6 +67,6 @@ def first_page(text: str) -> str:
         sent.append(message)
 
     asked = {"type": "http", "headers": [(b"accept", b"text/html")]}
-    asyncio.run(FirstPage(answer)(asked, receive, note))
+    run(FirstPage(answer)(asked, receive, note))
     body: bytes = sent[1]["body"]
     return body.decode()

@@ -24,8 +24,9 @@ from callgauge.gateway import (
 )
 from callgauge.gateway.request_slots import RequestSlots
 from lenient import ToolDefinition
+from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted
-from tests.gateway.served.in_process import BrainEndpoint, ask_with, run
+from tests.gateway.served.in_process import BrainEndpoint, ask_with
 from tests.gateway.served.server import serve_model
 
 TOOL = ToolDefinition.from_json_schema(name="search", schema={"type": "object", "properties": {}})

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from callgauge.gateway import Endpoint, Gateway, Turn, tool
-from tests.gateway.served.in_process import run
+from tests.event_loops import run
 
 # Ollama, llama-server, vLLM, LM Studio: where each listens unless told otherwise.
 USUAL = (

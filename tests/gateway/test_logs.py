@@ -22,6 +22,7 @@ from callgauge.gateway import (
 )
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
+from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
 
@@ -104,7 +105,7 @@ def test_the_store_counts_what_the_models_were_scripted_to_do(wire: str, tmp_pat
             *(hold_session(folder, wire, kind, n, NATIVE) for kind in KINDS for n in range(TIMES))
         )
 
-    turns = asyncio.run(hold_all())
+    turns = run(hold_all())
     assert all(turn.status == "ok" for turn in turns)
     connection = load_logs(folder, tmp_path / "store")
     found = connection.execute(
@@ -131,7 +132,7 @@ def test_calls_of_the_fallback_are_counted_as_such(tmp_path: Path) -> None:
         kinds = ("clean", "coerced", "missing", "rejected")
         return [await hold_session(folder, "openai-chat", kind, 0, TEXT_ONLY) for kind in kinds]
 
-    asyncio.run(hold_all())
+    run(hold_all())
     connection = load_logs(folder, tmp_path / "store")
     found = connection.execute(
         "SELECT outcome, fault_layer FROM tool_calls WHERE step = 0 AND strategy = 'json_fallback'"
@@ -151,7 +152,7 @@ def test_what_a_server_could_not_parse_is_a_syntax_fault_of_the_model(tmp_path: 
         async with Gateway(endpoint, [search_orders], model="m", capabilities=NATIVE, log=folder) as gateway:
             return await gateway.run("Go.")
 
-    assert asyncio.run(hold()).status == "ok"
+    assert run(hold()).status == "ok"
     connection = load_logs(folder, tmp_path / "store")
     faults = connection.execute("SELECT raw_arguments, fault_layer FROM tool_calls ORDER BY step").fetchall()
     assert faults == [('{"customer": ', "syntax"), (GOOD, None)]
@@ -165,7 +166,7 @@ def test_a_key_stands_nowhere_in_a_log(tmp_path: Path) -> None:
         async with Gateway(BrainEndpoint(lambda _: echo), [search_orders], model="m", log=folder) as gateway:
             return await gateway.run("Go.")
 
-    turn = asyncio.run(hold())
+    turn = run(hold())
     assert "sk-canary" not in turn.answer
     for path in folder.iterdir():
         assert "sk-canary" not in path.read_text(encoding="utf-8")
@@ -190,7 +191,7 @@ def test_a_tool_added_between_turns_is_offered_run_and_known_to_the_store(tmp_pa
             executor.toolbox = executor.toolbox.add(double)
             return await gateway.run("Double it.")
 
-    assert asyncio.run(hold()).calls[0].result.text == "8"
+    assert run(hold()).calls[0].result.text == "8"
     assert [len(asked.body["tools"]) for asked in endpoint.asked] == [1, 2, 2]
     found = load_logs(tmp_path / "logs", tmp_path / "store").execute(
         "SELECT tool, outcome, fault_layer FROM tool_calls"

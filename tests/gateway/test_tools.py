@@ -27,7 +27,7 @@ from callgauge.gateway import (
 from callgauge.gateway.tools.executor import MOST_CHARACTERS
 from callgauge.gateway.tools.memory_search import memory_search
 from lenient import Policy, ToolCatalog, ToolDefinition, parse_arguments
-from tests.gateway.served.in_process import run
+from tests.event_loops import run
 
 
 @tool

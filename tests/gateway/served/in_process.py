@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from callgauge.gateway import Endpoint
+from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Brain
 from tests.gateway.served.dressed import read_asked, write_emitted
 
@@ -40,10 +40,6 @@ class BrainEndpoint(Endpoint):
         )
 
 
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(coroutine)
-
-
 def ask_with(endpoint: Endpoint, asking: Callable[[Endpoint], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine with an open endpoint."""
 
@@ -51,4 +47,4 @@ def ask_with(endpoint: Endpoint, asking: Callable[[Endpoint], Coroutine[Any, Any
         async with endpoint:
             return await asking(endpoint)
 
-    return asyncio.run(inside())
+    return run(inside())
