@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
+MISTRAL_IDS = r"[A-Za-z0-9]{9}"
+"""The pattern of ids that Mistral's servers take."""
+
 
 class JsonStability(NamedTuple):
     """Of `asked` answers to the template of the fallback, `right` were one readable block alone."""

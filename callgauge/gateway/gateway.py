@@ -74,6 +74,7 @@ class Gateway:
     history: list[ChatMessage] = field(default_factory=list, init=False)
     turns: int = field(default=0, init=False)
     _executor: Executor = field(init=False, repr=False)
+    _named_prompt: Prompt = field(init=False, repr=False)
     _session_log: SessionLog | None = field(default=None, init=False, repr=False)
     _logged_catalog: ToolCatalog | None = field(default=None, init=False, repr=False)
     _is_started: bool = field(default=False, init=False, repr=False)
@@ -84,8 +85,7 @@ class Gateway:
         else:
             box = self.tools if isinstance(self.tools, Toolbox) else Toolbox(self.tools)
             self._executor = Executor(box)
-        if isinstance(self.prompt, str):
-            self.prompt = Prompt(self.prompt)
+        self._named_prompt = Prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt
         declared = (self.capabilities or Capabilities()).as_declared()
         self.capabilities = declared.complete(known_of_wire(self.endpoint.wire.name), "wire")
 
@@ -163,7 +163,7 @@ class Gateway:
         )
 
     def _write_start(self, log: SessionLog) -> None:
-        prompt = self.prompt if isinstance(self.prompt, Prompt) else Prompt(self.prompt)
+        prompt = self._named_prompt
         identity = {"name": prompt.name, "version": prompt.version}
         log.write(
             "session_start",
@@ -191,7 +191,7 @@ class Gateway:
         return [definition.to_anthropic() for definition in catalog] or None
 
     def _write_system(self) -> str:
-        prompt = self.prompt if isinstance(self.prompt, Prompt) else Prompt(self.prompt)
+        prompt = self._named_prompt
         template = ""
         if len(self._executor.toolbox):
             if self.used_strategy == "json_fallback":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from callgauge.gateway.capabilities import Capabilities, JsonStability, known_of_wire
+from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
@@ -32,7 +32,7 @@ REPORT_NUMBER = ToolDefinition.from_json_schema(
 )
 _CATALOG = ToolCatalog.from_definitions([REPORT_NUMBER])
 _IDS = (  # patterns of ids, the narrowest first
-    r"[A-Za-z0-9]{9}",
+    MISTRAL_IDS,
     r"call_[A-Za-z0-9_-]+",
     r"toolu_[A-Za-z0-9_-]+",
 )

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from callgauge.gateway.capabilities import MISTRAL_IDS
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.read_calls import (
     ReadCall,
@@ -103,7 +104,7 @@ class TurnLoop:
             self._take_text(step, reply, strategy)
 
     def _new_id(self, step: int, place: int) -> str:
-        if self.id_pattern == r"[A-Za-z0-9]{9}":  # Mistral's
+        if self.id_pattern == MISTRAL_IDS:
             return f"c{self.number:03d}s{step:03d}{place % 10}"[:9]
         prefix = "toolu" if (self.id_pattern or "").startswith("toolu_") else "call"
         return f"{prefix}_{self.number}_{step}_{place}"

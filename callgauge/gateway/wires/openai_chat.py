@@ -23,9 +23,11 @@ from callgauge.gateway.wires.messages import (
 )
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
+    CachedTokens,
     ErrorInReplyError,
     Wire,
     WireRequest,
+    bearer_headers,
     decode,
     merge_body,
     write_object,
@@ -55,14 +57,10 @@ class _ChatChoice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _ChatDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
 class _ChatUsage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    prompt_tokens_details: _ChatDetails | None = None
+    prompt_tokens_details: CachedTokens | None = None
 
 
 class _ChatCompletion(msgspec.Struct):
@@ -211,8 +209,4 @@ def _read_body(body: bytes) -> Reply:
     return gathered.finish()
 
 
-def _headers(key: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
-OPENAI_CHAT = Wire("openai-chat", _write, _headers, _read_events, _read_body, knows_seed=True)
+OPENAI_CHAT = Wire("openai-chat", _write, bearer_headers, _read_events, _read_body, knows_seed=True)

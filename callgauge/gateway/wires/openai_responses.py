@@ -14,9 +14,11 @@ import msgspec
 from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, FinishReason, Reply, Tokens
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
+    CachedTokens,
     ErrorInReplyError,
     Wire,
     WireRequest,
+    bearer_headers,
     decode,
     merge_body,
     write_object,
@@ -43,14 +45,10 @@ class _ResponsesIncomplete(msgspec.Struct):
     reason: str | None = None
 
 
-class _ResponsesDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
 class _ResponsesUsage(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
-    input_tokens_details: _ResponsesDetails | None = None
+    input_tokens_details: CachedTokens | None = None
 
 
 class _ResponsesResponse(msgspec.Struct):
@@ -183,8 +181,4 @@ def _read_body(body: bytes) -> Reply:
     return _ResponsesGathered().finish(response)
 
 
-def _headers(key: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
-OPENAI_RESPONSES = Wire("openai-responses", _write, _headers, _read_events, _read_body)
+OPENAI_RESPONSES = Wire("openai-responses", _write, bearer_headers, _read_events, _read_body)

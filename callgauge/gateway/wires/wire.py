@@ -50,6 +50,12 @@ class Wire:
     knows_seed: bool = False
 
 
+class CachedTokens(msgspec.Struct):
+    """The part of OpenAI's token counts that says how many were read from a cache."""
+
+    cached_tokens: int | None = None
+
+
 def decode(data: str | bytes, kind: type[T]) -> T:
     """Decode one event or body. Raises BrokenReplyError where it is no JSON, or JSON of another shape."""
     try:
@@ -59,6 +65,11 @@ def decode(data: str | bytes, kind: type[T]) -> T:
             return msgspec.convert(json.loads(data), type=kind)
         except (ValueError, RecursionError, msgspec.ValidationError):
             raise BrokenReplyError(f"The answer cannot be read: {error}") from None
+
+
+def bearer_headers(key: str) -> dict[str, str]:
+    """Return the header of a key as OpenAI and those who speak its formats take it; none without a key."""
+    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def decode_object(raw: str) -> dict[str, Any]:
