@@ -36,7 +36,6 @@ _IDS = (  # patterns of ids, the narrowest first
     r"call_[A-Za-z0-9_-]+",
     r"toolu_[A-Za-z0-9_-]+",
 )
-JSON_QUESTIONS = 5
 
 
 @dataclass(frozen=True, slots=True)

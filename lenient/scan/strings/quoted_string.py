@@ -25,7 +25,6 @@ PREFIX_LETTERS = frozenset("rbfuRBFU")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _COLON_AFTER = re.compile(r"\s*+[:：]")
 _LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
-_TYPED_TWICE = "Or the quotes at both ends were typed twice."
 _MAX_FENCES = 32  # back-ticks in threes that one text may hold
 _FILLED_IN = re.compile(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
