@@ -34,18 +34,22 @@ OURS = {
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
     "callgauge.cli": (
-        "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "ingest", "lenient",
+        "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.trials",
+        "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
     "callgauge.cli.render": (
-        "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "ingest",
-        "lenient",
+        "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
+        "callgauge.trials", "ingest", "lenient",
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.live_sender": ("callgauge", "lenient"),  # the gateway for the dashboard, which imports none
+    "callgauge.trials": (
+        "callgauge.gateway", "callgauge.prices", "callgauge.stats", "callgauge.trials", "lenient",
+    ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
@@ -59,7 +63,7 @@ OURS = {
 }  # fmt: skip
 # Only these modules (by prefix) may import the package that is the key; whatever is not listed is forbidden.
 THIRD_PARTY = {
-    "orjson": ("lenient", "ingest", "callgauge.dashboard", "callgauge.gateway"),
+    "orjson": ("lenient", "ingest", "callgauge.dashboard", "callgauge.gateway", "callgauge.trials"),
     "streamlit": (
         "callgauge.app", "callgauge.server", "callgauge.server_process",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
@@ -116,6 +120,7 @@ ORDER = {
     ),
     "callgauge": (
         "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
+        "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",

@@ -1,0 +1,1 @@
+"""Many conversations that can be compared: models × prompts × definitions on the same tasks."""

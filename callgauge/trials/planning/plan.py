@@ -1,0 +1,156 @@
+"""What a trial is to find out and how: the plan, as data (read by `plan_file`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from callgauge.gateway import Capabilities
+from lenient import Policy, ToolCatalog
+
+MeasureName = Literal["refused", "mended", "right", "turn_ok", "tokens", "cost"]
+StrategyChoice = Literal["auto", "tool_use", "json_fallback"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurePlan:
+    """What is measured, decided before the run.
+
+    `smallest` is the smallest difference worth knowing: a share for rates, else a number of tokens or USD.
+    `looks`: how often the run may look at the results and stop; 1 is never before the end.
+    """
+
+    primary: MeasureName
+    smallest: float
+    reference: str | None = None
+    looks: int = 5
+    alpha: float = 0.05
+    secondary: tuple[MeasureName, ...] = ()
+    expected_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Caps of a run, whichever is reached first; None is no cap. Cost in USD."""
+
+    cost: float | None = None
+    tokens: int | None = None
+    minutes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointPlan:
+    """A server. `key_variable` names the environment variable with its key; the key itself is in no plan."""
+
+    name: str
+    wire: str
+    url: str
+    key_variable: str | None = None
+    server: str | None = None
+    concurrency: int = 4
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """USD a million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """A model as its endpoint knows it; `body` is laid over every request."""
+
+    name: str
+    endpoint: str
+    model: str
+    sampling: Mapping[str, float | int] = field(default_factory=dict)
+    price: TokenPrice | None = None
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPlan:
+    """A system prompt with its identity in the logs."""
+
+    key: str
+    text: str
+    name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """Where results of a tool come from: `recorded` answers, a Python `function`, or an MCP `server`."""
+
+    kind: Literal["recorded", "function", "server"]
+    target: str | None = None
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlan:
+    """An MCP server: a command with its arguments, or an address."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str | None = None
+    environment: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialArm:
+    """One of the things that are compared. `name` is unique in the plan and safe as a folder's name."""
+
+    name: str
+    model: str
+    prompt: str | None
+    definitions: str | None
+    strategy: StrategyChoice = "auto"
+    compensations: int = 1
+    policy: Policy = Policy.SAFE
+    adds_template: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """How every trial is run. `timeout` is a tool's, in seconds."""
+
+    repeats: int = 1
+    seed: int = 0
+    max_steps: int = 8
+    takes_lossy: bool = False
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan that was read and found without mistakes; `path` is its file, others are read beside it."""
+
+    path: Path
+    name: str
+    question: str
+    measure: MeasurePlan
+    run: RunPlan
+    budget: Budget
+    endpoints: Mapping[str, EndpointPlan]
+    models: Mapping[str, ModelPlan]
+    prompts: Mapping[str, PromptPlan]
+    definitions: Mapping[str, ToolCatalog]
+    tools: Mapping[str, ToolSource]
+    servers: Mapping[str, ServerPlan]
+    arms: tuple[TrialArm, ...]
+    tasks_path: Path
+    text: str = ""
+
+    @property
+    def reference(self) -> TrialArm:
+        """The arm that others are held against: the one that the plan names, else the first."""
+        return next((arm for arm in self.arms if arm.name == self.measure.reference), self.arms[0])

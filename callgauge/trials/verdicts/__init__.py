@@ -1,0 +1,1 @@
+"""What the results say: looks at stated errors, verdicts, the report, the gate."""
