@@ -24,13 +24,8 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     arms = [arm for arm in (of, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
         return None
-    half = min(abs(difference), 1.0) / 2
-    # Beside 0 and 1 the two lie as far apart as asked, not around their mean.
-    middle = min(1 - half, max(half, sum(arm.rate or 0.0 for arm in arms) / 2))
-    ends = (middle - half, middle + half)
-    unit = sum(end * (1 - end) for end in ends) / 2
-    z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
-    allowed = (difference / z) ** 2
+    unit = _mean_variance(sum(arm.rate or 0.0 for arm in arms) / 2, difference)
+    allowed = _allowed_variance(difference, comparisons)
     # What a session is worth in independent observations.
     worth = [arm.effective_n / (arm.sessions or 1) for arm in arms]
 
@@ -49,3 +44,32 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
         middle_number = (least + most) / 2
         least, most = (least, middle_number) if variance(middle_number) <= allowed else (middle_number, most)
     return ceil(most)
+
+
+def tasks_needed(history: Share, difference: float, comparisons: int = 1) -> int | None:
+    """Return how many tasks two arms must both try to show a `difference` of a share with 80 % power.
+
+    `history`: the rate so far, in sessions like those of a trial, one session a task; None where it has no
+    sessions. The formula is that of `sessions_needed`, from nothing. It takes the arms as independent: tasks
+    that are hard for both make pairs, so that a run needs rather fewer. `comparisons`: how many arms are held
+    against the reference.
+    """
+    if not history.n or not history.sessions or not difference or not history.effective_n:
+        return None
+    unit = _mean_variance(history.rate or 0.0, difference)
+    worth = history.effective_n / history.sessions
+    return ceil(2 * unit / (worth * _allowed_variance(difference, comparisons)))
+
+
+def _mean_variance(middle: float, difference: float) -> float:
+    """Return the mean variance of an observation of two rates that lie `difference` apart around a rate."""
+    half = min(abs(difference), 1.0) / 2
+    # Beside 0 and 1 the two lie as far apart as asked, not around their mean.
+    centre = min(1 - half, max(half, middle))
+    return sum(end * (1 - end) for end in (centre - half, centre + half)) / 2
+
+
+def _allowed_variance(difference: float, comparisons: int) -> float:
+    """Return the variance of a difference with which its test has 80 % power."""
+    z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
+    return (difference / z) ** 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from callgauge.stats import GROUPS, Interval, Share, place_in_groups, ratio_interval
-from callgauge.stats.intervals import Z
+from callgauge.stats.intervals import Floats, Z
 from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_paired_shares
 from callgauge.stats.sequential import anytime_reach, normal_quantile, observations_needed
 
@@ -48,7 +48,7 @@ class TrialMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One trial, a row of the metric `trial_results`. `right`: what a check of the task says, None without."""
+    """One trial, a row of the metric `trial_results`. `right`: what the task's check says, None without."""
 
     arm: str
     task: str
@@ -327,25 +327,32 @@ class RunResults:
 
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
         """Return what an arm's trials came to by one measure."""
-        places = {task: number % GROUPS for number, task in enumerate(self.tasks)}
-        groups: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        parts: dict[str, tuple[float, float]] = {}
         unmeasured = replied = 0
         for task, several in self.by_arm.get(arm, {}).items():
-            k, n, without = _sum_parts(several, measure)
-            of_group = groups[places[task]]
-            of_group[0] += k
-            of_group[1] += n
+            hits, tries, without = _sum_parts(several, measure)
+            parts[task] = (hits, tries)
             unmeasured += without
             replied += sum(not one.no_reply for one in several)
-        ids = sorted(groups)
-        (by_group,) = place_in_groups([ids], [[groups[one][0] for one in ids]], [[groups[one][1] for one in ids]])
+        by_group = self._sum_by_group(parts)
         k, n = (float(each.sum()) for each in by_group)
         if not n:
             return ArmTotal(0, 0, replied, unmeasured, None, None)
         if not measure.is_share:
-            return ArmTotal(k, n, replied, unmeasured, None, ratio_interval(*by_group))
-        share = Share.from_groups(*by_group, sessions=len(self.by_arm[arm]))
+            return ArmTotal(k, n, replied, unmeasured, None, ratio_interval(by_group[0], by_group[1]))
+        share = Share.from_groups(by_group[0], by_group[1], len(self.by_arm[arm]))
         return ArmTotal(k, n, replied, unmeasured, share, share.interval)
+
+    def _sum_by_group(self, parts: Mapping[str, tuple[float, float]]) -> Floats:
+        """Return two amounts of each task, summed by group: an array of shape (2, GROUPS)."""
+        sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for number, task in enumerate(self.tasks):
+            for place, amount in enumerate(parts.get(task, ())):
+                sums[number % GROUPS][place] += amount
+        ids = sorted(sums)
+        tops, bottoms = ([sums[each][place] for each in ids] for place in (0, 1))
+        found: Floats = place_in_groups([ids], [tops], [bottoms])[0]
+        return found
 
     def pair(self, arm: str, measure: TrialMeasure, tasks: Iterable[str] | None = None) -> PairedTasks:
         """Return the paired differences of an arm and the reference; `tasks`: only these."""
@@ -361,24 +368,22 @@ class RunResults:
         """
         right = MEASURES["right"]
         judged = right if self.total(arm, right).n else MEASURES["turn_ok"]
-        places = {task: number % GROUPS for number, task in enumerate(self.tasks)}
-        tops: Counter[int] = Counter()
-        bottoms: Counter[int] = Counter()
+        parts: dict[str, tuple[float, float]] = {}
         for task, several in self.by_arm.get(arm, {}).items():
-            for one in several:
-                part = None if one.no_reply or one.cost is None else judged.parts(one)
-                if part:
-                    tops[places[task]] += one.cost or 0.0
-                    bottoms[places[task]] += part[0]
-        ids = sorted(tops)
-        (both,) = place_in_groups([ids], [[tops[one] for one in ids]], [[bottoms[one] for one in ids]])
+            priced = [
+                (one.cost, part[0])
+                for one in several
+                if not one.no_reply and one.cost is not None and (part := judged.parts(one))
+            ]
+            parts[task] = (sum(cost for cost, _ in priced), sum(won for _, won in priced))
+        both = self._sum_by_group(parts)
         won = float(both[1].sum())
         amount = float(both[0].sum()) / won if won else None
         return (
             self.total(arm, MEASURES["cost"]),
             self.total(arm, judged),
             amount,
-            ratio_interval(*both) if won else None,
+            ratio_interval(both[0], both[1]) if won else None,
         )
 
 
@@ -462,8 +467,8 @@ def make_runs(rows: pd.DataFrame) -> list[TrialRun]:
 def make_trials(rows: pd.DataFrame) -> list[Trial]:
     """Return the trials of the metric `trial_results`, in the same order."""
     columns = (
-        "arm", "task", "repeat_no", "session_id", "file_id", "no_reply", "calls", "refused", "mended", "misses",
-        "simulated", "checked", "why", "turn_ok", "status", "tokens", "cost", "resent", "ended_at",
+        "arm", "task", "repeat_no", "session_id", "file_id", "no_reply", "calls", "refused", "mended",
+        "misses", "simulated", "checked", "why", "turn_ok", "status", "tokens", "cost", "resent", "ended_at",
     )  # fmt: skip
     return [Trial(*row) for row in zip(*(rows[name] for name in columns), strict=True)]
 

@@ -1,0 +1,139 @@
+"""The grid of tasks by arm; tasks on which the arms disagree come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.list_filters import draw_search_box
+from callgauge.dashboard.components.controls.paging import draw_pager
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.controls.url_widgets import reset_page_number
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.trials import MEASURES, RunResults, Trial, TrialRun
+from callgauge.dashboard.pages.trials import words
+
+_PER_PAGE = 40
+_ORDERS = {"unlike": "Disagreeing first", "run": "In the order of the run"}
+_WHY = 90  # characters of what a check says
+
+
+def draw_tasks(run: TrialRun, results: RunResults) -> None:
+    """Draw the card with one page of the grid. Each cell leads to the time line of its session."""
+    take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
+    with cards.draw_card("Task by task", "trial_results", take=take, height=480):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            order = (
+                choose_segment("Order", "tasks_by", list(_ORDERS), _ORDERS.__getitem__)
+                if run.others
+                else "run"
+            )
+            text = draw_search_box("Search for a task", "task", "Search for a task", width=240)
+        found = list_tasks(results, order, text)
+        pages = -(-len(found) // _PER_PAGE)
+        reset_page_number("tasks_page", {"run": run.run, "order": order, "text": text})
+        page = min(max(1, pages), read_page_number())
+        if run.others:
+            unlike = sum(measure_disagreement(results, task) > 0 for task in results.tasks)
+            st.caption(f"The arms disagree on {unlike:,} of {wording.plural(len(results.tasks), 'task')}.")
+        if not found:
+            st.caption("No task matches." if text else "No task was tried yet.")
+            return
+        columns = [Column("Task", "name")]
+        columns += [
+            Column(wording.one_line(name, 24), "text", full=name, help=name if len(name) > 24 else None)
+            for name in run.arm_names
+        ]
+        shown = found[_PER_PAGE * (page - 1) : _PER_PAGE * page]
+        draw_table("tasks", "Tasks by arm", columns, [_row(run, results, task) for task in shown])
+        draw_pager("tasks_page", pages)
+
+
+def read_page_number() -> int:
+    """Return the number of the page that the URL names; 1 where it names none."""
+    text = st.query_params.get("tasks_page")
+    return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
+
+
+def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
+    """Return the tasks whose id holds a text; ordered as `unlike`, those first on which the arms disagree."""
+    found = [task for task in results.tasks if not text or text.lower() in task.lower()]
+    if order == "unlike":
+        found.sort(key=lambda task: -measure_disagreement(results, task))
+    return found
+
+
+def measure_disagreement(results: RunResults, task: str) -> float:
+    """Return by how much the arms differ on a task: by the primary measure, then by being right."""
+    spread = 0.0
+    for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
+        found = (results.task_rates(arm, measure).get(task) for arm in results.run.arm_names)
+        rates = [rate for rate in found if rate is not None]
+        if len(rates) > 1:
+            spread += weight * (max(rates) - min(rates))
+    return spread
+
+
+def _row(run: TrialRun, results: RunResults, task: str) -> list[Cell]:
+    name = Cell(wording.one_line(task, 60), sub=_group(run, task), order=task, mono=True, values={"": task})
+    return [name, *(_cell(results.by_arm.get(arm, {}).get(task, ())) for arm in run.arm_names)]
+
+
+def _group(run: TrialRun, task: str) -> str | None:
+    return wording.one_line(run.groups[task], 40) if task in run.groups else None
+
+
+def _cell(several: Sequence[Trial]) -> Cell:
+    """Return the cell of the trials of a task in an arm: in words, linked to the one to look at first."""
+    if not several:
+        return Cell("–", title="Not tried in this arm", values={"": None})
+    first = min(several, key=_badness)
+    text, tone = describe_trial(first)
+    lines = []
+    if len(several) > 1:
+        right = [one.right for one in several if one.right is not None]
+        lines.append(
+            f"{sum(right)} of {len(right)} right" if right else wording.plural(len(several), "trial")
+        )
+    if first.refused:
+        lines.append(f"{first.refused:,} of {wording.plural(first.calls, 'call')} refused")
+    if first.mended:
+        lines.append(f"{first.mended:,} mended")
+    if first.misses:
+        lines.append(f"{first.misses:,} of {wording.plural(first.simulated, 'result')} not recorded")
+    if first.right is False and first.why:
+        lines.append(wording.one_line(first.why, _WHY))
+    return Cell(
+        text,
+        sub="\n".join(lines) or None,
+        href=session_link(first.session, file=first.file),
+        tone=tone,
+        title=wording.one_line(first.why, 400) if first.why else None,
+        order=text,
+        values={
+            "": text,
+            "refused": sum(one.refused for one in several),
+            "calls": sum(one.calls for one in several),
+        },
+    )
+
+
+def _badness(one: Trial) -> tuple[bool, bool, bool, int]:
+    return one.no_reply, one.right is not False, one.turn_ok is not False, -one.refused
+
+
+def describe_trial(one: Trial) -> tuple[str, words.Tone]:
+    """Return what came of a trial in a word or two, with its colour."""
+    if one.no_reply:
+        return "No reply", "warn"
+    if one.right is not None:
+        return ("Right", "good") if one.right else ("Wrong", "bad")
+    if one.turn_ok is False:
+        return wording.one_line(one.status or "Not ok", 20).replace("_", " ").capitalize(), "bad"
+    if one.refused:
+        return "Refused", "bad"
+    return ("Mended", "info") if one.mended else ("Clean", "good")
