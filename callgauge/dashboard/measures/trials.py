@@ -18,7 +18,7 @@ from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_p
 from callgauge.stats.sequential import anytime_reach, normal_quantile, observations_needed
 
 Row = Mapping[Hashable, Any]
-State = Literal["done", "going on", "stopped", "not begun"]
+State = Literal["done", "going on", "not ended", "not begun"]
 ENDS = frozenset(("better", "worse", "alike", "not decided"))
 """The decisions after which an arm is not asked any more."""
 MOST_MISSING = 0.05
@@ -217,7 +217,7 @@ class TrialRun:
             return "done"
         if not self.trials:
             return "not begun"
-        return "going on" if self.last_at and now - self.last_at < _RECENT else "stopped"
+        return "going on" if self.last_at and now - self.last_at < _RECENT else "not ended"
 
     @property
     def spent(self) -> tuple[float, str] | None:

@@ -22,9 +22,7 @@ def draw_money(run: TrialRun, results: RunResults) -> None:
     with cards.draw_card("Cost of a success", "trial_results", caption=_READING, height=260):
         found = {name: results.cost_of_success(name) for name in run.arm_names}
         if not any(cost.n for cost, _, _, _ in found.values()):
-            st.caption(
-                "No trial is priced. Name a price of each model in the plan: price = { input = …, output = … }."
-            )
+            st.caption("No trial is priced. Name prices in the plan: price = { input = …, output = … }.")
             return
         is_checked = any(results.total(name, MEASURES["right"]).n for name in run.arm_names)
         columns = [

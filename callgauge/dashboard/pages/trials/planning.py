@@ -110,9 +110,10 @@ def _draw_table(history: Slice, arms: int, price: tuple[float, str] | None) -> N
         Column("Trials", "number", "Tasks times arms"),
         Column("Cost", "number", "At what a turn costs so far, where it is priced"),
     ]
-    draw_table(
-        "planned_tasks", "Tasks needed by smallest difference", columns, _list_rows(history, arms, price)
-    )
+    with st.container(width=640):
+        draw_table(
+            "planned_tasks", "Tasks needed by smallest difference", columns, _list_rows(history, arms, price)
+        )
 
 
 def _list_rows(history: Slice, arms: int, price: tuple[float, str] | None) -> Sequence[Sequence[Cell]]:
@@ -131,7 +132,6 @@ def _list_rows(history: Slice, arms: int, price: tuple[float, str] | None) -> Se
                     wording.money(amount, price[1], wording.money_places(amount))
                     if amount is not None and price
                     else "–",
-                    sub=None if price else "unpriced",
                     order=amount,
                 ),
             ]

@@ -55,12 +55,20 @@ def _row(run: TrialRun, now: datetime) -> list[Cell]:
             tone=words.TONES.get(leading) if leading and len(set(said)) == 1 else None,
             leads=True,
         ),
-        Cell(words.describe_state(run, now), order=run.state(now)),
+        _state_cell(run, now),
         Cell(f"{len(run.arms):,}", order=len(run.arms)),
         Cell(wording.fraction(run.tasks_tried, run.tasks), order=run.tasks_tried),
         Cell(words.write_cost(run) if run.cost is not None else "–", order=run.cost),
         Cell(f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else "–", order=str(run.created_at)),
     ]
+
+
+def _state_cell(run: TrialRun, now: datetime) -> Cell:
+    state = run.state(now)
+    last = f"last trial {run.last_at:%m-%d %H:%M}" if run.last_at and state == "not ended" else None
+    return Cell(
+        words.describe_state(run, now), sub=last, order=state, tone="info" if state == "going on" else None
+    )
 
 
 def _place(decision: str) -> int:

@@ -15,11 +15,10 @@ from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.trials import MEASURES, RunResults, Trial, TrialRun
-from callgauge.dashboard.pages.trials import words
 
 _PER_PAGE = 40
+_SHADED = "Shaded: wrong, or refused where no check says. Each cell leads to its session."
 _ORDERS = {"unlike": "Disagreeing first", "run": "In the order of the run"}
-_WHY = 90  # characters of what a check says
 
 
 def draw_tasks(run: TrialRun, results: RunResults) -> None:
@@ -37,15 +36,17 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
         pages = -(-len(found) // _PER_PAGE)
         reset_page_number("tasks_page", {"run": run.run, "order": order, "text": text})
         page = min(max(1, pages), read_page_number())
-        if run.others:
+        if run.others and results.tasks:
             unlike = sum(measure_disagreement(results, task) > 0 for task in results.tasks)
-            st.caption(f"The arms disagree on {unlike:,} of {wording.plural(len(results.tasks), 'task')}.")
+            st.caption(
+                f"The arms disagree on {unlike:,} of {wording.plural(len(results.tasks), 'task')}. {_SHADED}"
+            )
         if not found:
             st.caption("No task matches." if text else "No task was tried yet.")
             return
         columns = [Column("Task", "name")]
         columns += [
-            Column(wording.one_line(name, 24), "text", full=name, help=name if len(name) > 24 else None)
+            Column(wording.one_line(name, 24), "tight", full=name, help=name if len(name) > 24 else None)
             for name in run.arm_names
         ]
         shown = found[_PER_PAGE * (page - 1) : _PER_PAGE * page]
@@ -92,48 +93,49 @@ def _cell(several: Sequence[Trial]) -> Cell:
     if not several:
         return Cell("–", title="Not tried in this arm", values={"": None})
     first = min(several, key=_badness)
-    text, tone = describe_trial(first)
-    lines = []
+    parts = [describe_trial(first)]
     if len(several) > 1:
         right = [one.right for one in several if one.right is not None]
-        lines.append(
-            f"{sum(right)} of {len(right)} right" if right else wording.plural(len(several), "trial")
-        )
+        parts = [f"{sum(right)} of {len(right)} right" if right else wording.plural(len(several), "trial")]
     if first.refused:
-        lines.append(f"{first.refused:,} of {wording.plural(first.calls, 'call')} refused")
+        parts.append(f"{first.refused:,}/{first.calls:,} refused")
     if first.mended:
-        lines.append(f"{first.mended:,} mended")
+        parts.append(f"{first.mended:,} mended")
     if first.misses:
-        lines.append(f"{first.misses:,} of {wording.plural(first.simulated, 'result')} not recorded")
-    if first.right is False and first.why:
-        lines.append(wording.one_line(first.why, _WHY))
+        parts.append(f"{first.misses:,}/{first.simulated:,} not recorded")
+    text = " · ".join(parts)
     return Cell(
         text,
-        sub="\n".join(lines) or None,
         href=session_link(first.session, file=first.file),
-        tone=tone,
+        heat=_heat(several),
+        pale=first.no_reply,
         title=wording.one_line(first.why, 400) if first.why else None,
         order=text,
         values={
             "": text,
+            "right": [one.right for one in several].count(True),
             "refused": sum(one.refused for one in several),
             "calls": sum(one.calls for one in several),
         },
     )
 
 
+def _heat(several: Sequence[Trial]) -> float | None:
+    """Return the depth of a cell's shade: how much of its trials went wrong."""
+    bad = sum(one.right is False or (one.right is None and bool(one.refused)) for one in several)
+    return 0.4 * bad / len(several) if bad else None
+
+
 def _badness(one: Trial) -> tuple[bool, bool, bool, int]:
     return one.no_reply, one.right is not False, one.turn_ok is not False, -one.refused
 
 
-def describe_trial(one: Trial) -> tuple[str, words.Tone]:
-    """Return what came of a trial in a word or two, with its colour."""
+def describe_trial(one: Trial) -> str:
+    """Return what came of a trial in a word or two."""
     if one.no_reply:
-        return "No reply", "warn"
+        return "No reply"
     if one.right is not None:
-        return ("Right", "good") if one.right else ("Wrong", "bad")
+        return "Right" if one.right else "Wrong"
     if one.turn_ok is False:
-        return wording.one_line(one.status or "Not ok", 20).replace("_", " ").capitalize(), "bad"
-    if one.refused:
-        return "Refused", "bad"
-    return ("Mended", "info") if one.mended else ("Clean", "good")
+        return wording.one_line(one.status or "Not ok", 20).replace("_", " ").capitalize()
+    return "Refused" if one.refused else "Mended" if one.mended else "Clean"

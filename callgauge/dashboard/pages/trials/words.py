@@ -29,6 +29,27 @@ TONES: Mapping[str, Tone] = {
     "withheld": "warn",
 }
 """The colour of each decision, as tables show words."""
+_ORDER = ("better", "worse", "alike", "not decided", "withheld")  # of the sentences
+_SAID = {
+    "better": "is better than",
+    "worse": "is worse than",
+    "alike": "does as well as",
+    "not decided": "may be better or worse than",
+}
+_SAID_OF_SEVERAL = {
+    "better": "are better than",
+    "worse": "are worse than",
+    "alike": "do as well as",
+    "not decided": "may be better or worse than",
+}
+_NOUNS = {
+    "refused": "refused calls",
+    "mended": "mended calls",
+    "right": "right trials",
+    "turn_ok": "turns that ended well",
+    "tokens": "tokens",
+    "cost": "cost",
+}
 _VERBS = {
     "refused": "of its calls refused",
     "mended": "of its calls mended",
@@ -105,13 +126,29 @@ def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequenc
     if not run.others:
         return _describe_single(run, results)
     last = {name: looks[name][-1] for name in run.others if looks.get(name)}
-    sentences = [_describe_arm(run, results, look) for look in last.values() if look.decision != "go on"]
+    ended = [look for look in last.values() if look.decision != "go on"]
+    if len(run.others) == 1:
+        sentences = [_describe_arm(run, results, look) for look in ended]
+    else:
+        sentences = [_describe_arms(run, decision, ended) for decision in _ORDER]
     waiting = [name for name in run.others if name not in last or last[name].decision == "go on"]
     if waiting:
         sentences.append(_describe_waiting(run, results, waiting))
     if run.is_decided:
         sentences.append(_describe_end(run))
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
+
+
+def _describe_arms(run: TrialRun, decision: str, looks: Sequence[ArmLook]) -> str:
+    """Return the sentence on all arms with one decision; the table has their figures."""
+    names = [name_arm(look.arm) for look in looks if look.decision == decision]
+    if not names:
+        return ""
+    listed = wording.list_words(names)
+    if decision == "withheld":
+        return f"No verdict on {listed}: more than {100 * MOST_MISSING:.0f}% of the trials have no reply."
+    said = (_SAID if len(names) == 1 else _SAID_OF_SEVERAL)[decision]
+    return f"{listed} {said} {name_arm(run.reference)} by {_NOUNS[run.primary.name]}."
 
 
 def _describe_single(run: TrialRun, results: RunResults) -> str:
@@ -131,19 +168,14 @@ def _describe_arm(run: TrialRun, results: RunResults, look: ArmLook) -> str:
     name, measure = name_arm(look.arm), run.primary
     if look.decision == "withheld":
         return f"No verdict on {name}: {_describe_missing(run, results, look.arm)}."
-    said = {
-        "better": "is better than",
-        "worse": "is worse than",
-        "alike": "does as well as",
-        "not decided": "may be better or worse than",
-    }[look.decision]
+    said = _SAID[look.decision]
     tail = ""
     if look.decision == "not decided":
         tail = describe_more(results, look.arm)
     elif look.decision == "alike" and run.smallest:
         tail = f" They are less than {write_size(measure, run.smallest)} apart."
     figures = _describe_figures(run, results, look)
-    return f"{name} {said} {name_arm(run.reference)}: {measure.title.lower()} {figures}.{tail}"
+    return f"{name} {said} {name_arm(run.reference)}: {_NOUNS[measure.name]} {figures}.{tail}"
 
 
 def _describe_figures(run: TrialRun, results: RunResults, look: ArmLook) -> str:
@@ -176,10 +208,16 @@ def _describe_missing(run: TrialRun, results: RunResults, arm: str) -> str:
 
 def _describe_waiting(run: TrialRun, results: RunResults, waiting: Sequence[str]) -> str:
     names = wording.list_words([name_arm(name) for name in waiting])
-    done = len([task for task in results.tasks if task in results.by_arm.get(run.reference, {})])
+    done = len(results.by_arm.get(run.reference, {}))
     coming = next((at for at in run.look_at if at > done), None)
-    next_look = f" The next look is at {coming:,} tasks." if coming else ""
-    return f"Not decided yet: {names}. {done:,} of {wording.plural(run.tasks, 'task')} are done.{next_look}"
+    next_look = f" The next look is at {coming:,}." if coming else ""
+    so_far = ""
+    pairs = results.pair(waiting[0], run.primary)
+    if len(run.others) == 1 and pairs.of is not None:
+        of, against = (write_value(run.primary, value) for value in (pairs.of, pairs.against))
+        so_far = f" So far: {_NOUNS[run.primary.name]} {of} against {against}."
+    tasks = wording.plural(run.tasks, "task")
+    return f"Not decided yet: {names}, after {done:,} of {tasks}.{so_far}{next_look}"
 
 
 def _describe_end(run: TrialRun) -> str:
@@ -196,11 +234,7 @@ def _describe_end(run: TrialRun) -> str:
 def describe_state(run: TrialRun, now: datetime) -> str:
     """Return how far a run is, in words; `now` is naive UTC."""
     state = run.state(now)
-    if state == "done" and run.stopped_at:
-        return "stopped early"
-    if state == "stopped":
-        return f"not ended; last trial {wording.utc(run.last_at)}"
-    return state
+    return "stopped early" if state == "done" and run.stopped_at else state
 
 
 def describe_run(run: TrialRun, now: datetime) -> str:
