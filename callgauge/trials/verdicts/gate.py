@@ -14,17 +14,17 @@ from math import ceil, isfinite, sqrt
 from typing import Literal
 
 from callgauge.stats.sequential import normal_quantile, observations_needed
-from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
-from callgauge.trials.verdicts.looks import (
+from callgauge.stats.task_pairs import (
     FEWEST_UNLIKE,
     MOST_MISSING,
     PairedTasks,
-    TrialDesign,
     has_enough,
     pair_tasks,
     repeated_interval,
 )
+from callgauge.trials.planning.plan import MeasureName
+from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
+from callgauge.trials.verdicts.looks import TrialDesign
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 NOT_WORSE, WORSE, CANNOT_TELL = 0, 5, 6

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from callgauge.stats.task_pairs import MeasuredDifference
 from callgauge.trials.results.run_folder import Decision
 from callgauge.trials.verdicts.factors import FactorComparison, FactorDifference
 from callgauge.trials.verdicts.gate import ArmGate, GateResult
 from callgauge.trials.verdicts.measures import MEASURES, Measure
-from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, MeasuredDifference, Report
+from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report
 
 FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
 HEADS = ("arm", "measure", "k / n", "mean of the tasks", "difference", "verdict")
