@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal
 
 import pandas as pd
 
-from callgauge.stats import GROUPS, Interval, Share, place_in_groups, ratio_interval
-from callgauge.stats.intervals import Floats, Z
-from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_paired_shares
-from callgauge.stats.sequential import anytime_reach, normal_quantile, observations_needed
+from callgauge.stats.intervals import Interval, Z
+from callgauge.stats.session_groups import GROUPS, place_in_groups, ratio_interval
+from callgauge.stats.task_pairs import (
+    ENDS,
+    Counts,
+    Decision,
+    MeasuredDifference,
+    PairedTasks,
+    TaskCount,
+    anytime_interval,
+    bound_missing,
+    compare_as_planned,
+    compare_unplanned,
+    pair_rates,
+    pair_tasks,
+    pair_values,
+    tasks_more,
+)
 
 Row = Mapping[Hashable, Any]
 State = Literal["done", "going on", "not ended", "not begun"]
-ENDS = frozenset(("better", "worse", "alike", "not decided"))
-"""The decisions after which an arm is not asked any more."""
-MOST_MISSING = 0.05
-"""The share of an arm's trials without a reply above which no verdict is given."""
 _RECENT = timedelta(minutes=5)  # a run publishes every half minute; a slow model takes a while for a trial
 
 
@@ -44,6 +54,10 @@ class TrialMeasure:
     @property
     def is_share(self) -> bool:
         return self.unit == "share"
+
+    @property
+    def lower_is_better(self) -> bool:
+        return not self.is_good
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +154,7 @@ class ArmDecision:
     arm: str
     look: int
     tasks: int
-    decision: str
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +202,11 @@ class TrialRun:
         return (self.reference, *(name for name in names if name != self.reference))
 
     @property
+    def planned(self) -> int:
+        """The number of planned tasks, as the statistics call it."""
+        return self.tasks
+
+    @property
     def others(self) -> tuple[str, ...]:
         """The arms that are held against the reference."""
         return self.arm_names[1:]
@@ -210,6 +229,12 @@ class TrialRun:
         """The look after which no arm was left, where tasks were; None for a run that took all."""
         last = max(self.decisions.values(), key=lambda one: one.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
+
+    @property
+    def days(self) -> tuple[date, date] | None:
+        """The first and the last day of the run; None where they are not known."""
+        first = self.created_at or self.last_at
+        return (first.date(), (self.last_at or first).date()) if first else None
 
     def state(self, now: datetime) -> State:
         """Return how far the run is; `now` is naive UTC, as the store keeps times."""
@@ -243,7 +268,7 @@ class ArmLook:
     high: float | None
     statistic: float | None
     boundary: float | None
-    decision: str
+    decision: Decision
     missing: int
 
     @property
@@ -256,38 +281,43 @@ class ArmLook:
 
 @dataclass(frozen=True, slots=True)
 class ArmTotal:
-    """What the trials of an arm came to by one measure: k of n, with a 95 % interval over tasks.
+    """What the trials of an arm came to by one measure: k of n, or the sum of an amount and its trials.
 
-    `unmeasured`: trials that have none of it, of all `trials` that got a reply.
+    `rate`: the mean over `tasks`, each counted alike, with its 95 % interval. `unmeasured`: trials with a
+    reply that have none of it, of all `replied`.
     """
 
     k: float
     n: float
-    trials: int
-    unmeasured: int
-    share: Share | None
+    tasks: int
+    rate: float | None
     interval: Interval | None
-
-    @property
-    def value(self) -> float | None:
-        return self.k / self.n if self.n else None
+    replied: int
+    unmeasured: int
 
 
 @dataclass(frozen=True, slots=True)
-class PairedTasks:
-    """The tasks that two arms both have, for one measure; differences are arm − reference.
+class SuccessCost:
+    """What a success costs in an arm, in USD, with its 95 % interval over tasks; None without a success.
 
-    `of`, `against`: the means over these tasks. `mean` is None below two tasks (or groups of tasks).
+    `cost` of the `priced` trials with a reply that can be judged, `won` of them succeeded.
     """
 
-    tasks: int
-    of: float | None
-    against: float | None
-    mean: PairedMean | None
+    cost: float
+    priced: int
+    won: int
+    amount: float | None
+    interval: Interval | None
 
-    def interval(self, z: float = Z) -> tuple[float, float] | None:
-        """Return both ends of the interval with the confidence of ±z; None where there is no mean."""
-        return self.mean.interval(z) if self.mean else None
+
+@dataclass(frozen=True, slots=True)
+class CoursePoint:
+    """The difference of an arm after so many tasks; `low`, `high`: an interval that holds at all times."""
+
+    tasks: int
+    estimate: float
+    low: float
+    high: float
 
 
 class RunResults:
@@ -299,7 +329,7 @@ class RunResults:
         self.by_arm: dict[str, dict[str, list[Trial]]] = {name: {} for name in run.arm_names}
         for one in trials:
             self.by_arm.setdefault(one.arm, {}).setdefault(one.task, []).append(one)
-        self._rates: dict[tuple[str, str], dict[str, float]] = {}
+        self._counts: dict[str, Counts] = {}
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -313,150 +343,111 @@ class RunResults:
         its = [one for several in self.by_arm.get(arm, {}).values() for one in several]
         return sum(one.no_reply for one in its), len(its)
 
-    def task_rates(self, arm: str, measure: TrialMeasure) -> Mapping[str, float]:
-        """Return the measure of each task of an arm that has one: its trials taken together."""
-        key = (arm, measure.name)
-        if key not in self._rates:
-            self._rates[key] = {
-                task: k / n
-                for task, several in self.by_arm.get(arm, {}).items()
-                for k, n in [_sum_parts(several, measure)[:2]]
-                if n
+    def counts(self, measure: TrialMeasure) -> Counts:
+        """Return k and n of each task of each arm, its trials taken together."""
+        if measure.name not in self._counts:
+            self._counts[measure.name] = {
+                arm: {task: _count(several, measure) for task, several in its.items()}
+                for arm, its in self.by_arm.items()
             }
-        return self._rates[key]
+        return self._counts[measure.name]
 
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
         """Return what an arm's trials came to by one measure."""
-        parts: dict[str, tuple[float, float]] = {}
-        unmeasured = replied = 0
-        for task, several in self.by_arm.get(arm, {}).items():
-            hits, tries, without = _sum_parts(several, measure)
-            parts[task] = (hits, tries)
-            unmeasured += without
-            replied += sum(not one.no_reply for one in several)
-        by_group = self._sum_by_group(parts)
-        k, n = (float(each.sum()) for each in by_group)
-        if not n:
-            return ArmTotal(0, 0, replied, unmeasured, None, None)
-        if not measure.is_share:
-            return ArmTotal(k, n, replied, unmeasured, None, ratio_interval(by_group[0], by_group[1]))
-        share = Share.from_groups(by_group[0], by_group[1], len(self.by_arm[arm]))
-        return ArmTotal(k, n, replied, unmeasured, share, share.interval)
-
-    def _sum_by_group(self, parts: Mapping[str, tuple[float, float]]) -> Floats:
-        """Return two amounts of each task, summed by group: an array of shape (2, GROUPS)."""
-        sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for number, task in enumerate(self.tasks):
-            for place, amount in enumerate(parts.get(task, ())):
-                sums[number % GROUPS][place] += amount
-        ids = sorted(sums)
-        tops, bottoms = ([sums[each][place] for each in ids] for place in (0, 1))
-        found: Floats = place_in_groups([ids], [tops], [bottoms])[0]
-        return found
-
-    def pair(self, arm: str, measure: TrialMeasure, tasks: Iterable[str] | None = None) -> PairedTasks:
-        """Return the paired differences of an arm and the reference; `tasks`: only these."""
-        one, other = self.task_rates(arm, measure), self.task_rates(self.run.reference, measure)
-        both = [task for task in (self.tasks if tasks is None else tasks) if task in one and task in other]
-        return pair_values({task: (one[task], other[task]) for task in both}, measure, self.run.groups)
-
-    def cost_of_success(self, arm: str) -> tuple[ArmTotal, ArmTotal, float | None, Interval | None]:
-        """Return cost and successes of an arm, cost per success, and its 95 % interval over tasks.
-
-        A success is a right trial, or one whose turn ended well where no task has a check. Trials that are
-        not priced or not judged are in neither sum.
-        """
-        right = MEASURES["right"]
-        judged = right if self.total(arm, right).n else MEASURES["turn_ok"]
-        parts: dict[str, tuple[float, float]] = {}
-        for task, several in self.by_arm.get(arm, {}).items():
-            priced = [
-                (one.cost, part[0])
-                for one in several
-                if not one.no_reply and one.cost is not None and (part := judged.parts(one))
-            ]
-            parts[task] = (sum(cost for cost, _ in priced), sum(won for _, won in priced))
-        both = self._sum_by_group(parts)
-        won = float(both[1].sum())
-        amount = float(both[0].sum()) / won if won else None
-        return (
-            self.total(arm, MEASURES["cost"]),
-            self.total(arm, judged),
-            amount,
-            ratio_interval(both[0], both[1]) if won else None,
+        tasks = self.counts(measure).get(arm, {})
+        known = {task: (its.rate, 0.0) for task, its in tasks.items() if its.rate is not None}
+        alone = pair_values(known, measure, self.run.groups)
+        its = [one for several in self.by_arm.get(arm, {}).values() for one in several if not one.no_reply]
+        return ArmTotal(
+            sum(one.k for one in tasks.values()),
+            sum(one.n for one in tasks.values()),
+            len(known),
+            alone.of,
+            _bound(alone, measure),
+            len(its),
+            sum(measure.parts(one) is None for one in its),
         )
 
+    def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
+        """Return the paired differences of an arm and the reference over the tasks that both have."""
+        return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
 
-def pair_values(
-    pairs: Mapping[str, tuple[float, float]], measure: TrialMeasure, groups: Mapping[str, str]
-) -> PairedTasks:
-    """Return the paired differences of ready values by task: of the arm, and of the reference.
+    def bound_missing(self, arm: str) -> tuple[float, float] | None:
+        """Return between which values the primary difference lies, whatever missing trials had been."""
+        return bound_missing(self.counts(self.run.primary), arm, self.run.reference)
 
-    Tasks of one group are one cluster, as their results are alike.
-    """
-    clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for task, (value, against) in pairs.items():
-        # A group and a task may have one name.
-        clusters[("group", groups[task]) if task in groups else ("task", task)].append(value - against)
-    measure_pairs = measure_paired_shares if measure.is_share else measure_paired_amounts
-    number = len(pairs)
-    return PairedTasks(
-        number,
-        sum(value for value, _ in pairs.values()) / number if number else None,
-        sum(against for _, against in pairs.values()) / number if number else None,
-        measure_pairs([sum(each) for each in clusters.values()], [len(each) for each in clusters.values()]),
-    )
+    def compare(
+        self, arm: str, measure: TrialMeasure, looks: Sequence[ArmLook]
+    ) -> tuple[MeasuredDifference | None, Decision]:
+        """Return the difference of an arm with the interval to be told, and the verdict of it."""
+        if measure is self.run.primary:
+            return compare_as_planned(self.run, self.pair(arm, measure), looks)
+        return compare_unplanned(measure, self.pair(arm, measure))
+
+    def tasks_to_go(self, arm: str) -> int | None:
+        """Return how many more tasks would decide the primary measure, if the difference stays as it is."""
+        return tasks_more(self.run, self.pair(arm, self.run.primary))
+
+    @property
+    def success(self) -> TrialMeasure:
+        """The measure that says what a success is: right, or without any check a turn that ended well."""
+        is_checked = any(one.right is not None for one in self.trials)
+        return MEASURES["right" if is_checked else "turn_ok"]
+
+    def cost_of_success(self, arm: str) -> SuccessCost:
+        """Return what a success costs in an arm.
+
+        Trials that are not priced, or of which success is not known, are in neither sum.
+        """
+        judged = self.success
+        sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        priced = 0
+        for number, task in enumerate(self.tasks):
+            for one in self.by_arm.get(arm, {}).get(task, ()):
+                part = None if one.no_reply else judged.parts(one)
+                if part and one.cost is not None:
+                    priced += 1
+                    sums[number % GROUPS][0] += one.cost
+                    sums[number % GROUPS][1] += part[0]
+        ids = sorted(sums)
+        spent, won = place_in_groups([ids], *([[sums[one][place] for one in ids]] for place in (0, 1)))[0]
+        cost, successes = float(spent.sum()), int(won.sum())
+        if not successes:
+            return SuccessCost(cost, priced, 0, None, None)
+        return SuccessCost(cost, priced, successes, cost / successes, ratio_interval(spent, won))
+
+    def follow_course(self, arm: str, most: int = 120) -> list[CoursePoint]:
+        """Return the primary difference of an arm as tasks were completed, in at most `most` points.
+
+        Its interval may be looked at at any time: it holds at all times at once.
+        """
+        measure, run = self.run.primary, self.run
+        found = pair_rates(self.counts(measure), arm, run.reference)
+        both = [(task, found[task]) for task in self.tasks if task in found]
+        step = max(1, -(-len(both) // most))
+        points = []
+        for number in range(2, len(both) + 1):
+            if number % step and number != len(both):
+                continue
+            pairs = pair_values(dict(both[:number]), measure, run.groups)
+            ends = anytime_interval(run, pairs)
+            if pairs.mean and ends:
+                points.append(CoursePoint(number, pairs.mean.estimate, *ends))
+        return points
 
 
-def _sum_parts(several: Iterable[Trial], measure: TrialMeasure) -> tuple[float, float, int]:
-    """Return k, n and the number of trials with a reply of which nothing was measured."""
-    parts = [measure.parts(one) for one in several if not one.no_reply]
-    known = [part for part in parts if part]
-    return sum(k for k, _ in known), sum(n for _, n in known), len(parts) - len(known)
-
-
-@dataclass(frozen=True, slots=True)
-class CoursePoint:
-    """The difference of an arm after so many tasks; `low`, `high`: an interval that holds at all times."""
-
-    tasks: int
-    estimate: float
-    low: float
-    high: float
-
-
-def follow_course(results: RunResults, arm: str, most: int = 120) -> list[CoursePoint]:
-    """Return the course of the primary difference of an arm as tasks were completed, at most `most` points.
-
-    The interval is that of a confidence sequence (`stats.sequential.anytime_reach`): it may be looked at at
-    any time. It is narrowest near the end of the plan.
-    """
-    measure, run = results.run.primary, results.run
-    one, other = results.task_rates(arm, measure), results.task_rates(run.reference, measure)
-    both = [task for task in results.tasks if task in one and task in other]
-    step = max(1, -(-len(both) // most))
-    numbers = [number for number in range(2, len(both) + 1) if number % step == 0 or number == len(both)]
-    points = []
-    for number in numbers:
-        found = results.pair(arm, measure, both[:number]).mean
-        if found is None:
-            continue
-        reach = anytime_reach(number, max(2, run.tasks), run.arm_alpha) * found.error
-        points.append(CoursePoint(number, found.estimate, found.estimate - reach, found.estimate + reach))
-    return points
-
-
-def tasks_to_go(results: RunResults, arm: str) -> int | None:
-    """Return how many more tasks would decide a difference of the smallest size; None where not known.
-
-    With 80 % power, at the spread of the tasks so far and the level that this arm has.
-    """
-    found = results.pair(arm, results.run.primary)
-    if found.mean is None:
+def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
+    """Return the 95 % interval of a mean over tasks; a share ends at 0 and 1, an amount at 0."""
+    if alone.mean is None:
         return None
-    z = normal_quantile(results.run.arm_alpha / 2)
-    needed = observations_needed(found.mean.error, found.tasks, results.run.smallest, z)
-    return None if needed is None else max(0, needed - found.tasks)
+    low, high = alone.mean.interval(Z)
+    return Interval(max(0.0, low), min(1.0, high) if measure.is_share else high)
+
+
+def _count(several: Sequence[Trial], measure: TrialMeasure) -> TaskCount:
+    parts = [part for one in several if not one.no_reply and (part := measure.parts(one))]
+    missing = sum(one.no_reply for one in several)
+    return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing)
 
 
 def make_runs(rows: pd.DataFrame) -> list[TrialRun]:

@@ -11,8 +11,9 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import MOST_MISSING, RunResults, TrialRun
+from callgauge.dashboard.measures.trials import RunResults, TrialRun
 from callgauge.dashboard.pages.trials import words
+from callgauge.stats.task_pairs import MOST_MISSING
 
 Row = Mapping[Hashable, Any]
 _COMPARED = ("model", "prompt", "definitions", "strategy", "compensations", "policy")

@@ -16,7 +16,6 @@ from callgauge.dashboard.measures.trials import (
     RunResults,
     TrialMeasure,
     TrialRun,
-    follow_course,
 )
 from callgauge.dashboard.pages.trials import words
 
@@ -41,7 +40,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
         arm = names[0]
         if len(names) > 1:
             arm = choose_segment("Arm", "arm_shown", names, lambda name: wording.in_markdown(name, 40))
-        points, its = follow_course(results, arm), looks.get(arm, ())
+        points, its = results.follow_course(arm), looks.get(arm, ())
         if not points:
             st.caption("Fewer than two tasks were tried by both arms: there is no difference yet.")
             return

@@ -74,7 +74,9 @@ def _calls_link(run: TrialRun, by: str, row: Mapping[Hashable, Any]) -> str | No
     """Return the link to the calls that a cell counts; None where no list shows just these."""
     narrowed = {"run": run.run, "arm": str(row["arm"])}
     if by == "tool":
-        return filters.page_link("calls", narrowed | {"tool": str(row["tool"])}, {"fault": "arguments"})
+        return filters.page_link(
+            "calls", narrowed | {"tool": str(row["tool"])}, {"fault": "arguments"}, run.days
+        )
     if by == "code":
-        return filters.page_link("calls", narrowed, {"code": str(row["value"])})
+        return filters.page_link("calls", narrowed, {"code": str(row["value"])}, run.days)
     return None

@@ -46,7 +46,7 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
             return
         columns = [Column("Task", "name")]
         columns += [
-            Column(wording.one_line(name, 24), "tight", full=name, help=name if len(name) > 24 else None)
+            Column(wording.one_line(name, 24), "cell", full=name, help=name if len(name) > 24 else None)
             for name in run.arm_names
         ]
         shown = found[_PER_PAGE * (page - 1) : _PER_PAGE * page]
@@ -72,7 +72,8 @@ def measure_disagreement(results: RunResults, task: str) -> float:
     """Return by how much the arms differ on a task: by the primary measure, then by being right."""
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
-        found = (results.task_rates(arm, measure).get(task) for arm in results.run.arm_names)
+        counts = results.counts(measure)
+        found = (counts[arm][task].rate for arm in results.run.arm_names if task in counts[arm])
         rates = [rate for rate in found if rate is not None]
         if len(rates) > 1:
             spread += weight * (max(rates) - min(rates))
@@ -80,12 +81,12 @@ def measure_disagreement(results: RunResults, task: str) -> float:
 
 
 def _row(run: TrialRun, results: RunResults, task: str) -> list[Cell]:
-    name = Cell(wording.one_line(task, 60), sub=_group(run, task), order=task, mono=True, values={"": task})
+    name = Cell(wording.one_line(task, 60), title=_group(run, task), order=task, mono=True, values={"": task})
     return [name, *(_cell(results.by_arm.get(arm, {}).get(task, ())) for arm in run.arm_names)]
 
 
 def _group(run: TrialRun, task: str) -> str | None:
-    return wording.one_line(run.groups[task], 40) if task in run.groups else None
+    return f"Group {wording.one_line(run.groups[task], 80)}" if task in run.groups else None
 
 
 def _cell(several: Sequence[Trial]) -> Cell:
@@ -123,7 +124,7 @@ def _cell(several: Sequence[Trial]) -> Cell:
 def _heat(several: Sequence[Trial]) -> float | None:
     """Return the depth of a cell's shade: how much of its trials went wrong."""
     bad = sum(one.right is False or (one.right is None and bool(one.refused)) for one in several)
-    return 0.4 * bad / len(several) if bad else None
+    return 0.22 * bad / len(several) if bad else None
 
 
 def _badness(one: Trial) -> tuple[bool, bool, bool, int]:

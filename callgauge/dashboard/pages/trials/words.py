@@ -9,18 +9,18 @@ from typing import Literal
 from callgauge.dashboard import wording
 from callgauge.dashboard.measures.trials import (
     MEASURES,
-    MOST_MISSING,
     ArmLook,
     ArmTotal,
     RunResults,
     TrialMeasure,
     TrialRun,
-    tasks_to_go,
 )
-from callgauge.dashboard.measures.verdicts import fixed_points, format_points
+from callgauge.dashboard.measures.verdicts import fixed_points
+from callgauge.stats import Interval
+from callgauge.stats.task_pairs import MOST_MISSING, Decision, MeasuredDifference
 
 Tone = Literal["bad", "warn", "good", "calm", "info"]
-TONES: Mapping[str, Tone] = {
+TONES: Mapping[Decision, Tone] = {
     "better": "good",
     "worse": "bad",
     "alike": "calm",
@@ -29,7 +29,7 @@ TONES: Mapping[str, Tone] = {
     "withheld": "warn",
 }
 """The colour of each decision, as tables show words."""
-_ORDER = ("better", "worse", "alike", "not decided", "withheld")  # of the sentences
+_ORDER: tuple[Decision, ...] = ("better", "worse", "alike", "not decided", "withheld")  # of the sentences
 _SAID = {
     "better": "is better than",
     "worse": "is worse than",
@@ -42,7 +42,7 @@ _SAID_OF_SEVERAL = {
     "alike": "do as well as",
     "not decided": "may be better or worse than",
 }
-_NOUNS = {
+NOUNS = {
     "refused": "refused calls",
     "mended": "mended calls",
     "right": "right trials",
@@ -50,6 +50,7 @@ _NOUNS = {
     "tokens": "tokens",
     "cost": "cost",
 }
+"""What each measure counts, within a sentence."""
 _VERBS = {
     "refused": "of its calls refused",
     "mended": "of its calls mended",
@@ -59,31 +60,47 @@ _VERBS = {
 
 
 def write_value(measure: TrialMeasure, value: float | None) -> str:
-    """Write what a measure came to, in its unit: 4.1%, 1.2k tokens, $0.0012; a dash for None."""
+    """Write what a measure came to, in its unit: 4.1%, 1,204 tokens, $0.0012; a dash for None."""
+    bare = write_bare(measure, value)
+    return f"{bare} tokens" if measure.unit == "tokens" and value is not None else bare
+
+
+def write_bare(measure: TrialMeasure, value: float | None) -> str:
+    """Write a value for a cell: without the word tokens."""
     if value is None:
         return "–"
+    if measure.is_share:
+        return wording.fixed_percent(value, 1)
     if measure.unit == "tokens":
-        return f"{wording.compact(value)} tokens"
-    if measure.unit == "USD":
-        return wording.money(value, "USD", wording.money_places(value))
-    return wording.percent(value)
+        return f"{value:,.0f}"
+    return wording.money(value, "USD", wording.money_places(value))
+
+
+def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
+    """Write an interval of a value: 1.1–9.4%, 120–180."""
+    if measure.is_share:
+        return wording.fixed_interval(bounds, 1)
+    return f"{write_bare(measure, bounds.low)}–{write_bare(measure, bounds.high)}"
 
 
 def write_change(measure: TrialMeasure, value: float, *, unit: bool = True) -> str:
-    """Write a difference in its unit with its sign: −7.7 points, +310 tokens, −$0.0021."""
+    """Write a difference with its sign and, unless `unit` is False, its unit: −7.7 points, +310 tokens."""
+    words = {"share": " points", "tokens": " tokens", "USD": ""}[measure.unit] if unit else ""
+    return f"{write_bare_change(measure, value)}{words}"
+
+
+def write_bare_change(measure: TrialMeasure, value: float) -> str:
+    """Write a difference for a cell, with its sign alone: −7.7, +310, −$0.0021."""
     if measure.is_share:
-        return f"{format_points(value)} points" if unit else format_points(value)
-    sign = "" if not value else "−" if value < 0 else "+"
-    if measure.unit == "tokens":
-        return f"{sign}{wording.compact(abs(value))}{' tokens' if unit else ''}"
-    return f"{sign}{wording.money(abs(value), 'USD', wording.money_places(abs(value)))}"
+        return fixed_points(value, 1)
+    bare = write_bare(measure, abs(value))
+    sign = "" if not bare.strip("$0.,") else "−" if value < 0 else "+"
+    return f"{sign}{bare}"
 
 
 def write_ends(measure: TrialMeasure, low: float, high: float) -> str:
     """Write an interval of a difference: −11.9 to −3.6."""
-    if measure.is_share:
-        return f"{fixed_points(low, 1)} to {fixed_points(high, 1)}"
-    return f"{write_change(measure, low, unit=False)} to {write_change(measure, high, unit=False)}"
+    return f"{write_bare_change(measure, low)} to {write_bare_change(measure, high)}"
 
 
 def write_size(measure: TrialMeasure, size: float) -> str:
@@ -94,7 +111,7 @@ def write_size(measure: TrialMeasure, size: float) -> str:
 
 
 def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
-    """Write what a value rests on: k / n, or the number of trials."""
+    """Write what a value rests on: k / n, or the number of trials that tell it."""
     if measure.is_share:
         return wording.fraction(int(total.k), int(total.n))
     return wording.plural(int(total.n), "trial")
@@ -105,14 +122,14 @@ def name_arm(name: str) -> str:
     return wording.one_line(name, 40)
 
 
-def write_decision(run: TrialRun, decision: str) -> str:
+def write_decision(run: TrialRun, decision: Decision) -> str:
     """Return the words for a decision: better, alike within 5 points, not decided."""
     if decision == "alike" and run.smallest:
         return f"alike within {write_size(run.primary, run.smallest)}"
     return {"go on": "still open", "withheld": "no verdict"}.get(decision, decision)
 
 
-def write_short_answer(run: TrialRun) -> list[tuple[str, str]]:
+def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
     """Return the decision on each arm with its words: (decision, “new: better”)."""
     return [
         (one.decision, f"{name_arm(name)}: {write_decision(run, one.decision)}")
@@ -125,36 +142,35 @@ def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequenc
     """Return the sentences that answer the question of a run, with its figures."""
     if not run.others:
         return _describe_single(run, results)
-    last = {name: looks[name][-1] for name in run.others if looks.get(name)}
-    ended = [look for look in last.values() if look.decision != "go on"]
+    decisions = {name: looks[name][-1].decision for name in run.others if looks.get(name)}
     if len(run.others) == 1:
-        sentences = [_describe_arm(run, results, look) for look in ended]
+        sentences = [_describe_arm(run, results, name, looks[name]) for name in decisions]
     else:
-        sentences = [_describe_arms(run, decision, ended) for decision in _ORDER]
-    waiting = [name for name in run.others if name not in last or last[name].decision == "go on"]
+        sentences = [_describe_arms(run, decision, decisions) for decision in _ORDER]
+    waiting = [name for name in run.others if decisions.get(name, "go on") == "go on"]
     if waiting:
-        sentences.append(_describe_waiting(run, results, waiting))
+        sentences.append(_describe_waiting(run, results, waiting, looks))
     if run.is_decided:
         sentences.append(_describe_end(run))
     return " ".join(filter(None, sentences))
 
 
-def _describe_arms(run: TrialRun, decision: str, looks: Sequence[ArmLook]) -> str:
+def _describe_arms(run: TrialRun, decision: Decision, decisions: Mapping[str, Decision]) -> str:
     """Return the sentence on all arms with one decision; the table has their figures."""
-    names = [name_arm(look.arm) for look in looks if look.decision == decision]
+    names = [name_arm(name) for name, its in decisions.items() if its == decision]
     if not names:
         return ""
     listed = wording.list_words(names)
     if decision == "withheld":
         return f"No verdict on {listed}: more than {100 * MOST_MISSING:.0f}% of the trials have no reply."
     said = (_SAID if len(names) == 1 else _SAID_OF_SEVERAL)[decision]
-    return f"{listed} {said} {name_arm(run.reference)} by {_NOUNS[run.primary.name]}."
+    return f"{listed} {said} {name_arm(run.reference)} by {NOUNS[run.primary.name]}."
 
 
 def _describe_single(run: TrialRun, results: RunResults) -> str:
     (name,) = run.arm_names
     found = [
-        f"{write_value(one, total.value)} {_VERBS[one.name]} ({write_counts(one, total)})"
+        f"{write_value(one, total.rate)} {_VERBS[one.name]} ({write_counts(one, total)})"
         for one in (run.primary, MEASURES["right"])
         if one.is_share and (total := results.total(name, one)).n
     ]
@@ -164,58 +180,60 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
     return f"{name_arm(name)} has {said}. Nothing is compared: it is the only arm."
 
 
-def _describe_arm(run: TrialRun, results: RunResults, look: ArmLook) -> str:
-    name, measure = name_arm(look.arm), run.primary
-    if look.decision == "withheld":
-        return f"No verdict on {name}: {_describe_missing(run, results, look.arm)}."
-    said = _SAID[look.decision]
-    tail = ""
-    if look.decision == "not decided":
-        tail = describe_more(results, look.arm)
-    elif look.decision == "alike" and run.smallest:
-        tail = f" They are less than {write_size(measure, run.smallest)} apart."
-    figures = _describe_figures(run, results, look)
-    return f"{name} {said} {name_arm(run.reference)}: {_NOUNS[measure.name]} {figures}.{tail}"
+def _describe_arm(run: TrialRun, results: RunResults, name: str, looks: Sequence[ArmLook]) -> str:
+    decision, measure = looks[-1].decision, run.primary
+    if decision == "go on":
+        return ""
+    if decision == "withheld":
+        return f"No verdict on {name_arm(name)}: {_describe_missing(run, results, name)}."
+    difference, _ = results.compare(name, measure, looks)
+    figures = f": {NOUNS[measure.name]} {write_figures(measure, difference)}" if difference else ""
+    said = f"{name_arm(name)} {_SAID[decision]} {name_arm(run.reference)}{figures}."
+    if decision == "alike" and run.smallest:
+        said += f" They are less than {write_size(measure, run.smallest)} apart."
+    more = describe_more(results, name) if decision == "not decided" else ""
+    return f"{said} {more}".strip()
 
 
-def _describe_figures(run: TrialRun, results: RunResults, look: ArmLook) -> str:
-    measure = run.primary
-    pairs = results.pair(look.arm, measure)
-    rates = f"{write_value(measure, pairs.of)} against {write_value(measure, pairs.against)}"
-    if look.estimate is None or look.low is None or look.high is None:
-        return rates
-    return f"{rates}, {write_change(measure, look.estimate)} ({write_ends(measure, look.low, look.high)})"
+def write_figures(measure: TrialMeasure, found: MeasuredDifference) -> str:
+    """Write both values and the difference: 4.1% against 11.8%, −7.7 points (−11.9 to −3.6)."""
+    of, against = (write_bare(measure, each) for each in (found.of, found.against))
+    ends = write_ends(measure, found.low, found.high)
+    return f"{of} against {against}, {write_change(measure, found.estimate)} ({ends})"
 
 
 def describe_more(results: RunResults, arm: str) -> str:
-    """Return how many more tasks would decide a difference of the smallest size; empty where not known."""
-    more, run = tasks_to_go(results, arm), results.run
+    """Return how many more tasks would decide, if the difference stays as it is; empty where not known."""
+    more = results.tasks_to_go(arm)
     if not more:
         return ""
-    size = write_size(run.primary, run.smallest)
-    return f" About {wording.round_up(more)} more tasks would decide a difference of {size}."
+    return f"About {wording.plural(more, 'more task')} would decide if the difference stays as it is."
 
 
 def _describe_missing(run: TrialRun, results: RunResults, arm: str) -> str:
-    counts = {name: results.count_missing(name) for name in (arm, run.reference)}
-    name, (lost, of) = max(counts.items(), key=lambda item: item[1][0] / item[1][1] if item[1][1] else 0.0)
-    share = wording.rate(lost, of)
-    return (
-        f"{share} of the trials of {name_arm(name)} have no reply ({wording.fraction(lost, of)}), "
-        f"more than {100 * MOST_MISSING:.0f}%"
-    )
+    lost = [
+        f"{wording.fraction(*results.count_missing(name))} of {name_arm(name)}"
+        for name in (arm, run.reference)
+    ]
+    said = f"{wording.list_words(lost)} trials have no reply, more than {100 * MOST_MISSING:.0f}%"
+    bounds = results.bound_missing(arm) if run.primary.is_share else None
+    if bounds is None:
+        return said
+    return f"{said}; whatever they had been, the difference is {write_ends(run.primary, *bounds)} points"
 
 
-def _describe_waiting(run: TrialRun, results: RunResults, waiting: Sequence[str]) -> str:
+def _describe_waiting(
+    run: TrialRun, results: RunResults, waiting: Sequence[str], looks: Mapping[str, Sequence[ArmLook]]
+) -> str:
     names = wording.list_words([name_arm(name) for name in waiting])
     done = len(results.by_arm.get(run.reference, {}))
     coming = next((at for at in run.look_at if at > done), None)
     next_look = f" The next look is at {coming:,}." if coming else ""
     so_far = ""
-    pairs = results.pair(waiting[0], run.primary)
-    if len(run.others) == 1 and pairs.of is not None:
-        of, against = (write_value(run.primary, value) for value in (pairs.of, pairs.against))
-        so_far = f" So far: {_NOUNS[run.primary.name]} {of} against {against}."
+    if len(run.others) == 1:
+        difference, _ = results.compare(waiting[0], run.primary, looks.get(waiting[0], ()))
+        if difference:
+            so_far = f" So far: {NOUNS[run.primary.name]} {write_figures(run.primary, difference)}."
     tasks = wording.plural(run.tasks, "task")
     return f"Not decided yet: {names}, after {done:,} of {tasks}.{so_far}{next_look}"
 
