@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import comparison, filters, store_queries, wording
+from callgauge.dashboard import comparison, filters, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import IntervalScale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
@@ -22,10 +22,11 @@ from callgauge.dashboard.measures.trials import (
 from callgauge.dashboard.pages.trials import words
 from callgauge.stats.task_pairs import Decision, MeasuredDifference
 
-_READING = (
-    "Each task counts alike: a percentage is the mean over tasks, a difference that over the tasks of both. "
-    "Only {primary} decides; the run was not planned for the other measures, and their intervals are those "
-    "of one look."
+_ALIKE = (
+    "Each task counts alike: a percentage is the mean over tasks, a difference that over the tasks of both."
+)
+_UNPLANNED = (
+    "Only this measure decides. The run was not planned for those below: their intervals are of one look."
 )
 _KINDS = {
     "adjusted": "allows for the looks",
@@ -39,15 +40,13 @@ Found = tuple[MeasuredDifference | None, Decision]
 
 def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
     """Draw the card of the arms."""
-    take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
-    with cards.draw_card("Arms", "trial_results", "trial_looks", take=take, height=300):
+    with cards.draw_card("Arms", "trial_results", "trial_looks", height=300):
         if not results.trials:
             st.caption("No trial has ended yet. The page fills up by itself.")
             return
         _draw_primary(run, results, looks)
+        st.caption(f"{_ALIKE} {_UNPLANNED}" if run.others else _ALIKE)
         _draw_others(run, results)
-        if run.others:
-            st.caption(_READING.format(primary=words.NOUNS[run.primary.name]))
 
 
 def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:

@@ -44,9 +44,12 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
         if not points:
             st.caption("Fewer than two tasks were tried by both arms: there is no difference yet.")
             return
-        title = f"{words.name_arm(arm)} minus {words.name_arm(run.reference)}: {run.primary.title.lower()}"
+        title = (
+            f"{words.name_arm(arm)} minus {words.name_arm(run.reference)}: {words.NOUNS[run.primary.name]}"
+        )
+        st.caption(wording.in_markdown(title, 160))
         draw_chart(
-            draw_figure(run, points, its, title),
+            draw_figure(run, points, its),
             config=charts.CONFIG,
             key="course",
             alt=f"{title}, by completed tasks, with the boundary of each look",
@@ -54,9 +57,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
         st.caption(_READING if its else f"{_READING} There was no look yet.")
 
 
-def draw_figure(
-    run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[ArmLook], title: str
-) -> charts.Figure:
+def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[ArmLook]) -> charts.Figure:
     """Return the figure; differences of shares are drawn in points."""
     factor = 100.0 if run.primary.is_share else 1.0
     known = [one for one in looks if one.estimate is not None and one.reach is not None]
@@ -84,15 +85,7 @@ def draw_figure(
         traces += [_draw_boundary(known, place, sign) for sign in (1, -1)]
         traces.append(_draw_looks(run.primary, known, place))
     planned = max(run.tasks, x[-1])
-    drawn = charts.layout(height=380, margin={"l": 56, "r": 12, "t": 46, "b": 44}) | {
-        "title": {
-            "text": wording.in_figure(title, 120),
-            "x": 0,
-            "xref": "container",
-            "y": 0.98,
-            "yanchor": "top",
-            "font": {"size": 12, "weight": 400},
-        },
+    drawn = charts.layout(height=360, margin={"l": 56, "r": 12, "t": 16, "b": 44}) | {
         "hovermode": "closest",
         "showlegend": True,
         "legend": {"orientation": "h", "y": -0.2, "x": 0, "font": {"size": 12}},

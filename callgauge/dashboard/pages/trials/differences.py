@@ -28,7 +28,9 @@ _NO_VERDICT = "The largest differences come first. They are where to look, not v
 
 def draw_differences(run: TrialRun) -> None:
     """Draw the card with the table that the URL key `differ_by` chooses."""
-    with cards.draw_card("Where they differ", "trial_differences", height=420):
+    with cards.draw_card(
+        "Where they differ" if run.others else "By tool and parameter", "trial_differences", height=420
+    ):
         by = choose_segment("By", "differ_by", list(_BY), _BY.__getitem__)
         st.caption(f"{_SAYS[by]} {_NO_VERDICT}" if run.others else _SAYS[by])
         rows = store_queries.ask("trial_differences", run=run.run, by=by).to_dict("records")

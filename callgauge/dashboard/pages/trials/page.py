@@ -86,7 +86,8 @@ def _draw_run(run: TrialRun) -> None:
     st.caption(wording.in_markdown(words.describe_run(run, now), 400))
     draw_arms(run, results, looks)
     draw_course(run, results, looks)
-    with draw_tabs("show", _TABS) as tab:
+    tabs = _TABS if run.others else _TABS | {"differ": "By tool and parameter"}
+    with draw_tabs("show", tabs) as tab:
         _draw_tab(tab, run, results)
 
 
