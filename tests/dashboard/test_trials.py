@@ -18,8 +18,6 @@ from callgauge.dashboard.measures.trials import (
     make_trials,
 )
 from callgauge.dashboard.metrics import answer_metric
-from callgauge.stats.rates import Share
-from callgauge.stats.sample_size import sessions_needed, tasks_needed
 from callgauge.trials.planning.plan import Budget
 from callgauge.trials.verdicts.report import Report, make_report
 from callgauge.trials.verdicts.run_record import RunRecord
@@ -130,17 +128,3 @@ def test_a_run_with_trials_just_now_goes_on_and_an_old_one_has_not_ended(tmp_pat
     assert last
     assert results.run.state(last) == "going on"
     assert results.run.state(last.replace(hour=23)) == "not ended"
-
-
-def test_as_many_tasks_are_needed_as_sessions_that_only_begin() -> None:
-    """What `sessions_needed` adds to arms that have next to nothing is what `tasks_needed` says."""
-    history = Share(50, 500, sessions=500)
-    for difference in (0.02, 0.05, 0.2):
-        needed = tasks_needed(history, difference)
-        more = sessions_needed(history, history, difference)
-        assert needed is not None
-        assert more is not None
-        assert needed == (500 + more if more else pytest.approx(needed)), difference
-        assert bool(more) == (needed > 500)
-    assert tasks_needed(Share(0, 0), 0.05) is None
-    assert (tasks_needed(history, 0.05, 3) or 0) > (tasks_needed(history, 0.05) or 0)

@@ -17,7 +17,8 @@ WITH called AS (
   GROUP BY ALL
 ),
 ended AS (
-  SELECT source, session_id, bool_or(starts_with(answer_text, '(no reply)')) AS no_reply,
+  SELECT source, session_id, -- A conversation that grew too long for the model is the model's own.
+         bool_or(starts_with(answer_text, '(no reply)') AND recorded_status IS DISTINCT FROM 'prompt_limit') AS no_reply,
          bool_and(recorded_ok) FILTER (verdict_reason IS NOT NULL) AS checked,
          string_agg(verdict_reason, '; ' ORDER BY turn) AS why,
          bool_and(recorded_status = 'ok') AS turn_ok, arg_max(recorded_status, turn) AS status,

@@ -13,7 +13,7 @@ WITH chosen AS (
 ),
 tried AS (
   SELECT s.trial_run AS run, count(*) AS trials, count(DISTINCT s.task) AS tasks_tried,
-         count(*) FILTER (starts_with(u.answer_text, '(no reply)')) AS no_reply,
+         count(*) FILTER (starts_with(u.answer_text, '(no reply)') AND u.recorded_status IS DISTINCT FROM 'prompt_limit') AS no_reply,
          sum(u.cost) AS cost, count(*) FILTER (u.cost IS NULL) AS unpriced,
          sum(u.input_tokens + u.output_tokens) AS tokens, max(coalesce(u.ended_at, u.ts)) AS last_at
   FROM sessions s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,7 @@ from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.verdicts import format_size
 from callgauge.dashboard.metrics import MetricError
 from callgauge.stats import ENOUGH
-from callgauge.stats.sample_size import tasks_needed
+from callgauge.stats.sample_size import look_factor, tasks_needed_at, trial_worth
 
 # The rate of the nightly logs that a measure of a trial is like.
 _RATES = {"refused": "parse_error", "mended": "mended", "right": "recorded_ok"}
@@ -25,15 +26,16 @@ _SIZES = (0.01, 0.02, 0.05, 0.1, 0.2)
 _ARMS = ("2", "3", "4", "6")
 _ALL = ""
 _MOST = 60  # values of a selector
+_LOOKS, _ALPHA = 5, 0.05  # what a plan has that says nothing else
 _READING = (
-    "With 80% power, as if the arms were independent: a run pairs its tasks and stops early where it can, "
-    "so it rather takes fewer. One trial of each task in each arm."
+    f"At most, with {_LOOKS} looks and 80% power: the arms count as independent, while a run pairs its tasks "
+    "and stops early where it can. One trial of each task in each arm."
 )
 
 
 def draw_planning() -> None:
     """Draw the card: controls, what the history says, and a table by the smallest difference."""
-    with cards.draw_card("How many tasks does it take?", "slices", "costs", height=300):
+    with cards.draw_card("How many tasks does it take?", "slices", "turn_sizes", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
         names = [one.name for one in sorted(models, key=lambda one: -one.total) if one.is_named][:_MOST]
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -63,7 +65,8 @@ def draw_planning() -> None:
             f"So far {wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)}) in "
             f"{wording.plural(share.sessions or 0, 'session')}.{few} {_READING}"
         )
-        _draw_table(history, arms, _read_cost(model))
+        worth = trial_worth(share, _read_calls(model)) if history.rate.noun == "call" else 1.0
+        _draw_table(history, worth, arms, _read_cost(model))
 
 
 def _choose_tool(measure: str, model: str) -> str:
@@ -91,6 +94,13 @@ def _read_history(rate: str, model: str, tool: str) -> Slice | None:
     return merge_slices(make_slices(store_queries.ask("slices", rates=(rate,), **_narrow(model, tool))))
 
 
+def _read_calls(model: str) -> float:
+    """Return how many calls a turn with a call makes on average."""
+    rows = store_queries.ask("turn_sizes", **_narrow(model, _ALL)).to_dict("records")
+    turns = sum(row["calling_turns"] for row in rows)
+    return sum(row["calls"] * row["calling_turns"] for row in rows if row["calls"]) / turns if turns else 1.0
+
+
 def _read_cost(model: str) -> tuple[float, str] | None:
     """Return what a turn costs on average, and the currency; None where nothing is priced."""
     try:
@@ -103,7 +113,7 @@ def _read_cost(model: str) -> tuple[float, str] | None:
     return cost.per_turn.amount, cost.currency
 
 
-def _draw_table(history: Slice, arms: int, price: tuple[float, str] | None) -> None:
+def _draw_table(history: Slice, worth: float, arms: int, price: tuple[float, str] | None) -> None:
     columns = [
         Column("Smallest difference", "name"),
         Column("Tasks", "number", "That every arm tries"),
@@ -112,16 +122,23 @@ def _draw_table(history: Slice, arms: int, price: tuple[float, str] | None) -> N
     ]
     with st.container(width=640):
         draw_table(
-            "planned_tasks", "Tasks needed by smallest difference", columns, _list_rows(history, arms, price)
+            "planned_tasks",
+            "Tasks needed by smallest difference",
+            columns,
+            _list_rows(history, worth, arms, price),
         )
 
 
-def _list_rows(history: Slice, arms: int, price: tuple[float, str] | None) -> Sequence[Sequence[Cell]]:
+def _list_rows(
+    history: Slice, worth: float, arms: int, price: tuple[float, str] | None
+) -> Sequence[Sequence[Cell]]:
     rows = []
+    factor = look_factor(_LOOKS, _ALPHA / (arms - 1))
     for size in _SIZES:
-        tasks = tasks_needed(history.share, size, arms - 1)
-        if tasks is None:
+        least = tasks_needed_at(history.share.rate or 0.0, size, arms - 1, worth=worth, alpha=_ALPHA)
+        if least is None:
             continue
+        tasks = ceil(least * factor)
         amount = tasks * arms * price[0] if price else None
         rows.append(
             [
