@@ -31,9 +31,10 @@ def _draw_runs() -> None:
         if not rows:
             st.caption("No run of trials is loaded. `callgauge ingest runs/` loads their folders.")
             return
+        heads = ("Arms", "Trials", "Calls", "Looks")
         columns = [
             Column("Run", "name"), Column("Question"), Column("Begun (UTC)", "tight"),
-            Column("Arms", "number"), Column("Trials", "number"), Column("Calls", "number"), Column("Looks", "number"), Column("Plan"),
+            *(Column(head, "number") for head in heads), Column("Plan"),
         ]  # fmt: skip
         draw_table("loaded_runs", "Runs of trials", columns, [_build_row(row) for row in rows])
         draw_pager("trial_runs", pages)
