@@ -110,7 +110,7 @@ def test_nothing_is_spent_before_anything_is_known_and_never_more_than_alpha() -
 
 def test_at_a_first_look_the_adjusted_estimate_is_the_plain_one() -> None:
     found = adjust_estimate(2.5, [16.0], [], 0.05)
-    ends = [(2.5 + side) / 4 for side in (0.0, *norm.ppf([0.025, 0.975]))]
+    ends = [(2.5 + side) / 4 for side in (0.0, -norm.ppf(0.975), norm.ppf(0.975))]
     assert (found.estimate, found.low, found.high) == pytest.approx(ends, abs=1e-6)
     assert stagewise_p(2.5, [16.0], []) == pytest.approx(2 * norm.sf(2.5), abs=1e-12)
 
