@@ -58,8 +58,8 @@ def test_the_answer_is_a_sentence_with_the_numbers_the_stop_and_the_budget(tmp_p
     found = report(clear(budget={"cost": 0.6, "tokens": 100_000}), tmp_path)
     (answer,) = answer_lines(found)
     assert answer == (
-        "new is better than old: refused 2.1% against 16.7%, −13.8 points [−21.2, −5.9]; stopped at look 3 of "
-        "5 after 96 of 160 tasks; the run is over, 32% of the budget was spent"
+        "new is better than old: refused 2.1% against 16.7%, −13.8 points [−21.2, −5.9]; stopped at look 3 "
+        "of 5 after 96 of 160 tasks; the run is over, 32% of the budget was spent"
     )
 
 
