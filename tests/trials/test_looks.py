@@ -262,6 +262,17 @@ def test_above_five_percent_of_missing_trials_no_verdict_is_given() -> None:
     assert bounds == pytest.approx((-1.0, -0.94))
 
 
+def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:
+    """As in Holm's test above, but the clear arm lost a tenth of its trials."""
+    made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
+    made += [outcome("third", place, refused=int(14 <= place < 65)) for place in range(200)]
+    lost = [outcome("new", place, status="no_reply", calls=0) for place in range(180, 200)]
+    made += [*(outcome("new", place) for place in range(180)), *lost]
+    planned = design(tasks=200, smallest=0.001, arms=("old", "new", "third"))
+    decisions = {one.arm: one.decision for one in look(planned, made, 1)}
+    assert decisions == {"new": "withheld", "third": "not decided"}
+
+
 def test_the_bounds_of_missing_trials_hold_every_way_they_could_have_been() -> None:
     made = [outcome("old", place, refused=int(place < 3)) for place in range(9)]
     made += [outcome("new", place, refused=int(place > 6)) for place in range(9)]
