@@ -95,7 +95,7 @@ def _name_cell(run: TrialRun, name: str) -> Cell:
 def _compare_link(run: TrialRun, name: str) -> str:
     a = comparison.arm_query("A", {"run": [run.run], "arm": [run.reference]})
     b = comparison.arm_query("B", {"run": [run.run], "arm": [name]})
-    return filters.page_link("compare", {}, a | b, run.days)
+    return filters.page_link("compare", {"run": (), "arm": ()}, a | b, run.days)
 
 
 def _verdict_cell(

@@ -18,7 +18,7 @@ from callgauge.dashboard.pages.trials.course import draw_course
 from callgauge.dashboard.pages.trials.differences import draw_differences
 from callgauge.dashboard.pages.trials.money import draw_money
 from callgauge.dashboard.pages.trials.planning import draw_planning
-from callgauge.dashboard.pages.trials.run_list import draw_runs, run_link
+from callgauge.dashboard.pages.trials.run_list import draw_runs, list_link, run_link
 from callgauge.dashboard.pages.trials.tasks import draw_tasks
 
 _TABS = {
@@ -43,7 +43,7 @@ _COMMANDS = (
 
 
 def show() -> None:
-    chosen = st.query_params.get("run")
+    chosen = _read_run()
     runs = make_runs(store_queries.ask("trial_runs", run=chosen))
     if chosen and runs:
         _draw_run(runs[0])
@@ -59,12 +59,20 @@ def show() -> None:
         draw_planning()
 
 
+def _read_run() -> str | None:
+    """Return the run that the filters name, or else the address; None for none or several."""
+    runs = filters.chosen_filters().runs
+    if runs:
+        return runs[0] if len(runs) == 1 else None
+    return st.query_params.get("run")
+
+
 def _draw_unknown(run: str) -> None:
     with st.container(border=True):
         st.header("No such run", anchor=False)
         named = wording.in_markdown(wording.quote(run, 80))
         st.caption(f"The store holds no run {named}. It may be in another store.")
-        draw_link("all_runs", "← All runs", filters.page_link("trials", {}, {}))
+        draw_link("all_runs", "← All runs", list_link())
 
 
 def _draw_nothing() -> None:
@@ -110,7 +118,7 @@ def _draw_steps(run: TrialRun) -> None:
     names = [one.run for one in runs]
     at = names.index(run.run)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        draw_link("all_runs", "← All runs", filters.page_link("trials", {}, {}))
+        draw_link("all_runs", "← All runs", list_link())
         draw_link("step_previous", "↑ Newer", run_link(names[at - 1]) if at else None)
         draw_link("step_next", "↓ Older", run_link(names[at + 1]) if at + 1 < len(names) else None)
 

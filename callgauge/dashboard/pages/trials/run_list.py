@@ -17,7 +17,12 @@ _RANK = ("worse", "withheld", "better", "alike", "not decided", "go on")
 
 def run_link(run: str) -> str:
     """Return the relative URL of one run."""
-    return filters.page_link("trials", {}, {"run": run})
+    return filters.page_link("trials", {"run": run, "arm": ()}, {})
+
+
+def list_link() -> str:
+    """Return the relative URL of the list of runs."""
+    return filters.page_link("trials", {"run": (), "arm": ()}, {})
 
 
 def draw_runs(runs: Sequence[TrialRun], now: datetime) -> None:
