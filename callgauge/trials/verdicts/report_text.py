@@ -83,7 +83,8 @@ def detail_lines(report: Report) -> Iterator[str]:
         parts = [f"{arm.trials:,} trials", f"{arm.calls:,} calls"]
         parts += [f"{arm.missing:,} without a reply"] * bool(arm.missing)
         parts += [f"{arm.misses:,} without a recorded answer"] * bool(arm.misses)
-        parts += [f"{arm.tokens:,} tokens"] * (arm.tokens is not None)
+        if arm.tokens is not None:
+            parts.append(f"{arm.tokens:,} tokens")
         parts.append("cost not known" if arm.cost is None else f"{_money(arm.cost)} USD")
         if arm.per_right is not None:
             parts.append(f"{_money(arm.per_right)} USD a right answer")
@@ -213,7 +214,10 @@ def _answer_factor(measure: Measure, one: FactorComparison) -> str:
     numbers = describe_difference(measure, one.overall)
     if not one.interacts:
         return f"{whole}, {numbers}; nowhere shown to be another difference than elsewhere"
-    places = ", ".join(f"{_word(its.word)} with {_name_place(its)}" for its in one.within)
+    places = ", ".join(
+        f"{_word(its.word)} with {_name_place(its)} ({format_difference(measure, its.estimate)})"
+        for its in one.within
+    )
     return f"{whole}, {numbers}, but not the same everywhere: {places}"
 
 
