@@ -63,7 +63,9 @@ def test_a_cell_leads_to_the_session_and_the_session_back_to_its_run(app: App) -
 
 
 def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
+    publish(app.served.store, tables(100), number=10)
     app.open("/models?days=all")
+    expect(app.page.get_by_role("button", name="Find")).to_be_visible()
     app.page.keyboard.press("g")
     app.page.keyboard.press("i")
     app.page.wait_for_url("**/trials**")

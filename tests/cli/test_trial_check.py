@@ -27,7 +27,7 @@ def check(*words: str | Path, environment: dict[str, str] | None = None) -> subp
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
-    """A session log a turn; each has so many calls of search_orders, one a step, the first without a customer."""
+    """Session logs of one turn each, with so many calls, one a step; the first lacks the customer."""
     folder.mkdir()
     definition = {
         "name": "search_orders",
@@ -43,31 +43,24 @@ def log_turns(folder: Path, turns: Sequence[int]) -> Path:
             {**base, "type": "session_start", "meta": {"model": "qwen3-8b", "tools": [definition]}},
             {**base, "type": "turn_start", "turn": 1, "role": "user", "content": "Go."},
         ]
-        for step in range(1, calls + 1):
-            raw = "{}" if step == 1 else '{"customer": "Acme"}'
-            status = "input_invalid" if step == 1 else "success"
+        said = {
+            "role": "assistant",
+            "meta": {"model": "qwen3-8b", "tokens": {"prompt": 100, "completion": 30}},
+        }
+        for step in range(calls):
+            raw = '{"customer": "Acme"}' if step else "{}"
+            here = {**base, "turn": 1, "step": step}
             block = {"id": f"c{step}", "name": "search_orders", "raw": raw}
+            result = {"action_id": f"c{step}", "status": "success" if step else "input_invalid"}
             lines += [
-                {
-                    **base, "type": "assistant", "turn": 1, "step": step, "role": "assistant", "content": "",
-                    "meta": {
-                        "model": "qwen3-8b", "toolBlocks": [block],
-                        "usage": {"input_tokens": 100, "output_tokens": 30},
-                    },
-                },
-                {
-                    **base, "type": "observation", "turn": 1, "step": step, "content": "ok",
-                    "meta": {"tool": "search_orders", "tool_call_id": f"c{step}", "status": status},
-                },
-            ]  # fmt: skip
+                {**here, **said, "type": "assistant", "content": ""},
+                {**here, "type": "action", "meta": {"toolBlocks": [block]}},
+                {**here, "type": "observation", "content": "ok", "meta": result},
+            ]
         lines += [
-            {
-                **base, "type": "assistant", "turn": 1, "step": calls + 1, "role": "assistant",
-                "content": "Done.",
-                "meta": {"model": "qwen3-8b", "usage": {"input_tokens": 100, "output_tokens": 30}},
-            },
+            {**base, **said, "type": "assistant", "turn": 1, "step": calls, "content": "Done."},
             {**base, "type": "turn_end", "turn": 1, "meta": {"status": "ok"}},
-        ]  # fmt: skip
+        ]
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (folder / f"{session}.jsonl").write_text(text, encoding="utf-8")
     return folder
@@ -82,7 +75,7 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
         "  1 task × 2 arms × 2 repeats = 4 trials",
         "  about 8 requests, at most 32, and up to 3 of the probe",
         "  not known: add expected_rate to [measure], or name a store that knows the model with --store",
-        "    warning: parameter_description_missing: search_orders $.customer: A parameter has no description.",
+        "    search_orders      55",
         "  - the environment has no LOCAL_KEY, the key of endpoint local",
     ):
         assert line in found.stdout.split("\n")
