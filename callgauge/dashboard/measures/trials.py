@@ -47,7 +47,7 @@ class TrialMeasure:
     title: str
     meaning: str
     tried: str
-    parts: Callable[[Trial], tuple[float, float] | None] = field(repr=False)
+    parts: Callable[[TriedTask], tuple[float, float] | None] = field(repr=False)
     unit: Literal["share", "tokens", "USD"] = "share"
     is_good: bool = False
 
@@ -61,7 +61,7 @@ class TrialMeasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TriedTask:
     """One trial, a row of the metric `trial_results`. `right`: what the task's check says, None without."""
 
     arm: str
@@ -256,7 +256,7 @@ class TrialRun:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmLook:
+class StoredLook:
     """A row of the metric `trial_looks`: what one look says of an arm, in the unit of the primary measure."""
 
     look: int
@@ -323,10 +323,10 @@ class CoursePoint:
 class RunResults:
     """The trials of a run by arm and task. What is computed of them is kept."""
 
-    def __init__(self, run: TrialRun, trials: Sequence[Trial]) -> None:
+    def __init__(self, run: TrialRun, trials: Sequence[TriedTask]) -> None:
         self.run = run
         self.trials = trials
-        self.by_arm: dict[str, dict[str, list[Trial]]] = {name: {} for name in run.arm_names}
+        self.by_arm: dict[str, dict[str, list[TriedTask]]] = {name: {} for name in run.arm_names}
         for one in trials:
             self.by_arm.setdefault(one.arm, {}).setdefault(one.task, []).append(one)
         self._counts: dict[str, Counts] = {}
@@ -377,7 +377,7 @@ class RunResults:
         return bound_missing(self.counts(self.run.primary), arm, self.run.reference)
 
     def compare(
-        self, arm: str, measure: TrialMeasure, looks: Sequence[ArmLook]
+        self, arm: str, measure: TrialMeasure, looks: Sequence[StoredLook]
     ) -> tuple[MeasuredDifference | None, Decision]:
         """Return the difference of an arm with the interval to be told, and the verdict of it."""
         if measure is self.run.primary:
@@ -444,7 +444,7 @@ def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
     return Interval(max(0.0, low), min(1.0, high) if measure.is_share else high)
 
 
-def _count(several: Sequence[Trial], measure: TrialMeasure) -> TaskCount:
+def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
     parts = [part for one in several if not one.no_reply and (part := measure.parts(one))]
     missing = sum(one.no_reply for one in several)
     return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing)
@@ -455,20 +455,20 @@ def make_runs(rows: pd.DataFrame) -> list[TrialRun]:
     return [_make_run(row) for row in rows.to_dict("records")]
 
 
-def make_trials(rows: pd.DataFrame) -> list[Trial]:
+def make_trials(rows: pd.DataFrame) -> list[TriedTask]:
     """Return the trials of the metric `trial_results`, in the same order."""
     columns = (
         "arm", "task", "repeat_no", "session_id", "file_id", "no_reply", "calls", "refused", "mended",
         "misses", "simulated", "checked", "why", "turn_ok", "status", "tokens", "cost", "resent", "ended_at",
     )  # fmt: skip
-    return [Trial(*row) for row in zip(*(rows[name] for name in columns), strict=True)]
+    return [TriedTask(*row) for row in zip(*(rows[name] for name in columns), strict=True)]
 
 
-def make_looks(rows: pd.DataFrame) -> dict[str, list[ArmLook]]:
+def make_looks(rows: pd.DataFrame) -> dict[str, list[StoredLook]]:
     """Return the looks of the metric `trial_looks` by arm, in their order."""
-    found: dict[str, list[ArmLook]] = defaultdict(list)
+    found: dict[str, list[StoredLook]] = defaultdict(list)
     for row in rows.drop(columns="taken_at").to_dict("records"):
-        found[row["arm"]].append(ArmLook(**{str(name): value for name, value in row.items()}))
+        found[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))
     return dict(found)
 
 

@@ -13,9 +13,9 @@ from callgauge.dashboard.components.slice_table import IntervalScale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.trials import (
     MEASURES,
-    ArmLook,
     ArmTotal,
     RunResults,
+    StoredLook,
     TrialMeasure,
     TrialRun,
 )
@@ -34,7 +34,7 @@ _KINDS = {
     "anytime": "may be looked at at any time",
     "fixed": "95%, of one look",
 }
-Looks = Mapping[str, Sequence[ArmLook]]
+Looks = Mapping[str, Sequence[StoredLook]]
 Found = tuple[MeasuredDifference | None, Decision]
 
 
@@ -99,7 +99,7 @@ def _compare_link(run: TrialRun, name: str) -> str:
 
 
 def _verdict_cell(
-    run: TrialRun, results: RunResults, name: str, found: Found | None, looks: Sequence[ArmLook]
+    run: TrialRun, results: RunResults, name: str, found: Found | None, looks: Sequence[StoredLook]
 ) -> Cell:
     if found is None:
         return Cell("Reference", tone="info", leads=True)

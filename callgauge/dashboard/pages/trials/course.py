@@ -11,9 +11,9 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.measures.trials import (
-    ArmLook,
     CoursePoint,
     RunResults,
+    StoredLook,
     TrialMeasure,
     TrialRun,
 )
@@ -31,7 +31,7 @@ _MOST_ARMS = 8  # buttons in a row
 Place = Callable[[float | None], float]
 
 
-def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[ArmLook]]) -> None:
+def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> None:
     """Draw the card; nothing where no arm is held against another."""
     if not run.others or not results.trials:
         return
@@ -57,7 +57,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
         st.caption(_READING if its else f"{_READING} There was no look yet.")
 
 
-def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[ArmLook]) -> charts.Figure:
+def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
     """Return the figure; differences of shares are drawn in points."""
     factor = 100.0 if run.primary.is_share else 1.0
     known = [one for one in looks if one.estimate is not None and one.reach is not None]
@@ -109,7 +109,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[Ar
     return {"data": traces, "layout": drawn}
 
 
-def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[ArmLook]) -> float:
+def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
     """Return where the scale ends: it holds the differences, the last interval and what is alike."""
     settled = points[len(points) // 5 :]
     ends = [
@@ -128,7 +128,7 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
     return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "line": {"width": 0}}
 
 
-def _draw_boundary(looks: Sequence[ArmLook], place: Place, sign: int) -> charts.Figure:
+def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
     """Return the line beyond which a look decides; both lines are one entry of the legend."""
     y = [place(sign * (one.reach or 0.0)) for one in looks]
     return _line([one.tasks for one in looks], y) | {
@@ -141,7 +141,7 @@ def _draw_boundary(looks: Sequence[ArmLook], place: Place, sign: int) -> charts.
     }
 
 
-def _draw_looks(measure: TrialMeasure, looks: Sequence[ArmLook], place: Place) -> charts.Figure:
+def _draw_looks(measure: TrialMeasure, looks: Sequence[StoredLook], place: Place) -> charts.Figure:
     y = [place(one.estimate) for one in looks]
     return {
         "type": "scatter",
@@ -172,7 +172,7 @@ def _describe_point(measure: TrialMeasure, point: CoursePoint) -> str:
     return f"{wording.plural(point.tasks, 'task')}<br>{change} ({ends})"
 
 
-def _describe_look(measure: TrialMeasure, look: ArmLook) -> str:
+def _describe_look(measure: TrialMeasure, look: StoredLook) -> str:
     if look.estimate is None or look.low is None or look.high is None:
         return f"Look {look.look}"
     return (

@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import MEASURES, RunResults, Trial, TrialRun
+from callgauge.dashboard.measures.trials import MEASURES, RunResults, TrialRun, TriedTask
 
 _PER_PAGE = 40
 _SHADED = "Shaded: wrong, or refused where no check says. Each cell leads to its session."
@@ -89,7 +89,7 @@ def _group(run: TrialRun, task: str) -> str | None:
     return f"Group {wording.one_line(run.groups[task], 80)}" if task in run.groups else None
 
 
-def _cell(several: Sequence[Trial]) -> Cell:
+def _cell(several: Sequence[TriedTask]) -> Cell:
     """Return the cell of the trials of a task in an arm: in words, linked to the one to look at first."""
     if not several:
         return Cell("–", title="Not tried in this arm", values={"": None})
@@ -121,17 +121,17 @@ def _cell(several: Sequence[Trial]) -> Cell:
     )
 
 
-def _heat(several: Sequence[Trial]) -> float | None:
+def _heat(several: Sequence[TriedTask]) -> float | None:
     """Return the depth of a cell's shade: how much of its trials went wrong."""
     bad = sum(one.right is False or (one.right is None and bool(one.refused)) for one in several)
     return 0.22 * bad / len(several) if bad else None
 
 
-def _badness(one: Trial) -> tuple[bool, bool, bool, int]:
+def _badness(one: TriedTask) -> tuple[bool, bool, bool, int]:
     return one.no_reply, one.right is not False, one.turn_ok is not False, -one.refused
 
 
-def describe_trial(one: Trial) -> str:
+def describe_trial(one: TriedTask) -> str:
     """Return what came of a trial in a word or two."""
     if one.no_reply:
         return "No reply"

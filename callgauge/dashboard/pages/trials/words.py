@@ -9,9 +9,9 @@ from typing import Literal
 from callgauge.dashboard import wording
 from callgauge.dashboard.measures.trials import (
     MEASURES,
-    ArmLook,
     ArmTotal,
     RunResults,
+    StoredLook,
     TrialMeasure,
     TrialRun,
 )
@@ -138,7 +138,7 @@ def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
     ]
 
 
-def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[ArmLook]]) -> str:
+def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> str:
     """Return the sentences that answer the question of a run, with its figures."""
     if not run.others:
         return _describe_single(run, results)
@@ -180,7 +180,7 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
     return f"{name_arm(name)} has {said}. Nothing is compared: it is the only arm."
 
 
-def _describe_arm(run: TrialRun, results: RunResults, name: str, looks: Sequence[ArmLook]) -> str:
+def _describe_arm(run: TrialRun, results: RunResults, name: str, looks: Sequence[StoredLook]) -> str:
     decision, measure = looks[-1].decision, run.primary
     if decision == "go on":
         return ""
@@ -223,7 +223,7 @@ def _describe_missing(run: TrialRun, results: RunResults, arm: str) -> str:
 
 
 def _describe_waiting(
-    run: TrialRun, results: RunResults, waiting: Sequence[str], looks: Mapping[str, Sequence[ArmLook]]
+    run: TrialRun, results: RunResults, waiting: Sequence[str], looks: Mapping[str, Sequence[StoredLook]]
 ) -> str:
     names = wording.list_words([name_arm(name) for name in waiting])
     done = len(results.by_arm.get(run.reference, {}))
