@@ -114,8 +114,8 @@ def test_before_a_trial_has_ended_the_page_waits(store: Path) -> None:
 def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store: Path) -> None:
     app = run_page(store, OLD, replace(NEW, no_reply=0.3), tasks=60)
     assert re.match(
-        r"No verdict on new: \d+ / 60 of new and 0 / 60 of old trials have no reply, more than 5%; "
-        r"whatever they had been, the difference is −\d+\.\d to \+\d+\.\d points\.",
+        r"No verdict on new: \d+ of 60 trials of new and 0 of 60 of old have no reply, more than 5%; "
+        r"whatever they had been, the difference is between −\d+\.\d and \+\d+\.\d points\.",
         answer(app),
     )
     (_, new) = sheet_of(app, "Refused by arm")

@@ -211,15 +211,16 @@ def describe_more(results: RunResults, arm: str) -> str:
 
 
 def _describe_missing(run: TrialRun, results: RunResults, arm: str) -> str:
-    lost = [
-        f"{wording.fraction(*results.count_missing(name))} of {name_arm(name)}"
-        for name in (arm, run.reference)
-    ]
-    said = f"{wording.list_words(lost)} trials have no reply, more than {100 * MOST_MISSING:.0f}%"
+    (lost, of), (others_lost, others_of) = (results.count_missing(name) for name in (arm, run.reference))
+    said = (
+        f"{lost:,} of {of:,} trials of {name_arm(arm)} and {others_lost:,} of {others_of:,} of "
+        f"{name_arm(run.reference)} have no reply, more than {100 * MOST_MISSING:.0f}%"
+    )
     bounds = results.bound_missing(arm) if run.primary.is_share else None
     if bounds is None:
         return said
-    return f"{said}; whatever they had been, the difference is {write_ends(run.primary, *bounds)} points"
+    low, high = (write_change(run.primary, end, unit=False) for end in bounds)
+    return f"{said}; whatever they had been, the difference is between {low} and {high} points"
 
 
 def _describe_waiting(
