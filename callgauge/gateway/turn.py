@@ -27,12 +27,17 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class TurnStep:
-    """One reply of the model with its calls. `fault` says what was wrong where no call could be read."""
+    """One reply of the model with its calls.
+
+    `fault` says what was wrong where no call could be read; `is_leaked`: the call stood in the text of an
+    answer though native calls were asked for.
+    """
 
     reply: Reply
     strategy: Strategy
     calls: tuple[CallResult, ...] = ()
     fault: str | None = None
+    is_leaked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

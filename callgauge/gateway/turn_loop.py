@@ -161,7 +161,8 @@ class TurnLoop:
                 self.log.write_reply(
                     step, reply, strategy, stop, protocol_violation=True, tool=leaked[0].name
                 )
-                self._add(TurnStep(reply, strategy, fault=f"a call of {leaked[0].name} in the text"))
+                fault = f"a call of {leaked[0].name} in the text"
+                self._add(TurnStep(reply, strategy, fault=fault, is_leaked=True))
                 self._compensate(reply.text, CALL_BY_INTERFACE)
                 return
         elif (attempt := find_attempt(reply.text, catalog)) is not None:

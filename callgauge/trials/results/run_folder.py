@@ -70,6 +70,8 @@ class RunFolder:
     looks: Path = field(init=False)
     probes: Path = field(init=False)
     sessions: Path = field(init=False)
+    spent: Path = field(init=False)
+    report: Path = field(init=False)
 
     def __post_init__(self) -> None:
         for name, file in (
@@ -79,5 +81,7 @@ class RunFolder:
             ("looks", "looks.jsonl"),
             ("probes", "probes.jsonl"),
             ("sessions", "sessions"),
+            ("spent", "spent.jsonl"),
+            ("report", "report.json"),
         ):
             object.__setattr__(self, name, self.root / file)
