@@ -7,7 +7,7 @@ import copy
 import json
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -111,6 +111,7 @@ class Endpoint:
         self._client: httpx2.AsyncClient | None = None
         self._meter: RequestMeter | None = None
         self._is_shared = False
+        self._clean: Callable[[str], str] | None = None
 
     @property
     def name(self) -> str:
@@ -122,13 +123,14 @@ class Endpoint:
         """Return the wire, and the server where it is known, for a session log."""
         return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
 
-    def share(self, meter: RequestMeter) -> Endpoint:
+    def share(self, meter: RequestMeter, clean: Callable[[str], str] | None = None) -> Endpoint:
         """Return this open endpoint for one of several conversations at once, whose requests are metered.
 
-        Connections and slots are shared; to leave the returned one closes nothing.
+        Connections and slots are shared; to leave the returned one closes nothing. `clean` is given every
+        message of an error, before anybody else sees it.
         """
         shared = copy.copy(self)
-        shared._meter, shared._is_shared = meter, True
+        shared._meter, shared._is_shared, shared._clean = meter, True, clean
         return shared
 
     async def __aenter__(self) -> Self:
@@ -215,12 +217,12 @@ class Endpoint:
             raise _AskAgainError(f"no answer within {self.timeout:g} s") from None
         except (http.TransportError, http.DecodingError) as error:
             is_sent = not isinstance(error, (http.ConnectError, http.ConnectTimeout, http.PoolTimeout))
-            message = self._hide_key(f"{type(error).__name__}: {error}".rstrip(": "))
+            message = self._clean_message(f"{type(error).__name__}: {error}".rstrip(": "))
             raise _AskAgainError(message, is_sent=is_sent) from None
         except (http.InvalidURL, http.UnsupportedProtocol) as error:
-            raise NoReplyError(Trouble.REQUEST, self._hide_key(f"{self.name}: {error}")) from None
+            raise NoReplyError(Trouble.REQUEST, self._clean_message(f"{self.name}: {error}")) from None
         except BrokenReplyError as error:
-            raise _AskAgainError(self._hide_key(str(error))) from None
+            raise _AskAgainError(self._clean_message(str(error))) from None
         except ErrorInReplyError as error:
             return self._judge_error(None, str(error), bool(request.tools))
 
@@ -240,16 +242,17 @@ class Endpoint:
         """Return a reply for a call of the model that the server could not parse; raise for all else."""
         unparsed = read_model_call(body)
         if unparsed is not None:
-            return _reply_with_unparsed(unparsed, self._hide_key(shorten_error(body)))
+            return _reply_with_unparsed(unparsed, self._clean_message(shorten_error(body)))
         trouble = find_trouble(status, body, has_tools=has_tools)
         code = "an error in the answer" if status is None else f"HTTP {status}"
-        message = self._hide_key(f"{code}: {shorten_error(body)}" if body.strip() else code)
+        message = self._clean_message(f"{code}: {shorten_error(body)}" if body.strip() else code)
         if trouble is Trouble.NETWORK:
             raise _AskAgainError(message, wait, status)
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
 
-    def _hide_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+    def _clean_message(self, text: str) -> str:
+        hidden = text.replace(self._key, "[key]") if self._key else text
+        return hidden if self._clean is None else self._clean(hidden)
 
 
 def load_httpx() -> Any:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from callgauge.trials.planning.plan import Plan, TrialArm
+from callgauge.trials.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,3 @@ def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[Block]:
         trials = [(arm.name, repeat) for repeat in range(1, plan.run.repeats + 1) for arm in plan.arms]
         random.Random(f"{plan.run.seed} {task}").shuffle(trials)  # noqa: S311 no secret
         yield Block(number, task, tuple(trials))
-
-
-def look_counts(tasks: int, looks: int) -> tuple[int, ...]:
-    """Return after how many completed tasks the run looks: in equal steps, the last one at the end."""
-    return tuple(sorted({-(-tasks * number // looks) for number in range(1, looks + 1)}))
-
-
-def arms_by_name(plan: Plan) -> dict[str, TrialArm]:
-    """Return the arms of a plan by their names."""
-    return {arm.name: arm for arm in plan.arms}
