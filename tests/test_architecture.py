@@ -119,7 +119,7 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
+        "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
         "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",

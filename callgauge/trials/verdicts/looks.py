@@ -17,6 +17,9 @@ from callgauge.stats import holm
 from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_paired_shares
 from callgauge.stats.sequential import (
     FARTHEST,
+    AdjustedEstimate,
+    adjust_estimate,
+    anytime_reach,
     chance_at_end,
     find_boundaries,
     stagewise_p,
@@ -175,7 +178,7 @@ def look(
         pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)
         its = [before for before in earlier if before.arm == arm]
         found.append(_look_at_arm(design, pairs, its, _open_look(design, number, arm, at), is_last=is_last))
-        p_values[arm] = _find_p(found[-1], its) if _has_enough(measure, pairs) else 1.0
+        p_values[arm] = _find_p(found[-1], its) if has_enough(measure, pairs) else 1.0
     return tuple(_correct_for_arms(design, found, p_values) if is_last else found)
 
 
@@ -192,7 +195,8 @@ def _count_missing(counts: Mapping[str, TaskCount]) -> tuple[int, int]:
     return sum(each.missing for each in counts.values()), sum(each.trials for each in counts.values())
 
 
-def _has_enough(measure: Measure, pairs: PairedTasks) -> bool:
+def has_enough(measure: Measure, pairs: PairedTasks) -> bool:
+    """Return True where the arms differ in enough tasks for a verdict; amounts differ in every task."""
     return (pairs.unlike if measure.is_share else pairs.tasks) >= FEWEST_UNLIKE
 
 
@@ -235,8 +239,8 @@ def _decide(
     measure = MEASURES[design.primary]
     if pairs.most_missing > MOST_MISSING:
         return "withheld"
-    has_enough = _has_enough(measure, pairs)
-    if has_enough and abs(mean.z) >= boundary:
+    can_decide = has_enough(measure, pairs)
+    if can_decide and abs(mean.z) >= boundary:
         return name_direction(measure, mean.z)
     low, high = mean.interval(alike)
     # Arms that never differ are alike, however few tasks they differ in.
@@ -244,7 +248,7 @@ def _decide(
         return "alike"
     if is_last:
         return "not decided"
-    return "not decided" if has_enough and _is_futile(design, pairs.tasks, mean) else "go on"
+    return "not decided" if can_decide and _is_futile(design, pairs.tasks, mean) else "go on"
 
 
 def name_direction(measure: Measure, difference: float) -> Decision:
@@ -282,10 +286,32 @@ def _find_p(of: ArmLook, earlier: Sequence[ArmLook]) -> float:
     if of.statistic is None:
         return 1.0
     reached = reached_information(earlier, of.tasks)
-    return stagewise_p(of.statistic, reached, used_boundaries(earlier, reached[:-1]))
+    return stagewise_p(of.statistic, reached, _used_boundaries(earlier, reached[:-1]))
 
 
-def used_boundaries(earlier: Sequence[ArmLook], reached: Sequence[int]) -> list[float]:
+def anytime_interval(design: TrialDesign, pairs: PairedTasks) -> tuple[float, float] | None:
+    """Return the interval of the primary measure that holds whenever one looks: for in between the looks."""
+    if pairs.mean is None:
+        return None
+    return pairs.mean.interval(anytime_reach(pairs.tasks, design.planned / 2, design.arm_alpha))
+
+
+def adjust_for_looks(of: ArmLook, earlier: Sequence[ArmLook], alpha: float) -> AdjustedEstimate | None:
+    """Return the estimate and (1 - alpha) interval that allow for the looks, in the unit of the measure.
+
+    An arm that was stopped early looks better or worse than it is: the median-unbiased estimate of the
+    stage-wise order takes that back. `earlier`: the looks at the same arm before. None without an estimate.
+    """
+    if of.statistic is None or of.estimate is None or of.low is None or of.high is None or not of.boundary:
+        return None
+    error = of.estimate / of.statistic if of.statistic else (of.high - of.low) / (2 * of.boundary)
+    reached = reached_information(earlier, of.tasks)
+    found = adjust_estimate(of.statistic, reached, _used_boundaries(earlier, reached[:-1]), alpha)
+    unit = error * of.tasks**0.5
+    return AdjustedEstimate(found.estimate * unit, found.low * unit, found.high * unit)
+
+
+def _used_boundaries(earlier: Sequence[ArmLook], reached: Sequence[int]) -> list[float]:
     """Return the boundaries of the looks at these numbers of tasks; where a look had none, an endless one."""
     by_tasks = {each.tasks: each.boundary for each in earlier}
     return [FARTHEST if (its := by_tasks.get(tasks)) is None else its for tasks in reached]
