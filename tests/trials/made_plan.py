@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from callgauge.gateway import Capabilities, ChatMessage, RecordedAnswer
+from callgauge.gateway import Capabilities, ChatMessage, Endpoint, RecordedAnswer
 from callgauge.trials.planning.plan import (
     Budget,
     EndpointPlan,
@@ -23,8 +23,11 @@ from callgauge.trials.planning.plan import (
     TrialArm,
 )
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
+from callgauge.trials.running.run import RunEnd, run_trial
 from lenient import Policy, ToolCatalog
-from tests.gateway.served.brain import Asked, Emitted
+from tests.event_loops import run
+from tests.gateway.served.brain import Asked, Brain, Emitted
+from tests.gateway.served.in_process import BrainEndpoint
 
 WEATHER = {
     "name": "get_weather",
@@ -42,6 +45,9 @@ KNOWN = Capabilities(
     tool_id_pattern=r"call_[A-Za-z0-9_-]+",
     allows_midturn_system=True,
 )
+
+
+UNKNOWN = Capabilities()
 
 
 def make_plan(folder: Path, *, arms: Sequence[str] = ("careful", "sloppy"), **changes: Any) -> Plan:
@@ -99,7 +105,7 @@ def weather_brain(
 
     def brain(asked: Asked) -> Emitted:
         told = [one for one in asked.messages if one.role == "tool"]
-        if told and "rain" in told[-1].text or "sunny" in (told[-1].text if told else ""):
+        if told and ("rain" in told[-1].text or "sunny" in told[-1].text):
             return Emitted(f"It says: {told[-1].text}")
         city = city_of(asked)
         is_first = not told and asked.last.role == "user" and len(asked.messages) <= 2
@@ -108,3 +114,14 @@ def weather_brain(
         return Emitted(calls=[("get_weather", json.dumps({"city": city}))])
 
     return brain
+
+
+def opened_by(brain: Brain, **options: Any) -> Callable[[EndpointPlan], Endpoint]:
+    return lambda one: BrainEndpoint(brain, one.wire, concurrency=one.concurrency, **options)
+
+
+def go(
+    plan: Plan, tasks: tuple[Task, ...], folder: Path, brain: Brain | None = None, **words: Any
+) -> RunEnd:
+    words.setdefault("opened", opened_by(brain or weather_brain({"sloppy": 0.7})))
+    return run(run_trial(plan, tasks, folder, **words))

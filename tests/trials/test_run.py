@@ -5,34 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callgauge.gateway import Endpoint
-from callgauge.trials.planning.plan import EndpointPlan, MeasurePlan, Plan, RunPlan, ToolSource, TrialArm
+from callgauge.gateway import ChatMessage
+from callgauge.trials.planning.plan import MeasurePlan, RunPlan, ToolSource, TrialArm
 from callgauge.trials.planning.task import Task
 from callgauge.trials.results.ledger import read_ledger, read_looks
+from callgauge.trials.running.folder_holder import FolderBusyError, hold_folder
 from callgauge.trials.running.order import make_blocks, order_tasks
-from callgauge.trials.running.run import RunEnd, RunError, run_trial
+from callgauge.trials.running.run import run_trial
+from callgauge.trials.running.run_files import RunError
 from tests.event_loops import run
-from tests.gateway.served.brain import Asked, Brain, Emitted
-from tests.gateway.served.in_process import BrainEndpoint
-from tests.trials.made_plan import make_plan, make_tasks, weather_brain
-
-
-def opened_by(brain: Brain, **options: Any) -> Callable[[EndpointPlan], Endpoint]:
-    return lambda one: BrainEndpoint(brain, one.wire, concurrency=one.concurrency, **options)
-
-
-def go(
-    plan: Plan, tasks: tuple[Task, ...], folder: Path, brain: Brain | None = None, **words: Any
-) -> RunEnd:
-    words.setdefault("opened", opened_by(brain or weather_brain({"sloppy": 0.5})))
-    return run(run_trial(plan, tasks, folder, **words))
+from tests.gateway.served.brain import Asked, Emitted
+from tests.trials.made_plan import UNKNOWN, city_of, go, make_plan, make_tasks, opened_by, weather_brain
 
 
 def test_all_trials_run_and_are_in_the_folder(tmp_path: Path) -> None:
@@ -67,7 +56,7 @@ def test_requests_go_block_by_block(tmp_path: Path) -> None:
     cities: list[str] = []
 
     def brain(asked: Asked) -> Emitted:
-        cities.append(asked.user.rpartition(" ")[2].rstrip("?"))
+        cities.append(city_of(asked))
         return Emitted("I do not know.")
 
     end = go(replace(plan, endpoints=one_at_a_time), tasks, tmp_path / "r.1", brain)
@@ -146,7 +135,7 @@ def test_a_model_without_native_tools_is_asked_by_the_fallback_unless_the_plan_s
     tmp_path: Path,
 ) -> None:
     plan = make_plan(tmp_path, arms=("one",))
-    unknown = {"one": replace(plan.models["one"], capabilities=type(plan.models["one"].capabilities)())}
+    unknown = {"one": replace(plan.models["one"], capabilities=UNKNOWN)}
     plan = replace(plan, models=unknown)
 
     def brain(asked: Asked) -> Emitted:
@@ -154,8 +143,8 @@ def test_a_model_without_native_tools_is_asked_by_the_fallback_unless_the_plan_s
             return Emitted(status=400, body={"error": "this model does not support tools"})
         if "rain" in asked.last.text:
             return Emitted("Rain.")
-        city = asked.user.rpartition(" ")[2].rstrip("?")
-        return Emitted('```json\n{"tool": "get_weather", "arguments": {"city": "%s"}}\n```' % city)
+        call = {"tool": "get_weather", "arguments": {"city": city_of(asked)}}
+        return Emitted(f"```json\n{json.dumps(call)}\n```")
 
     end = go(plan, make_tasks(2), tmp_path / "auto.1", brain)
     assert [one.right for one in end.outcomes] == [True, True]
@@ -169,7 +158,7 @@ def test_a_model_without_native_tools_is_asked_by_the_fallback_unless_the_plan_s
 
 def test_a_model_is_probed_once_a_run(tmp_path: Path) -> None:
     plan = make_plan(tmp_path, arms=("one",))
-    plan = replace(plan, models={"one": replace(plan.models["one"], capabilities=type(plan.models["one"].capabilities)())})
+    plan = replace(plan, models={"one": replace(plan.models["one"], capabilities=UNKNOWN)})
     questions: list[str] = []
 
     def brain(asked: Asked) -> Emitted:
@@ -210,8 +199,6 @@ def test_what_is_under_way_ends_when_the_run_is_asked_to_stop(tmp_path: Path) ->
 
 
 def test_earlier_messages_of_a_task_are_its_history(tmp_path: Path) -> None:
-    from callgauge.gateway import ChatMessage
-
     seen: list[Asked] = []
 
     def brain(asked: Asked) -> Emitted:
@@ -268,8 +255,6 @@ def test_a_key_that_the_environment_lacks_is_said_before_anything_is_asked(tmp_p
 
 
 def test_a_second_run_of_a_folder_is_refused_with_who_holds_it(tmp_path: Path) -> None:
-    from callgauge.trials.running.folder_holder import FolderBusyError, hold_folder
-
     with hold_folder(tmp_path / "r.1"), pytest.raises(FolderBusyError, match=r"process \d+ on "):
         go(make_plan(tmp_path), make_tasks(1), tmp_path / "r.1")
     assert go(make_plan(tmp_path), make_tasks(1), tmp_path / "r.1").reason == "done"
@@ -298,7 +283,12 @@ def test_an_arm_and_its_plan_are_in_the_lock(tmp_path: Path) -> None:
     assert lock["tasks"] == order_tasks([f"task-{place}" for place in range(6)], 3)
     assert [arm["name"] for arm in lock["arms"]] == ["careful", "sloppy"]
     assert lock["definitions"] == {"d": ["get_weather"]}
-    assert lock["prices"]["careful"] == {"input": 1.0, "output": 4.0, "cached": 0.5}
+    assert lock["prices"]["careful"] == {
+        "input": 1.0,
+        "output": 4.0,
+        "cached": 0.5,
+        "source": "plan",
+    }
     session = json.loads(next(end.folder.sessions.rglob("*.jsonl")).read_text().splitlines()[0])
     assert session["meta"]["trial"]["run"] == "mine.7f3a"
 
@@ -311,7 +301,8 @@ def test_compensations_and_policy_are_an_arm(tmp_path: Path) -> None:
 
     plan = make_plan(tmp_path, arms=("one",))
     arms = tuple(TrialArm(f"c{count}", "one", "p", "d", compensations=count) for count in (0, 1))
-    end = go(replace(plan, arms=arms, measure=MeasurePlan("turn_ok", 0.1)), make_tasks(3), tmp_path / "r.1", brain)
+    plan = replace(plan, arms=arms, measure=MeasurePlan("turn_ok", 0.1))
+    end = go(plan, make_tasks(3), tmp_path / "r.1", brain)
     assert Counter((one.arm, one.status) for one in end.outcomes) == {("c0", "error"): 3, ("c1", "ok"): 3}
 
 

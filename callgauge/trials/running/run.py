@@ -26,7 +26,14 @@ from callgauge.trials.running.order import Block, make_blocks
 from callgauge.trials.running.probes import ask_probe, read_probes, save_probe
 from callgauge.trials.running.request_meter import REPLY_TOKENS, TrialMeter, worst_amount
 from callgauge.trials.running.request_rates import Clock, EndpointRates
-from callgauge.trials.running.run_files import PART, FolderError, OnWrite, RunFiles, ignore_write
+from callgauge.trials.running.run_files import (
+    PART,
+    FolderError,
+    OnWrite,
+    RunError,
+    RunFiles,
+    ignore_write,
+)
 from callgauge.trials.running.run_lock import (
     RunChangedError,
     find_differences,
@@ -34,7 +41,7 @@ from callgauge.trials.running.run_lock import (
     read_lock,
     write_lock,
 )
-from callgauge.trials.running.spending import Amount, Spending
+from callgauge.trials.running.spending import Amount, Spending, TrialAccount
 from callgauge.trials.running.trial import ArmStoppedError, Trial, run_one, session_path
 from callgauge.trials.running.trial_log import NoPrivacy, Privacy, read_saved_outcome
 from callgauge.trials.running.trial_tools import check_functions, list_definitions
@@ -44,10 +51,6 @@ EndReason = Literal["done", "limit", "budget", "endpoint", "disk", "interrupted"
 _CODES: Mapping[EndReason, int] = {"done": 0, "nothing": 1, "interrupted": 130}
 _STOPPED = 3
 _MOST_SILENT = 5  # trials of an arm in a row without a reply, before it stops
-
-
-class RunError(Exception):
-    """The run cannot begin; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +282,11 @@ class _Run:
             left = [one for one in block.trials if (one[0], block.task, one[1]) not in self.outcomes]
             left = [one for one in left if one[0] in self._active()]
             if left:
-                if (end := self._find_end(block, left, begun)) is not None:
+                end = self._find_end(block, left, begun)
+                if end is not None and end[0] == "budget":
+                    await self._end_trials(cancel=False)  # they may have cost less than was reserved
+                    end = self._find_end(block, left, begun)
+                if end is not None:
                     return end
                 begun += 1
                 for arm, repeat in left:
@@ -346,20 +353,21 @@ class _Run:
             room.release()
             return
         trial = Trial(self.plan, self._arms[arm], self._by_id[task], repeat, self.name, self.folder)
-        asking = asyncio.create_task(self._run_trial(trial, endpoint))
+        account = self.spending.open_trial(arm, self._first_request(arm, task))
+        asking = asyncio.create_task(self._run_trial(trial, endpoint, account))
         self._under_way.add(asking)
 
         def end(ended: asyncio.Task[None]) -> None:
             self._under_way.discard(ended)
+            self.spending.close_trial(arm, account)
             room.release()
             if not ended.cancelled() and (problem := ended.exception()) is not None:
                 self.trouble = self.trouble or _as_exception(problem)
 
         asking.add_done_callback(end)
 
-    async def _run_trial(self, trial: Trial, endpoint: str) -> None:
+    async def _run_trial(self, trial: Trial, endpoint: str, account: TrialAccount) -> None:
         arm = trial.arm
-        account = self.spending.open_trial(arm.name, self._first_request(arm.name, trial.task.id))
         price = self.plan.models[arm.model].price
         meter = TrialMeter(self.spending, account, self.rates[endpoint], price)
         shared = self.endpoints[endpoint].share(meter, self.privacy.clean_server_text)
@@ -370,8 +378,6 @@ class _Run:
         except ArmStoppedError as told:
             self._stop_arm(arm.name, str(told))
             return
-        finally:
-            self.spending.close_trial(arm.name, account)
         self.outcomes[trial.key] = outcome
         self._done[arm.name] += 1
         self._asked_now += 1
@@ -410,6 +416,8 @@ class _Run:
                     if arm.model == name and arm.strategy == "auto":
                         self._stop_arm(arm.name, f"{probe.error}")
                 continue
+            if not probe.requests:
+                continue  # all of it is declared
             self.probes[name] = probe
             save_probe(self.files, self.folder.probes, self.name, self.plan, name, probe, self.privacy)
 

@@ -13,6 +13,10 @@ OnWrite = Callable[[str], None]
 PART = ".part"
 
 
+class RunError(Exception):
+    """The run cannot begin; the message says why and what to do."""
+
+
 class FolderError(Exception):
     """A run's folder cannot be read or written; the message names the file and the next step."""
 

@@ -24,6 +24,8 @@ _MOST_TOLD = 8  # differences in a message
 # What may change from one process to the next: it decides how long a run takes, not what it finds.
 _FREE = ("callgauge_trial", "run", "created_at", "question", "budget", "hashes.plan")
 
+_DERIVED = ("tasks", "groups", "look_at", "boundaries")  # by the tasks and the measure, which are named
+
 
 class RunChangedError(Exception):
     """The plan is not the one that the run began with; `differences` name what is another."""
@@ -108,16 +110,20 @@ def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[
     old, new = dict(_flatten(before)), dict(_flatten(orjson.loads(write_lock(now))))
     told = []
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name) and not name.startswith(_FREE):
+        if old.get(name) != new.get(name) and not _is_below(name, _FREE):
             what = _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
             if what is not None:
                 told.append(f"{what}{_name_part(name)} changed")
-            elif name != "tasks" and not name.startswith(("boundaries", "look_at", "groups")):
+            elif not _is_below(name, _DERIVED):
                 told.append(f"{name}: {_show(old.get(name))} → {_show(new.get(name))}")
     return told
 
 
 _HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the definitions"}
+
+
+def _is_below(name: str, tops: tuple[str, ...]) -> bool:
+    return any(name == top or name.startswith(f"{top}.") for top in tops)
 
 
 def _name_part(name: str) -> str:

@@ -33,7 +33,7 @@ class Amount(NamedTuple):
         return Amount(max(self.cost, other.cost), max(self.tokens, other.tokens))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TrialAccount:
     """One trial under way: what it is expected to cost at most, what it has cost, what is being asked."""
 

@@ -98,9 +98,8 @@ async def run_one(
             judge=judge,
         )
         async with gateway:
-            *earlier, asked = task.messages
-            gateway.history += [one for one in earlier if one.role != "system"]
-            turn = await gateway.run(asked.text)
+            gateway.history += [one for one in task.messages if one.role != "system"]
+            turn = await gateway.run(None)
     if (sentence := _find_stop(trial, turn)) is not None:
         raise ArmStoppedError(sentence)
     verdict = verdicts[-1] if verdicts else None

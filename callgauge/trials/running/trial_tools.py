@@ -13,12 +13,14 @@ from typing import Any
 from callgauge.gateway import RecordedAnswer, Tool, Toolbox, recorded_tools, tool
 from callgauge.trials.planning.plan import Plan, ToolSource, TrialArm
 from callgauge.trials.planning.task import Task
+from callgauge.trials.planning.trial_files import offered_tools
+from callgauge.trials.running.run_files import RunError
 from lenient import ToolCatalog, ToolDefinition
 
 _RECORDED = ToolSource("recorded")
 
 
-class ToolSourceError(Exception):
+class ToolSourceError(RunError):
     """A tool of the plan cannot be had; the message names it and the next step."""
 
 
@@ -40,18 +42,8 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
 
 
 def list_definitions(plan: Plan, arm: TrialArm, task: Task) -> tuple[ToolDefinition, ...]:
-    """Return the definitions that a task offers in an arm: the task's own stand over those of the arm.
-
-    Without definitions the arm has those of the plan's Python functions.
-    """
-    if arm.definitions is None:
-        offered = {name: one.definition for name, one in _plan_functions(plan).items()}
-    else:
-        offered = {one.name: one for one in plan.definitions[arm.definitions]}
-    if task.definitions:
-        offered |= {one.name: one for one in ToolCatalog.load([dict(one) for one in task.definitions])}
-    names = offered if task.tools is None else [name for name in task.tools if name in offered]
-    return tuple(offered[name] for name in names)
+    """Return the definitions that a task offers in an arm: the task's own stand over those of the arm."""
+    return tuple(offered_tools(task, plan.definitions.get(arm.definitions or "") or ToolCatalog()))
 
 
 def check_functions(plan: Plan) -> None:
@@ -77,19 +69,6 @@ def find_function(tool_name: str, target: str, folder: Path) -> Any:
     return found
 
 
-def _plan_functions(plan: Plan) -> dict[str, Tool]:
-    return {
-        name: _make_function_tool(name, source, plan)
-        for name, source in plan.tools.items()
-        if source.kind == "function"
-    }
-
-
-def _make_function_tool(name: str, source: ToolSource, plan: Plan) -> Tool:
-    found: Tool | Callable[..., Any] = find_function(name, source.target or "", plan.path.parent)
-    return found if isinstance(found, Tool) else tool(name=name)(found)
-
-
 def _source_of(plan: Plan, definition: ToolDefinition) -> ToolSource:
     return plan.tools.get(definition.name, _RECORDED)
 
@@ -109,5 +88,7 @@ def _recorded_tools(
 
 
 def _function_tool(plan: Plan, arm: TrialArm, definition: ToolDefinition) -> Tool:
-    made = _make_function_tool(definition.name, _source_of(plan, definition), plan)
+    source = _source_of(plan, definition)
+    found: Tool | Callable[..., Any] = find_function(definition.name, source.target or "", plan.path.parent)
+    made = found if isinstance(found, Tool) else tool(found)
     return replace(made, definition=definition, policy=arm.policy, takes_lossy=plan.run.takes_lossy)
