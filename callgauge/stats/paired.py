@@ -51,10 +51,15 @@ class PairedMean:
         return self.estimate / self.error if self.error else copysign(inf, self.estimate)
 
     @property
+    def p(self) -> float:
+        """The two-sided p-value."""
+        return 2 * float(stdtr(self.freedom, -abs(self.score)))
+
+    @property
     def z(self) -> float:
         """The statistic as a standard normal deviate that has the same p-value, within ±38."""
         score = self.score
-        size = abs(score) if self.freedom == inf else -float(ndtri(float(stdtr(self.freedom, -abs(score)))))
+        size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
         return copysign(min(size, _FARTHEST), score)
 
     def interval(self, z: float) -> tuple[float, float]:
@@ -141,7 +146,7 @@ def _compare(
     Student's t.
     """
     found = _measure(moved, size, many, most)
-    p = 2 * float(stdtr(found.freedom, -abs(found.score)))
+    p = found.p
     low, high = found.interval(Z)
     # Rounding must not part the interval from its p-value.
     if p >= _ALPHA:

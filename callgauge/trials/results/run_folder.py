@@ -72,6 +72,7 @@ class RunFolder:
     sessions: Path = field(init=False)
     spent: Path = field(init=False)
     report: Path = field(init=False)
+    report_text: Path = field(init=False)
 
     def __post_init__(self) -> None:
         for name, file in (
@@ -83,5 +84,6 @@ class RunFolder:
             ("sessions", "sessions"),
             ("spent", "spent.jsonl"),
             ("report", "report.json"),
+            ("report_text", "report.md"),
         ):
             object.__setattr__(self, name, self.root / file)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import ceil, isfinite, sqrt
 from typing import Literal
 
-from callgauge.stats.sequential import find_boundaries, normal_quantile, observations_needed
+from callgauge.stats.sequential import normal_quantile, observations_needed
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
 from callgauge.trials.verdicts.looks import (
@@ -23,7 +23,7 @@ from callgauge.trials.verdicts.looks import (
     TrialDesign,
     has_enough,
     pair_tasks,
-    reached_information,
+    repeated_interval,
 )
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
@@ -133,6 +133,12 @@ def judge_gate(
     return GateResult(name, margin.size, arms)
 
 
+def choose_exit_code(gates: Sequence[GateResult]) -> int:
+    """Return the exit code of several gates: 5 when any fails, else 6 when any cannot be told."""
+    codes = {one.exit_code for one in gates}
+    return next((code for code in (WORSE, CANNOT_TELL) if code in codes), NOT_WORSE)
+
+
 def _judge_arm(
     design: TrialDesign,
     name: MeasureName,
@@ -144,33 +150,34 @@ def _judge_arm(
     mean, measure = pairs.mean, MEASURES[name]
     if mean is None:
         return ArmGate(arm, "cannot be told", why="fewer than two tasks that both arms have")
-    reached = reached_information(looks, pairs.tasks)
     is_last = any(one.look >= len(design.look_at) for one in looks)
-    passing, failing = (
-        find_boundaries(reached, max(design.planned, pairs.tasks), alpha, is_last=is_last)[-1]
-        for alpha in (2 * design.alpha, design.arm_alpha)
-    )
+    passing = repeated_interval(design, pairs, looks, 2 * design.alpha) or (0.0, 0.0)
+    failing = repeated_interval(design, pairs, looks, design.arm_alpha) or (0.0, 0.0)
     # From here on more is worse.
     sign = 1 if measure.lower_is_better else -1
-    low, high = mean.interval(passing)
+    low, high = passing
     most = max(sign * low, sign * high)
-    surely = min(sign * end for end in mean.interval(failing))
-    more = _find_more(sign * mean.estimate, mean.error, pairs.tasks, margin, design)
+    surely = min(sign * end for end in failing)
+    needed = _find_needed(sign * mean.estimate, mean.error, pairs.tasks, margin, design)
+    if needed is not None and not is_last and needed < design.planned:
+        # Before the end a boundary is higher, by the root of the share of the information.
+        needed = ceil(sqrt(needed * design.planned))
+    more = None if needed is None else max(1, needed - pairs.tasks)
     if pairs.most_missing > MOST_MISSING:
         why = f"{pairs.most_missing:.1%} of an arm's trials have no reply"
         return ArmGate(arm, "cannot be told", mean.estimate, low, high, None, why)
     if pairs.tasks >= FEWEST_UNLIKE and most < margin:
         return ArmGate(arm, "not worse", mean.estimate, low, high)
     if has_enough(measure, pairs) and surely > 0:
-        return ArmGate(arm, "worse", mean.estimate, *mean.interval(failing))
+        return ArmGate(arm, "worse", mean.estimate, *failing)
     return ArmGate(arm, "cannot be told", mean.estimate, low, high, more)
 
 
-def _find_more(worse_by: float, error: float, tasks: int, margin: float, design: TrialDesign) -> int | None:
-    """Return how many tasks more would decide, if the difference is the one seen."""
+def _find_needed(worse_by: float, error: float, tasks: int, margin: float, design: TrialDesign) -> int | None:
+    """Return how many tasks in all would decide at one look, if the difference is the one seen."""
     ways = (
         observations_needed(error, tasks, margin - worse_by, normal_quantile(design.alpha)),
         observations_needed(error, tasks, worse_by, normal_quantile(design.arm_alpha / 2)),
     )
     known = [each for each in ways if each is not None]
-    return max(1, min(known) - tasks) if known else None
+    return min(known, default=None)

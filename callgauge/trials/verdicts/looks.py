@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, inf
-from typing import Any
 
 from callgauge.stats import holm
+from callgauge.stats.intervals import Z
 from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_paired_shares
 from callgauge.stats.sequential import (
     FARTHEST,
@@ -22,6 +22,8 @@ from callgauge.stats.sequential import (
     anytime_reach,
     chance_at_end,
     find_boundaries,
+    normal_quantile,
+    observations_needed,
     stagewise_p,
 )
 from callgauge.trials.planning.plan import MeasureName, Plan
@@ -116,29 +118,31 @@ def pair_tasks(
     counts: Counts, measure: Measure, arm: str, reference: str, groups: Mapping[str, str]
 ) -> PairedTasks:
     """Return the paired differences of two arms, arm − reference, over the tasks that both have."""
-    one, other = counts.get(arm, {}), counts.get(reference, {})
-    pairs = {
-        task: (its.rate, others.rate)
-        for task, its in one.items()
-        if (others := other.get(task)) and its.rate is not None and others.rate is not None
+    missing = [share_missing(counts, name) for name in (arm, reference)]
+    found = pair_values(pair_rates(counts, arm, reference), measure, groups, max(missing))
+    lost = sum(its.missing for name in (arm, reference) for its in counts.get(name, {}).values())
+    return replace(found, missing=lost)
+
+
+def pair_rates(counts: Counts, arm: str, reference: str) -> dict[str, tuple[float, float]]:
+    """Return the values of both arms by task, of the tasks in which both were measured."""
+    others = counts.get(reference, {})
+    return {
+        task: (value, against)
+        for task, its in counts.get(arm, {}).items()
+        if task in others and (value := its.rate) is not None and (against := others[task].rate) is not None
     }
-    return pair_values(pairs, measure, groups, _count_missing(one), _count_missing(other))
 
 
 def pair_values(
-    pairs: Mapping[str, tuple[Any, Any]],
+    pairs: Mapping[str, tuple[float, float]],
     measure: Measure,
     groups: Mapping[str, str],
-    *missing: tuple[int, int],
+    most_missing: float = 0.0,
 ) -> PairedTasks:
-    """Return the same of ready values, by task; `missing`: of each arm the trials without a reply and all."""
-    clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for task, (value, against) in pairs.items():
-        # A group and a task may have one name.
-        place = ("group", groups[task]) if task in groups else ("task", task)
-        clusters[place].append(value - against)
+    """Return the paired differences of ready values, by task."""
+    moved, sizes = sum_by_group({task: one - other for task, (one, other) in pairs.items()}, groups)
     measure_pairs = measure_paired_shares if measure.is_share else measure_paired_amounts
-    moved, sizes = [sum(each) for each in clusters.values()], [len(each) for each in clusters.values()]
     number = len(pairs)
     return PairedTasks(
         number,
@@ -146,9 +150,50 @@ def pair_values(
         sum(value for value, _ in pairs.values()) / number if number else None,
         sum(against for _, against in pairs.values()) / number if number else None,
         measure_pairs(moved, sizes),
-        sum(lost for lost, _ in missing),
-        max((lost / trials for lost, trials in missing if trials), default=0.0),
+        most_missing=most_missing,
     )
+
+
+def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tuple[list[float], list[int]]:
+    """Return the sums and sizes of the groups of tasks; a task without a group is one of its own."""
+    clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for task, value in values.items():
+        # A group and a task may have one name.
+        clusters[("group", groups[task]) if task in groups else ("task", task)].append(value)
+    return [sum(each) for each in clusters.values()], [len(each) for each in clusters.values()]
+
+
+def share_missing(counts: Counts, arm: str) -> float:
+    """Return the share of an arm's trials that have no reply."""
+    tasks = counts.get(arm, {}).values()
+    trials = sum(its.trials for its in tasks)
+    return sum(its.missing for its in tasks) / trials if trials else 0.0
+
+
+def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
+    """Return between which values a difference of shares lies, whatever the missing trials had been.
+
+    Each missing trial counts as one that had 0 or 1. None where no task was tried in both arms.
+    """
+    one, other = counts.get(arm, {}), counts.get(reference, {})
+    both = [
+        (its, others)
+        for task in one.keys() & other.keys()
+        if (its := _bound_task(one[task])) and (others := _bound_task(other[task]))
+    ]
+    if not both:
+        return None
+    lows, highs = zip(*((its[0] - others[1], its[1] - others[0]) for its, others in both), strict=True)
+    return sum(lows) / len(both), sum(highs) / len(both)
+
+
+def _bound_task(its: TaskCount) -> tuple[float, float] | None:
+    """Return the least and the most that the value of a task can be; None where all replies tell nothing."""
+    if its.rate is None and its.missing < its.trials:
+        return None
+    lost = its.missing / its.trials
+    known = (its.rate or 0.0) * (1 - lost)
+    return known, known + lost
 
 
 def look(
@@ -189,10 +234,6 @@ def reached_information(earlier: Sequence[ArmLook], tasks: int) -> list[int]:
 
 def _open_look(design: TrialDesign, number: int, arm: str, at: str) -> ArmLook:
     return ArmLook(number, arm, 0, design.planned, None, None, None, None, None, "go on", 0, at)
-
-
-def _count_missing(counts: Mapping[str, TaskCount]) -> tuple[int, int]:
-    return sum(each.missing for each in counts.values()), sum(each.trials for each in counts.values())
 
 
 def has_enough(measure: Measure, pairs: PairedTasks) -> bool:
@@ -251,6 +292,17 @@ def _decide(
     return "not decided" if can_decide and _is_futile(design, pairs.tasks, mean) else "go on"
 
 
+def judge_unplanned(measure: Measure, pairs: PairedTasks) -> Decision:
+    """Return the verdict of a comparison that was not planned, by the 95 % interval of one look."""
+    if pairs.mean is None:
+        return "not decided"
+    if pairs.most_missing > MOST_MISSING:
+        return "withheld"
+    low, high = pairs.mean.interval(Z)
+    decides = has_enough(measure, pairs) and (low > 0 or high < 0)
+    return name_direction(measure, pairs.mean.estimate) if decides else "not decided"
+
+
 def name_direction(measure: Measure, difference: float) -> Decision:
     """Return whether a difference, arm − reference, is for the better."""
     return "better" if (difference < 0) == measure.lower_is_better else "worse"
@@ -287,6 +339,34 @@ def _find_p(of: ArmLook, earlier: Sequence[ArmLook]) -> float:
         return 1.0
     reached = reached_information(earlier, of.tasks)
     return stagewise_p(of.statistic, reached, _used_boundaries(earlier, reached[:-1]))
+
+
+def tasks_more(design: TrialDesign, pairs: PairedTasks) -> int | None:
+    """Return how many tasks more would decide with 80 % power, if the difference is the one seen.
+
+    By showing a difference, or that the arms are alike, whichever takes fewer. None where nothing is known.
+    """
+    if pairs.mean is None:
+        return None
+    size, error = abs(pairs.mean.estimate), pairs.mean.error
+    ways = (
+        observations_needed(error, pairs.tasks, size, normal_quantile(design.arm_alpha / 2)),
+        observations_needed(error, pairs.tasks, design.smallest - size, normal_quantile(design.arm_alpha)),
+    )
+    known = [each for each in ways if each is not None]
+    return max(1, min(known) - pairs.tasks) if known else None
+
+
+def repeated_interval(
+    design: TrialDesign, pairs: PairedTasks, looks: Sequence[ArmLook], alpha: float
+) -> tuple[float, float] | None:
+    """Return the (1 - alpha) interval at the last of the looks at an arm, which allows for all of them."""
+    if pairs.mean is None:
+        return None
+    reached = reached_information(looks, pairs.tasks)
+    is_last = any(one.look >= len(design.look_at) for one in looks)
+    planned = max(design.planned, pairs.tasks)
+    return pairs.mean.interval(find_boundaries(reached, planned, alpha, is_last=is_last)[-1])
 
 
 def anytime_interval(design: TrialDesign, pairs: PairedTasks) -> tuple[float, float] | None:

@@ -86,6 +86,7 @@ NULLS = (
     Truth((0.3, 0.3), tasks=60),
 )
 EFFECTS = (
+    Truth((0.1, 0.18)),
     Truth((0.1, 0.2)),
     Truth((0.02, 0.1)),
     Truth((0.1, 0.3)),
