@@ -24,6 +24,7 @@ from callgauge.cli import (
     maintenance_commands,
     model_commands,
     price_command,
+    record_command,
     render,
     trial_commands,
 )
@@ -221,6 +222,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.add_typer(trial_commands.trial)
+app.command()(record_command.record)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,

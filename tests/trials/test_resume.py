@@ -22,7 +22,7 @@ from lenient import ToolCatalog
 from tests.trials.made_plan import WEATHER, go, make_plan, make_tasks, weather_brain
 
 ROOT = Path(__file__).parents[2]
-KEYS = {(arm, f"task-{place}", 1) for arm in ("careful", "sloppy") for place in range(3)}
+KEYS = {(arm, f"task-{place}", 0) for arm in ("careful", "sloppy") for place in range(3)}
 
 
 def comparable(outcome: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_a_run_dies_at_each_of_its_steps(kills: list[dict[str, Any]]) -> None:
     steps = {one["step"].split("/")[-1] for one in kills}
     assert {"write plan.toml", "rename lock.json", "append to ledger.jsonl", "append to spent.jsonl"} <= steps
     assert {"append to looks.jsonl", "append to probes.jsonl"} <= steps
-    assert {"write task-0.1.jsonl", "rename task-0.1.jsonl"} <= steps
+    assert {"write task-0.0.jsonl", "rename task-0.0.jsonl"} <= steps
     assert len(kills) > 50
 
 

@@ -44,7 +44,7 @@ def test_a_block_holds_all_arms_of_one_task_and_the_order_is_seeded(tmp_path: Pa
     assert ordered == order_tasks(list(reversed(ids)), 5) != order_tasks(ids, 6)
     blocks = list(make_blocks(plan, ordered))
     assert [block.task for block in blocks] == ordered
-    wanted = {(arm, repeat) for arm in ("careful", "sloppy") for repeat in (1, 2)}
+    wanted = {(arm, repeat) for arm in ("careful", "sloppy") for repeat in (0, 1)}
     assert all(set(block.trials) == wanted and len(block.trials) == 4 for block in blocks)
     assert len({block.trials for block in blocks}) > 4
     assert 8 <= sum(block.trials[0][0] == "careful" for block in blocks) <= 22

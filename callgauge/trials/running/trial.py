@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,13 +67,16 @@ async def run_one(
     model, prompt = plan.models[arm.model], plan.prompts.get(arm.prompt or "")
     session_id = f"{trial.run}.{arm.name}.{make_file_stem(task.id)}.{trial.repeat}"
     log = TrialLog(trial.path, session_id, privacy)
-    verdicts: list[Verdict | None] = []
+    verdict = Verdict(None)
 
     async def judge(turn: Turn) -> Mapping[str, Any]:
-        verdict = None if turn.failure is not None else await _check(task, turn)
-        verdicts.append(verdict)
-        told = None if verdict is None else {"ok": verdict.ok, "by": _CHECKED_BY, "why": verdict.why}
-        return {"verdict": told, "cost": price_of(turn, model.price)}
+        nonlocal verdict
+        verdict = await _check(trial, turn)
+        told = {"ok": verdict.ok, "by": _CHECKED_BY, "why": verdict.why}
+        return {
+            "verdict": None if verdict.ok is None else {k: v for k, v in told.items() if v is not None},
+            "cost": price_of(turn, model.price),
+        }
 
     started = time.monotonic()
     async with open_tools(plan, arm, task) as toolbox:
@@ -102,29 +105,28 @@ async def run_one(
             turn = await gateway.run(None)
     if (sentence := _find_stop(trial, turn)) is not None:
         raise ArmStoppedError(sentence)
-    verdict = verdicts[-1] if verdicts else None
     outcome = outcome_of(
         turn,
         arm=arm.name,
         task=task.id,
         repeat=trial.repeat,
         price=model.price,
-        right=None if verdict is None else verdict.ok,
-        why=None if verdict is None else verdict.why,
+        right=verdict.ok,
+        why=verdict.why,
         milliseconds=round((time.monotonic() - started) * 1000, 1),
         ended_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     )
     return outcome, log
 
 
-async def _check(task: Task, turn: Turn) -> Verdict | None:
-    """Return what the task's checks say; a check of the user's runs in a thread."""
-    if task.expect is None:
-        return None
-    check: Callable[[Task, Turn], Verdict | None] = check_turn
-    if task.expect.check is None:
-        return check(task, turn)
-    return await asyncio.to_thread(check, task, turn)
+async def _check(trial: Trial, turn: Turn) -> Verdict:
+    """Return what the task's checks say. Those that run in a process of their own are waited for aside."""
+    task, folder = trial.task, trial.plan.path.parent
+    if turn.failure is not None or task.expect is None:
+        return Verdict(None)
+    if task.expect.check is None and task.expect.answer_matches is None:
+        return check_turn(task, turn, folder=folder)
+    return await asyncio.to_thread(check_turn, task, turn, folder=folder)
 
 
 def _own_prompt(task: Task) -> str:
