@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from callgauge.gateway import CallResult, CallSource, Trouble, Turn
 from callgauge.trials.planning.plan import TokenPrice
-from callgauge.trials.results.run_folder import TrialOutcome
+from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 from lenient import Outcome
 
-NO_REPLY = "no_reply"
 _REFUSED = frozenset(("input_unparsable", "input_invalid", "tool_not_found"))
 _MENDED = frozenset((Outcome.COERCED, Outcome.REPAIRED))
 

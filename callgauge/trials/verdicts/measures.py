@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import TrialOutcome
+from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
-NO_REPLY = "no_reply"
 
 
 @dataclass(frozen=True, slots=True)
