@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from ingest.privacy.placeholder_key import read_or_make_key
 from ingest.privacy.redactor import Redactor
 from ingest.privacy.rules import read_rules
 
-_NOT_SERVERS = ("sessionId", "ts", "type")
+_PERSONAL = frozenset({"email", "home", "phone", "card", "iban", "ip"})
+_AS_THEY_ARE = ("sessionId", "ts", "type")
 
 
 class RunPrivacy:
-    """The privacy of a run, by the patterns of `ingest --redact`.
+    """The privacy of a run, by the patterns of `ingest --redact` and with the key of its placeholders."""
 
-    The key of the placeholders is that of `key_folder`: the store's, so that the placeholders are the same as
-    in the store, else the folder of runs. It is never in a run's own folder.
-    """
-
-    def __init__(self, key_folder: Path, *, redacts: bool) -> None:
-        key_folder.mkdir(parents=True, exist_ok=True)
-        self._redactor = Redactor(read_rules(None), read_or_make_key(key_folder))
+    def __init__(self, key: bytes, *, redacts: bool) -> None:
+        self._redactor = Redactor(read_rules(None), key)
         self._redacts = redacts
 
     def clean_server_text(self, text: str) -> str:
@@ -32,7 +29,7 @@ class RunPrivacy:
         """Return an event as the log may hold it: with --redact as a load with --redact would store it."""
         if not self._redacts:
             return event
-        kept = {name: event[name] for name in _NOT_SERVERS}
+        kept = {name: event[name] for name in _AS_THEY_ARE}
         content, meta = event.get("content"), event.get("meta")
         if content is not None:
             kept["content"] = self._redactor.redact_text(content, parsed=True)
@@ -49,3 +46,12 @@ class RunPrivacy:
             if isinstance(told.get("raw"), str):
                 block["raw"] = self._redactor.redact_text(told["raw"], parsed=True)
         return {**new, **{name: meta[name] for name in ("trial", "task", "outcome") if name in meta}}
+
+
+def find_keys(text: str) -> Iterator[int]:
+    """Yield the numbers of the lines, from 1, of a text in which a key or a password stands."""
+    rules = read_rules(None)
+    redactor = Redactor(replace(rules, on=rules.on - _PERSONAL), secrets.token_bytes(32))
+    for number, line in enumerate(text.splitlines(), 1):
+        if redactor.redact_text(line) != line:
+            yield number

@@ -19,7 +19,7 @@ _CUSTOMERS = (
     *("Acme Corp", "Initech", "Umbrella GmbH", "Stark & Sons", "Wayne Ltd", "Globex", "Soylent", "Hooli"),
     *("Vandelay Imports", "Duff Brewing", "Tyrell", "Cyberdyne", "Wonka", "Oscorp"),
 )
-_PLAN = '''# Made by `callgauge trial demo`. Change it, or the files beside it, and run the demo again.
+_PLAN = """# Made by `callgauge trial demo`. Change it, or the files beside it, and run the demo again.
 # The "models" are toys that answer on this machine: scripts whose slips are drawn from a seed.
 
 name = "demo: does a better definition help?"
@@ -72,7 +72,7 @@ file = "tasks.jsonl"
 models = ["toy-quick", "toy-careful"]
 prompts = ["agent"]
 definitions = ["old", "new"]
-'''
+"""
 
 
 def write_demo(folder: Path, port: int) -> None:

@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_arguments: object) -> None:
         """Print nothing."""
 
-    def do_POST(self) -> None:  # noqa: N802 the standard library's name
+    def do_POST(self) -> None:
         try:
             answer, status = answer_chat(json.loads(self.rfile.read(int(self.headers["Content-Length"])))), 200
         except (ValueError, KeyError, TypeError) as problem:

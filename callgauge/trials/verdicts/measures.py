@@ -10,7 +10,6 @@ from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
 
-
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One measure. `parts` gives the hits and the tries of a trial (k and n), or None where it has none.
