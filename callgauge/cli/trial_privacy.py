@@ -25,6 +25,10 @@ class RunPrivacy:
         """Return the words of a server without what looks like a secret."""
         return self._redactor.redact_text(text)
 
+    def clean_text(self, text: str) -> str:
+        """Return any other text as the run may keep it."""
+        return self._redactor.redact_text(text) if self._redacts else text
+
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
         """Return an event as the log may hold it: with --redact as a load with --redact would store it."""
         if not self._redacts:

@@ -29,7 +29,7 @@ def outcome_of(
     conversation that grew too long for the model is the model's own (`prompt_limit`).
     """
     tokens, status = turn.tokens, str(turn.status)
-    if turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT:
+    if lacks_reply(turn):
         status, right, why = NO_REPLY, None, str(turn.failure)
     lost = [step for step in turn.steps if step.fault is not None and not step.calls]
     return TrialOutcome(
@@ -50,6 +50,11 @@ def outcome_of(
         milliseconds=milliseconds,
         ended_at=ended_at,
     )
+
+
+def lacks_reply(turn: Turn) -> bool:
+    """Return True for a turn that ended because the endpoint gave no reply, whatever the model did before."""
+    return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
 
 
 def is_refused(call: CallResult) -> bool:
