@@ -40,8 +40,9 @@ RunState = Literal["over", "not over"]
 class MeasuredDifference:
     """An arm − the reference, over the tasks that both have, in the unit of the measure.
 
-    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was held
-    against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look. `of`, `against`: the means over these tasks.
+    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was
+    held against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look.
+    `of`, `against`: the means over these tasks.
     """
 
     tasks: int
