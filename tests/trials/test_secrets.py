@@ -37,7 +37,9 @@ def leaking_brain(asked: Asked) -> Emitted:
     if step:
         return Emitted(f"It was {CANARY} and {PASSWORD}.")
     arguments = json.dumps({"city": CANARY, "days": PASSWORD})
-    return Emitted(f"I call with {CANARY}", calls=[("get_weather", arguments), (CANARY, json.dumps(arguments))])
+    return Emitted(
+        f"I call with {CANARY}", calls=[("get_weather", arguments), (CANARY, json.dumps(arguments))]
+    )
 
 
 @pytest.fixture

@@ -100,9 +100,7 @@ def open_endpoint(plan: EndpointPlan) -> Endpoint:
             f"endpoints.{plan.name}.key names {plan.key_variable}, and the environment has no such variable"
         )
     try:
-        return Endpoint(
-            plan.url, wire=plan.wire, key=key, server=plan.server, concurrency=plan.concurrency
-        )
+        return Endpoint(plan.url, wire=plan.wire, key=key, server=plan.server, concurrency=plan.concurrency)
     except ValueError as problem:
         raise RunError(f"endpoints.{plan.name}: {problem}") from None
 
@@ -300,7 +298,9 @@ class _Run:
         await self._end_trials(cancel=False)
         return self._find_trouble() or self._conclude()
 
-    def _find_end(self, block: Block, left: Sequence[tuple[str, int]], begun: int) -> tuple[EndReason, str] | None:
+    def _find_end(
+        self, block: Block, left: Sequence[tuple[str, int]], begun: int
+    ) -> tuple[EndReason, str] | None:
         """Return why no further block begins, None where one may."""
         if (end := self._find_trouble()) is not None:
             return end

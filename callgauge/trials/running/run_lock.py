@@ -111,7 +111,9 @@ def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[
     told = []
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name) and not _is_below(name, _FREE):
-            what = _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
+            what = (
+                _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
+            )
             if what is not None:
                 told.append(f"{what}{_name_part(name)} changed")
             elif not _is_below(name, _DERIVED):
