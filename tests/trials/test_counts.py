@@ -1,4 +1,4 @@
-"""The ledger's counts are those that a load finds in the session logs, arm by arm, whatever the model does."""
+"""The ledger's counts are those that a load finds in the session logs, whatever the model does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tests.store.night import ask
 from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
 
 _TURNS = """
-    SELECT t.arm, s.task, s.repeat_no::INT, t.recorded_status AS status, t.recorded_ok AS ok, t.verdict_reason AS why,
+    SELECT t.arm, s.task, s.repeat_no::INT, t.recorded_status AS status, t.recorded_ok AS ok,
+           t.verdict_reason AS why,
            t.input_tokens, t.output_tokens, t.counted_cached AS cached, t.cost
     FROM turns AS t JOIN sessions AS s USING (session_id) WHERE NOT t.duplicate AND t.arm IS NOT NULL
 """

@@ -310,10 +310,8 @@ class _Run:
             return "limit", f"--limit {self.limit}: so many tasks were asked; run again to go on"
         firsts = [self.spending.expected(arm, self._first_request(arm, block.task)) for arm, _ in left]
         if (cap := self.spending.reached_cap(firsts)) is not None:
-            done = self._count_tasks()
-            return "budget", (
-                f"{cap}; {done} of {len(self.ordered)} tasks are done. Raise it in the plan and run again to go on"
-            )
+            done = f"{self._count_tasks()} of {len(self.ordered)} tasks are done"
+            return "budget", f"{cap}; {done}. Raise it in the plan and run again to go on"
         return None
 
     def _find_trouble(self) -> tuple[EndReason, str] | None:
