@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -116,9 +118,18 @@ def demo(
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
-        from callgauge.cli.main import serve as serve_store
-
-        serve_store(store, port)
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "callgauge",
+            "serve",
+            "--store",
+            str(store),
+            "--port",
+            str(port),
+        ]
+        os.execv(sys.executable, command)  # noqa: S606 - no shell is the point
     raise typer.Exit(end.code)
 
 

@@ -260,7 +260,7 @@ def test_the_demo_can_be_changed_and_run_again(shown: tuple[Path, str, str], tmp
         plan.write_text(text)
         code, _, err = callgauge("demo", "mine", folder=tmp_path)
         assert (code, "Address already in use" in err) == (2, True)
-    code, out, err = callgauge("demo", "mine", folder=tmp_path)
+    code, _, err = callgauge("demo", "mine", folder=tmp_path)
     assert code == 0, err
     plan.write_text(text.replace("smallest = 0.10", "smallest = 0.20"))
     assert callgauge("demo", "mine", folder=tmp_path)[0] == 0
