@@ -118,18 +118,10 @@ def demo(
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "callgauge",
-            "serve",
-            "--store",
-            str(store),
-            "--port",
-            str(port),
-        ]
-        os.execv(sys.executable, command)  # noqa: S606 - no shell is the point
+        from callgauge.cli.trial_publishing import CALLGAUGE, child_environment
+
+        command = [*CALLGAUGE, "serve", "--store", str(store), "--port", str(port)]
+        os.execve(sys.executable, command, child_environment())  # noqa: S606 - no shell is the point
     raise typer.Exit(end.code)
 
 
