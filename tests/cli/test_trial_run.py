@@ -148,7 +148,7 @@ def test_mistakes_are_named_before_anything_is_asked(tmp_path: Path, server: Mod
     for text, told in (
         (PLAN.replace("smallest = 0.1", "smalest = 0.1"), "smalest"),
         (PLAN.replace("env:CALLGAUGE_TEST_KEY", "sk-ant-" + "a1b2c3d4e5" * 4), "env:"),
-        (PLAN + f'[prompts.p]\ntext = "use sk-ant-{"a1b2c3d4e5" * 4}"\n', "looks like a key"),
+        (PLAN + f'[prompts.p]\ntext = "use sk-ant-{"a1b2c3d4e5" * 4}"\n', "looks like a secret"),
     ):
         plan.write_text(text.replace("{url}", server.url))
         shown = CliRunner().invoke(trial, ["run", str(plan)])
