@@ -54,9 +54,13 @@ def probe(
     Exits with 1 when a model was not reached.
     """
     from callgauge.trials.running.run import probe_models
+    from callgauge.trials.running.run_files import RunError
 
     plan, _ = load_plan(plan_file)
-    found = _run_async(probe_models(plan, is_full=full))
+    try:
+        found = _run_async(probe_models(plan, is_full=full))
+    except RunError as problem:
+        _fail(str(problem), _WRONG_USE)
     if as_json:
         print(render.to_json({name: render.probe_data(one) for name, one in found.items()}))
     else:
