@@ -133,7 +133,7 @@ def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
 
 def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
-    app = fresh_browser(run=mark, replay_policy="strict")
+    app = fresh_browser(reading=mark, replay_policy="strict")
     assert not app.header
     assert "reading" not in app.query_params
 
@@ -143,7 +143,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
 ) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
     monkeypatch.setattr("callgauge.dashboard.replay.jobs.AT_ONCE", 10)
-    app = fresh_browser(run=mark)
+    app = fresh_browser(reading=mark)
     assert not app.header
     assert "press Run" in said(app)
 
