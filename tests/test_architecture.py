@@ -35,11 +35,15 @@ OURS = {
     "callgauge": ("callgauge",),
     "callgauge.cli": (
         "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.recorder",
-        "callgauge.trials", "ingest", "lenient",
+        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
+    ),
+    # What a trial needs is planned from the rates of the pages, as they count them.
+    "callgauge.cli.trial_history": (
+        "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
     ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
@@ -82,7 +86,7 @@ THIRD_PARTY = {
     "httpx2": ("callgauge.gateway.endpoint", "callgauge.recorder.proxy"),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
-    "starlette": ("callgauge.recorder", "callgauge.server"),
+    "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command",),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
@@ -122,7 +126,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
+        "gateway", "recorder",
         "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
