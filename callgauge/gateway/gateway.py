@@ -114,9 +114,10 @@ class Gateway:
             return "tool_use"  # nothing is offered, so no text is a call
         return "tool_use" if self.known.supports_tool_use else "json_fallback"
 
-    async def run(self, text: str) -> Turn:
+    async def run(self, text: str | None) -> Turn:
         """Send a user's message and return the turn, with its answer and all calls.
 
+        None sends none: the history then ends with what the model is to answer, such as a tool's result.
         Raises nothing that the model, its server or a tool does: the turn's `status` and `answer` tell it. A
         cancelled turn is written to the log as cancelled.
         """
@@ -125,19 +126,28 @@ class Gateway:
         log = self._turn_log()
         if self._session_log is not None:
             self._session_log.write(
-                "turn_start", turn=self.turns, role="user", content=text, tools=self._describe_new_tools()
+                "turn_start",
+                turn=self.turns,
+                role="user",
+                content=self._last_said() if text is None else text,
+                tools=self._describe_new_tools(),
             )
         if self._is_unknown():
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
             return Turn(self.turns, "error", answer, (), 0, 0.0)
-        self.history.append(ChatMessage("user", text))
+        if text is not None:
+            self.history.append(ChatMessage("user", text))
         loop = self._make_loop(log)
         try:
             return await loop.run()
         except BaseException:
             log.write_end(len(loop.steps), "", "cancelled", 0.0, loop.compensations)
             raise
+
+    def _last_said(self) -> str:
+        """Return the user's last message, with which the turn began that goes on."""
+        return next((one.text for one in reversed(self.history) if one.role == "user"), "")
 
     async def _start(self) -> None:
         """Probe what is not known, and begin the log, before the first turn."""

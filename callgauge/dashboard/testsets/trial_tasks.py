@@ -209,13 +209,14 @@ def _list_answers(
     before = [answer for answer in answers if answer["step"] < failed_step]
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for answer in [*later, *reversed(before)]:
+        if answer["tool"] not in tools:
+            continue  # it is not offered
         when = _decode_object(answer["arguments"])
         if answer["fault_layer"] in _NOT_RUN or when is None:
             continue
         if _is_cut(answer["result_text"]) and not takes_cut:
             continue
-        tool = tools.get(answer["tool"])
-        if not when and tool is not None and tool.parameters:
+        if not when and tools[answer["tool"]].parameters:
             continue  # it would fit any arguments
         line = {"tool": answer["tool"], "when": when, "result": answer["result_text"]}
         status = _name_status(answer)

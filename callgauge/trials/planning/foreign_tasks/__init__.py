@@ -6,13 +6,17 @@ could not ask as its source does is an error with a line, never left out silentl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from callgauge.trials.planning.foreign_tasks import bfcl, inspect_samples, k2vv, promptfoo
-from callgauge.trials.planning.foreign_tasks.records import ForeignRecord, ForeignTaskError, read_records
+from callgauge.trials.planning.foreign_tasks.records import (
+    ForeignTaskError,
+    read_first_record,
+    read_records,
+)
 
 __all__ = ["FOREIGN_FORMATS", "ForeignTaskError", "find_format", "read_foreign_tasks"]
 
@@ -24,32 +28,32 @@ _RECOGNISED: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 FOREIGN_FORMATS = tuple(_RECOGNISED)
 """What `format =` of a plan may name, besides our own."""
-_LOOKED_AT = 20  # records by which a format is recognised
-
 ReadLine = Callable[[], dict[str, Any]]
 
 
-def find_format(records: Sequence[ForeignRecord]) -> str | None:
-    """Return the format that all of the first records have, None where they have none."""
-    head = [record.value for record in records[:_LOOKED_AT]]
-    return next((name for name, fits in _RECOGNISED.items() if head and all(map(fits, head))), None)
+def find_format(path: Path) -> str | None:
+    """Return the format of a file by its first record, None where it is none of these or cannot be read.
+
+    CSV is Inspect's, YAML promptfoo's.
+    """
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return "inspect"
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return "promptfoo"
+    try:
+        first = read_first_record(path)
+    except ForeignTaskError:
+        return None
+    return next((name for name, fits in _RECOGNISED.items() if fits(first)), None)
 
 
-def read_foreign_tasks(path: Path, name: str | None = None) -> Iterator[tuple[int, ReadLine]] | None:
+def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
     """Return of each task its line in the file, and a function that gives it as a line of a task file.
 
-    That function raises ForeignTaskError for what is wrong with this task, so that all can be told. `name` is
-    one of FOREIGN_FORMATS; without it the content decides, and a file of none of them is None. Raises
-    ForeignTaskError where the file cannot be read.
+    That function raises ForeignTaskError for what is wrong with this task, so that all can be told. `form` is
+    one of FOREIGN_FORMATS. Raises ForeignTaskError where the file cannot be read.
     """
     records = read_records(path)
-    form = name or find_format(records)
-    if form is None:
-        return None
-    return iter(_list_readers(form, records, path))
-
-
-def _list_readers(form: str, records: Sequence[ForeignRecord], path: Path) -> list[tuple[int, ReadLine]]:
     if form == "promptfoo":
         return promptfoo.read_tests(records, path.parent)
     if form == "bfcl":

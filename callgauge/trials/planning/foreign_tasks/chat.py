@@ -79,12 +79,11 @@ def _is_text(part: Any) -> bool:
 
 def _read_call(call: Any, place: int) -> dict[str, Any]:
     function = call.get("function") if isinstance(call, Mapping) else None
-    if isinstance(function, str):  # Inspect
-        name, arguments, unread = function, call.get("arguments"), call.get("parse_error")
-    elif isinstance(function, Mapping):
-        name, arguments, unread = function.get("name"), function.get("arguments"), None
-    else:
-        name, arguments, unread = None, None, None
+    # Inspect has the name there, and what it could not parse beside the arguments.
+    described = {"name": function, **call} if isinstance(function, str) else function
+    if not isinstance(described, Mapping):
+        described = {}
+    name, arguments, unread = (described.get(key) for key in ("name", "arguments", "parse_error"))
     if not isinstance(name, str) or not name:
         raise ForeignTaskError(f"a call of message {place} names no tool")
     if isinstance(unread, str) and unread:

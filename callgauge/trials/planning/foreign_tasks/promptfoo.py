@@ -75,12 +75,11 @@ def _later(config: _Config, test: Mapping[str, Any], number: int) -> Callable[[]
 
 def _read_test(config: _Config, test: Mapping[str, Any], number: int) -> dict[str, Any]:
     given = _read_vars(config.default.get("vars")) | _read_vars(test.get("vars"))
-    metadata = test.get("metadata") if isinstance(test.get("metadata"), dict) else {}
+    metadata, options = _read_object(test, "metadata"), _read_object(test, "options")
     line: dict[str, Any] = {
         "id": str(metadata.get("call_id") or f"test-{number}"),
         "input": _render(config.prompt, given),
     }
-    options = test.get("options") if isinstance(test.get("options"), dict) else {}
     tools = options.get("tools") or config.tools
     if tools:
         line["definitions"] = _take_raw_off(tools)
@@ -97,6 +96,11 @@ def _read_vars(given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise ForeignTaskError("vars is no object; write the values into the file")
     return given
+
+
+def _read_object(test: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = test.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _read_list(test: Mapping[str, Any]) -> list[Any]:

@@ -51,6 +51,18 @@ def read_records(path: Path) -> list[ForeignRecord]:
     return [ForeignRecord(line, value) for line, value in values]
 
 
+def read_first_record(path: Path) -> dict[str, Any]:
+    """Return the first object of a JSON file, or of the list in it. Raises ForeignTaskError without one."""
+    text = read_text(path)
+    at = _skip_blank(text, 0)
+    if text[at : at + 1] == "[":
+        at = _skip_blank(text, at + 1)
+    if text[at : at + 1] != "{":
+        raise ForeignTaskError("it begins with no object")
+    value: dict[str, Any] = _decode(text, at)[0]
+    return value
+
+
 def read_text(path: Path) -> str:
     """Return a file's text. Raises ForeignTaskError."""
     try:
