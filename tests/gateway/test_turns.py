@@ -400,7 +400,7 @@ def test_a_turn_goes_on_after_a_tools_result(wire: str, tmp_path: Path) -> None:
     assert (turn.status, turn.answer) == ("ok", "All done.")
     [asked] = endpoint.asked
     assert [one.role for one in asked.messages if one.role != "system"] == ["user", "assistant", "tool"]
-    assert asked.last.text == "Acme has 3 orders."
+    assert "Acme has 3 orders." in asked.last.text
     events = read_log(tmp_path)
     assert [event["type"] for event in events] == [
         "session_start", "turn_start", "assistant", "final", "turn_end", "session_end",

@@ -18,7 +18,7 @@ from callgauge.trials.planning.foreign_tasks.records import (
     read_records,
 )
 
-__all__ = ["FOREIGN_FORMATS", "ForeignTaskError", "find_format", "read_foreign_tasks"]
+__all__ = ["FOREIGN_FORMATS", "OWN_FORMAT", "ForeignTaskError", "find_format", "read_foreign_tasks"]
 
 _RECOGNISED: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "bfcl": bfcl.is_entry,
@@ -26,6 +26,7 @@ _RECOGNISED: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "k2vv": k2vv.is_request,
     "promptfoo": promptfoo.is_test,
 }
+OWN_FORMAT = "callgauge"
 FOREIGN_FORMATS = tuple(_RECOGNISED)
 """What `format =` of a plan may name, besides our own."""
 ReadLine = Callable[[], dict[str, Any]]

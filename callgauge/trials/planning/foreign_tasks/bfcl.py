@@ -48,7 +48,7 @@ def read_answers(path: Path) -> dict[str, Any]:
                 }
             except ForeignTaskError as problem:
                 where = f"{beside}, line {problem.line}" if problem.line else str(beside)
-                raise ForeignTaskError(f"{where}: {problem.message}") from None
+                raise ForeignTaskError(f"{where}: {problem.message}", advice=problem.advice) from None
     return {}
 
 
@@ -62,9 +62,7 @@ def read_entry(record: ForeignRecord, answers: Mapping[str, Any]) -> dict[str, A
     if not isinstance(question, list) or not isinstance(functions, list):
         raise ForeignTaskError("question or function is no list")
     if len(question) != 1:
-        raise ForeignTaskError(
-            "an entry of several turns is played against BFCL's simulated APIs; leave it out"
-        )
+        raise ForeignTaskError("an entry of several turns is played against BFCL's simulated APIs")
     line: dict[str, Any] = {
         "id": name,
         "input": read_messages(question[0]),

@@ -29,7 +29,7 @@ def read_sample(record: ForeignRecord) -> dict[str, Any]:
     for name in _NEEDS_INSPECT:
         if sample.get(name):
             raise ForeignTaskError(
-                f"a sample with {name} needs Inspect itself; a trial has messages and tools only"
+                f"a sample with {name} needs Inspect itself: a trial has messages and tools"
             )
     asked, metadata = sample.get("input"), _read_metadata(sample.get("metadata"))
     if not isinstance(asked, str | list) or not asked:

@@ -49,7 +49,9 @@ def read_tests(
     config = records[0].value
     tests = config["tests"]
     if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
-        raise ForeignTaskError("tests is no list of tests; name the file that holds them", records[0].line)
+        raise ForeignTaskError(
+            "tests is no list of tests", records[0].line, advice="name the file that holds them"
+        )
     lines = config.get(TEST_LINES) or [records[0].line] * len(tests)
     read = _Config(
         _read_prompt(config.get("prompts"), folder), config.get("defaultTest") or {}, _find_tools(config)
@@ -65,7 +67,7 @@ class _Config:
 
     def __init__(self, prompt: str | None, default: Any, tools: list[Any]) -> None:
         if not isinstance(default, dict):
-            raise ForeignTaskError("defaultTest is no test; write it into the file")
+            raise ForeignTaskError("defaultTest is no test", advice="write it into the file")
         self.prompt, self.default, self.tools = prompt, default, tools
 
 
@@ -94,7 +96,7 @@ def _read_vars(given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise ForeignTaskError("vars is no object; write the values into the file")
+        raise ForeignTaskError("vars is no object", advice="write the values into the file")
     return given
 
 
@@ -114,18 +116,23 @@ def _read_prompt(prompts: Any, folder: Path) -> str | None:
     listed = prompts if isinstance(prompts, list) else [prompts] if prompts is not None else []
     if len(listed) > 1:
         raise ForeignTaskError(
-            f"the config has {len(listed)} prompts; keep one here: a trial compares prompts as arms"
+            f"the config has {len(listed)} prompts",
+            advice="keep one here, and make the others arms of the plan",
         )
     if not listed:
         return None
     prompt = listed[0].get("raw") if isinstance(listed[0], dict) else listed[0]
     if not isinstance(prompt, str):
-        raise ForeignTaskError("the prompt is neither a text nor a file:// with one")
+        raise ForeignTaskError(
+            "the prompt is neither a text nor a file:// with one", advice="write it into the file"
+        )
     if not prompt.startswith("file://"):
         return prompt
     path = folder / prompt.removeprefix("file://")
     if path.suffix not in (".txt", ".md", ".json"):
-        raise ForeignTaskError(f"the prompt {prompt} is no text, Markdown or JSON; code is not run")
+        raise ForeignTaskError(
+            f"the prompt {prompt} is code, which is not run", advice="write the prompt as text"
+        )
     try:
         return read_text(path)
     except ForeignTaskError as problem:
@@ -148,7 +155,7 @@ def _render(prompt: str | None, given: Mapping[str, Any]) -> str | list[dict[str
             raise ForeignTaskError(f"the prompt asks for {place[1]}, which is not among the vars")
         value = given[place[1]]
         if isinstance(value, list | dict) and place[1] != "messages":
-            raise ForeignTaskError(f"vars.{place[1]} has several values: make a test of each")
+            raise ForeignTaskError(f"vars.{place[1]} has several values", advice="make a test of each")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     text = _PLACE.sub(fill, prompt)
@@ -176,7 +183,9 @@ def _find_tools(config: Mapping[str, Any]) -> list[Any]:
             "the providers have different tools; keep one set here, and make the others arms"
         )
     if sets and not isinstance(sets[0], list):
-        raise ForeignTaskError("the providers' tools are no list; write the definitions into the file")
+        raise ForeignTaskError(
+            "the providers' tools are no list", advice="write the definitions into the file"
+        )
     return sets[0] if sets else []
 
 
@@ -213,7 +222,8 @@ def _read_asserts(asserts: Sequence[Any], given: Mapping[str, Any]) -> dict[str,
             equals = value
         else:
             raise ForeignTaskError(
-                f"the assertion {kind!r} is not read: take it out, or write it as a check in a task file"
+                f"the assertion {kind!r} is not read",
+                advice="take it out, or write it as `expect` of a task of ours (docs/trials.md)",
             )
     answer: dict[str, Any] = {"contains": contains} if contains else {}
     if patterns:

@@ -15,16 +15,19 @@ import yaml
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
+_LEAVE_OUT = "leave it out, or write it as a task of ours (docs/trials.md)"
+_MEND = "mend the file"
 MOST_BYTES = 256 * 1024 * 1024
 
 
 class ForeignTaskError(Exception):
-    """What is wrong with a file of tasks, in a sentence; `line` is 1-based, None for the whole file."""
+    """What is wrong with a file of tasks, and what to do; `line` is 1-based, None for the whole file."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, *, advice: str = _LEAVE_OUT) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
+        self.advice = advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +70,15 @@ def read_text(path: Path) -> str:
     """Return a file's text. Raises ForeignTaskError."""
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise ForeignTaskError(f"the file is larger than {MOST_BYTES >> 20} MB; split it")
+            raise ForeignTaskError(f"it is larger than {MOST_BYTES >> 20} MB", advice="split it")
         data = path.read_bytes()
     except OSError as problem:
-        raise ForeignTaskError(f"it cannot be read: {problem.strerror}") from None
+        raise ForeignTaskError(f"it cannot be read: {problem.strerror}", advice="name another file") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
-        raise ForeignTaskError("the text is not UTF-8", line) from None
+        raise ForeignTaskError("the text is not UTF-8", line, advice=_MEND) from None
 
 
 def _read_json(text: str) -> Iterator[tuple[int, Any]]:
@@ -98,16 +101,20 @@ def _read_json(text: str) -> Iterator[tuple[int, Any]]:
         if text[at : at + 1] == ",":
             at = _skip_blank(text, at + 1)
         elif text[at : at + 1] != "]":
-            raise ForeignTaskError("the list goes on without a comma, or does not end", lines.find(at))
+            raise ForeignTaskError(
+                "the list goes on without a comma, or does not end", lines.find(at), advice=_MEND
+            )
     if text[at + 1 :].strip():
-        raise ForeignTaskError("something follows after the list", lines.find(_skip_blank(text, at + 1)))
+        raise ForeignTaskError(
+            "something follows after the list", lines.find(_skip_blank(text, at + 1)), advice=_MEND
+        )
 
 
 def _decode(text: str, at: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as problem:
-        raise ForeignTaskError(f"this is not JSON: {problem.msg}", problem.lineno) from None
+        raise ForeignTaskError(f"this is not JSON: {problem.msg}", problem.lineno, advice=_MEND) from None
     except RecursionError:
         raise ForeignTaskError("it is nested too deep", text.count("\n", 0, at) + 1) from None
 
@@ -136,9 +143,9 @@ def _read_yaml(text: str) -> list[tuple[int, Any]]:
         value = yaml.safe_load(text)
     except yaml.MarkedYAMLError as problem:
         line = problem.problem_mark.line + 1 if problem.problem_mark else None
-        raise ForeignTaskError(f"this is not YAML: {problem.problem}", line) from None
+        raise ForeignTaskError(f"this is not YAML: {problem.problem}", line, advice=_MEND) from None
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
-        raise ForeignTaskError(f"this is not YAML: {problem}") from None
+        raise ForeignTaskError(f"this is not YAML: {problem}", advice=_MEND) from None
     if isinstance(value, list) and isinstance(node, yaml.SequenceNode):
         return [(item.start_mark.line + 1, one) for item, one in zip(node.value, value, strict=True)]
     if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
@@ -163,10 +170,12 @@ def _read_csv(text: str, delimiter: str) -> Iterator[ForeignRecord]:
     try:
         for row in rows:
             if None in row:
-                raise ForeignTaskError("the row has more cells than the head has columns", begins)
+                raise ForeignTaskError(
+                    "the row has more cells than the head has columns", begins, advice=_MEND
+                )
             yield ForeignRecord(
                 begins, {str(name): value for name, value in row.items() if value is not None}
             )
             begins = rows.line_num + 1
     except csv.Error as problem:
-        raise ForeignTaskError(f"this is not CSV: {problem}", begins) from None
+        raise ForeignTaskError(f"this is not CSV: {problem}", begins, advice=_MEND) from None
