@@ -6,12 +6,14 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from callgauge.cli import render
+from ingest.events import FaultLayer
 from lenient import ToolCatalog, ToolDefinitionError
 
 _FAILED, _WRONG_USE = 1, 2
@@ -21,8 +23,6 @@ _ADVICE = {
     "definition": "give the definitions with --tools FILE",
     "cut": "take them with --cut-texts, as far as their texts go",
 }
-
-Layer = Literal["emission", "syntax", "schema", "tool_rejected", "execution", "refused"]
 
 
 def tasks(
@@ -34,7 +34,7 @@ def tasks(
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only calls of this session.")] = None,
     model: Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this model.")] = None,
     layer: Annotated[
-        list[Layer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
+        list[FaultLayer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="All calls that went wrong.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most so many calls.")] = _MOST,
@@ -81,7 +81,13 @@ def tasks(
     """
     if not (failed or layer or signature or tool or session):
         _fail("say which calls: --failed, --signature, --tool, --layer or --session", _WRONG_USE)
-    wanted = {"signature": signature, "tool": tool, "session": session, "model": model, "layers": layer}
+    wanted = {
+        "signature": signature,
+        "tool": tool,
+        "session": session,
+        "model": model,
+        "layers": [one.value for one in layer] if layer else None,
+    }
     given = _read_definitions(tools)
     files, told = _make_files(store, wanted, limit, given, cut_texts, expect_recovered, plan, output)
     for sentence in told:
@@ -188,7 +194,8 @@ def _write_files(files: Mapping[Path, bytes]) -> None:
             part.write_bytes(content)
             part.replace(path)
         except OSError as problem:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink()
             _fail(f"{path} cannot be written: {problem.strerror}", _FAILED)
 
 

@@ -94,7 +94,7 @@ def _prepare_trial(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepar
     tasks = gather_tasks(call_ids, store_queries.row_reader(), left_out, takes_cut=choice[1])
     package = make_package(tasks, left_out)
     told = [
-        f"{wording.plural(package.tasks, 'task')} and a plan.",
+        f"{wording.plural(package.tasks, 'task')} and a plan." if package.tasks else "No task.",
         *_describe_left_out(package.left_out),
         *package.notes,
     ]

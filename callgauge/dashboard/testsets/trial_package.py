@@ -69,7 +69,7 @@ def gather_tasks(
         rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
         turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
         known = _read_sessions(ask, rows)
-        for row in rows:
+        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # of a step the call that failed
             turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
             if step in seen:
                 left_out["step"] += 1
