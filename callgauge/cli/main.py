@@ -24,6 +24,7 @@ from callgauge.cli import (
     maintenance_commands,
     model_commands,
     price_command,
+    record_command,
     render,
     trial_commands,
 )
@@ -220,6 +221,7 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
+app.command()(record_command.record)
 app.add_typer(trial_commands.app, name="trial")
 for store_command in (
     ingest_command.ingest,

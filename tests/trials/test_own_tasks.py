@@ -44,7 +44,7 @@ from tests.trials.stored_failures import (
 
 CUT = "x" * TEXT_KEPT + "…"
 # A description that lists the only values: the lint makes an enum of it.
-DOUBTFUL = {
+DOUBTFUL: dict[str, Any] = {
     "properties": {"path": {"type": "string", "description": "The mode, one of: fast, exact, fuzzy."}}
 }
 
