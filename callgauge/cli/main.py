@@ -222,7 +222,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
-app.add_typer(trial_commands.app, name="trial")
+app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,

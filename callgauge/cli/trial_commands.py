@@ -1,17 +1,15 @@
-"""The commands of `callgauge trial`."""
+"""The commands `callgauge trial …`, each in a module of its own."""
 
 from __future__ import annotations
 
 import typer
 
-from callgauge.cli import trial_tasks
+from callgauge.cli import trial_report, trial_tasks
 
-app = typer.Typer(no_args_is_help=True, help="Try models, prompts and definitions on your own tasks.")
-
-
-@app.callback()
-def trial() -> None:
-    """Try models, prompts and definitions on your own tasks."""
-
-
-app.command()(trial_tasks.tasks)
+trial = typer.Typer(
+    name="trial",
+    help="Trials: models, prompts and definitions held against each other.",
+    no_args_is_help=True,
+)
+trial.command()(trial_report.report)
+trial.command()(trial_tasks.tasks)
