@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -49,9 +49,10 @@ class Gateway:
     from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe
     before the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it,
     else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one
-    file, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`; `extra_body` is
+    file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`; `extra_body` is
     laid over every request. `meta` are further fields of the log's `session_start`. `adds_template` False
-    leaves the prompt alone with native tools.
+    leaves the prompt alone with native tools. `judge` is called with every turn before its end is logged, and
+    returns further fields of the log's `turn_end` (`verdict`, `cost`).
     """
 
     endpoint: Endpoint
@@ -66,11 +67,12 @@ class Gateway:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     streams: bool = True
     adds_template: bool = True
-    log: str | Path | None = None
+    log: str | Path | SessionLog | None = None
     session_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     environment: dict[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[TurnStep], None] | None = None
+    judge: Callable[[Turn], Awaitable[Mapping[str, Any]]] | None = None
     history: list[ChatMessage] = field(default_factory=list, init=False)
     turns: int = field(default=0, init=False)
     _executor: Executor = field(init=False, repr=False)
@@ -117,7 +119,7 @@ class Gateway:
     async def run(self, text: str | None) -> Turn:
         """Send a user's message and return the turn, with its answer and all calls.
 
-        None sends none: the history then ends with what the model is to answer, such as a tool's result.
+        Without a text the model goes on with `history`, which then ends with a user's message or a result.
         Raises nothing that the model, its server or a tool does: the turn's `status` and `answer` tell it. A
         cancelled turn is written to the log as cancelled.
         """
@@ -146,7 +148,6 @@ class Gateway:
             raise
 
     def _last_said(self) -> str:
-        """Return the user's last message, with which the turn began that goes on."""
         return next((one.text for one in reversed(self.history) if one.role == "user"), "")
 
     async def _start(self) -> None:
@@ -160,8 +161,11 @@ class Gateway:
             return
         self._is_started = True
         if self.log is not None:
-            path = Path(self.log) / f"{self.session_id}.jsonl"
-            self._session_log = SessionLog(path, self.session_id)
+            self._session_log = (
+                self.log
+                if isinstance(self.log, SessionLog)
+                else SessionLog(Path(self.log) / f"{self.session_id}.jsonl", self.session_id)
+            )
             self._write_start(self._session_log)
 
     def _is_unknown(self) -> bool:
@@ -229,6 +233,7 @@ class Gateway:
             takes_system=self.known.allows_midturn_system is True,
             environment=self.environment,
             watch=self.watch or (lambda _step: None),
+            judge=self.judge,
         )
 
     async def _ask(self) -> Reply:

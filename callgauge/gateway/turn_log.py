@@ -94,11 +94,14 @@ class TurnLog:
         else:
             self.failed_before[call.name] = call.id
 
-    def write_end(self, step: int, answer: str, status: str, seconds: float, compensations: int) -> None:
-        """Write the events `final` and `turn_end`."""
+    def write_end(
+        self, step: int, answer: str, status: str, seconds: float, compensations: int, **judged: Any
+    ) -> None:
+        """Write the events `final` and `turn_end`; `judged` are further fields of the latter's meta."""
         self._write("final", step, answer)
         duration = round(seconds * 1000)
-        self._write("turn_end", None, None, status=status, durationMs=duration, compensations=compensations)
+        told = {"status": status, "durationMs": duration, "compensations": compensations, **judged}
+        self._write("turn_end", None, None, **told)
 
     def _write(self, kind: str, step: int | None, content: str | None, **meta: Any) -> None:
         if self.log is not None:
