@@ -41,6 +41,11 @@ OURS = {
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
+    # Tasks of stored calls are made as the pages export them: by the same metrics, with the same reasons.
+    "callgauge.cli.trial_tasks": (
+        "callgauge.cli", "callgauge.dashboard.metrics", "callgauge.dashboard.testsets",
+        "callgauge.dashboard.wording", "ingest", "lenient",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
@@ -81,7 +86,7 @@ THIRD_PARTY = {
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
     "httpx2": ("callgauge.gateway.endpoint", "callgauge.recorder.proxy"),
     "fsspec": ("ingest.sources",),
-    "yaml": ("ingest.decoding",),
+    "yaml": ("ingest.decoding", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.recorder", "callgauge.server"),
     "uvicorn": ("callgauge.cli.record_command",),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
@@ -123,7 +128,8 @@ ORDER = {
     ),
     "callgauge": (
         "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
-        "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
+        "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
+        "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",

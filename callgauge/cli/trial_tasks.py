@@ -25,55 +25,71 @@ _ADVICE = {
 }
 
 
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Signature = Annotated[
+    str | None, typer.Option(metavar="ID", help="An error signature's id, or its beginning: page Errors.")
+]
+ToolName = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only calls of this tool.")]
+Session = Annotated[str | None, typer.Option(metavar="ID", help="Only calls of this session.")]
+Model = Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this model.")]
+Layers = Annotated[
+    list[FaultLayer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
+]
+Failed = Annotated[bool, typer.Option("--failed", help="All calls that went wrong.")]
+Limit = Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most so many calls.")]
+Definitions = Annotated[
+    Path | None,
+    typer.Option(
+        "--tools",
+        metavar="FILE",
+        readable=False,
+        help="Definitions in any shape, for tools whose own the logs do not list.",
+    ),
+]
+CutTexts = Annotated[
+    bool,
+    typer.Option("--cut-texts", help="Also where the store keeps only the beginning of a message or result."),
+]
+ExpectRecovered = Annotated[
+    bool,
+    typer.Option(
+        "--expect-recovered",
+        help="Expect the arguments of the later attempt that worked; otherwise they are a suggestion.",
+    ),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="Write a plan that is ready to run, with prompts and definitions beside it.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The task file; else tasks.jsonl beside the plan, or the standard output.",
+    ),
+]
+
+
 def tasks(
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")],
-    signature: Annotated[
-        str | None, typer.Option(metavar="ID", help="An error signature's id, or its beginning: page Errors.")
-    ] = None,
-    tool: Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this tool.")] = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Only calls of this session.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this model.")] = None,
-    layer: Annotated[
-        list[FaultLayer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
-    ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="All calls that went wrong.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most so many calls.")] = _MOST,
-    tools: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Definitions in any shape, for tools whose own the logs do not list.",
-        ),
-    ] = None,
-    cut_texts: Annotated[
-        bool,
-        typer.Option(
-            "--cut-texts", help="Also where the store keeps only the beginning of a message or result."
-        ),
-    ] = False,
-    expect_recovered: Annotated[
-        bool,
-        typer.Option(
-            "--expect-recovered",
-            help="Expect the arguments of the later attempt that worked; otherwise they are a suggestion.",
-        ),
-    ] = False,
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a plan that is ready to run, with prompts and definitions beside it."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="The task file; else tasks.jsonl beside the plan, or stdout.",
-        ),
-    ] = None,
+    store: Store,
+    signature: Signature = None,
+    tool: ToolName = None,
+    session: Session = None,
+    model: Model = None,
+    layer: Layers = None,
+    failed: Failed = False,
+    limit: Limit = _MOST,
+    tools: Definitions = None,
+    cut_texts: CutTexts = False,
+    expect_recovered: ExpectRecovered = False,
+    plan: PlanFile = None,
+    output: Output = None,
 ) -> None:
     """Make tasks of a trial from calls that went wrong: each is the turn up to the call.
 

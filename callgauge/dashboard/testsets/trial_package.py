@@ -262,6 +262,7 @@ def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
             "",
             "[run]",
             "repeats = 3",
+            "template = false  # the prompt is as the log has it",
             "",
             "[budget]",
             "minutes = 60",
