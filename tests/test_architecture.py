@@ -46,6 +46,10 @@ OURS = {
         "callgauge.cli", "callgauge.dashboard.metrics", "callgauge.dashboard.testsets",
         "callgauge.dashboard.wording", "ingest", "lenient",
     ),
+    # What a trial needs is planned from the rates of the pages, as they count them.
+    "callgauge.cli.trial_history": (
+        "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
@@ -127,7 +131,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
+        "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",

@@ -130,7 +130,7 @@ class Choice:
         if isinstance(value, str) and value in self.words:
             return value
         advice = suggest_name(value, self.words) if isinstance(value, str) else f"known: {self._list()}"
-        return _refuse(value, key, mistakes, "is not one of the words for it", advice)
+        return _refuse(value, key, mistakes, "is not known here", advice)
 
     def _list(self) -> str:
         return ", ".join(self.words)
