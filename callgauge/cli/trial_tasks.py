@@ -136,7 +136,7 @@ def _make_files(
     output: Path | None,
 ) -> tuple[dict[Path, bytes], list[str]]:
     """Return the files to write, the plan last, and sentences on what is in them and what is not."""
-    from callgauge.dashboard.metrics import MetricError, answer_metric  # it opens DuckDB
+    from callgauge.dashboard.metrics import MetricError, read_rows  # it opens DuckDB
     from callgauge.dashboard.metrics.published_store import (
         UnshownStoreError,
         open_generation,
@@ -155,7 +155,7 @@ def _make_files(
         with open_generation(published_generation(str(store))) as connection:
 
             def ask(metric: str, given: Mapping[str, Any]) -> list[dict[Any, Any]]:
-                return answer_metric(connection, metric, given).to_dict("records")
+                return read_rows(connection, metric, given)
 
             calls = [row["call_id"] for row in ask("failed_calls", wanted)]
             tasks = gather_tasks(calls[:limit], ask, left_out, takes_cut=cut_texts, given=given)

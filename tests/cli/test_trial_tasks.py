@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,13 @@ def test_tasks_go_to_the_output_and_what_is_left_out_is_said(store: Path) -> Non
         "left out: 1: no definition of the tool is known; give the definitions with --tools FILE"
         in told.stderr
     )
+
+
+def test_the_command_works_in_a_process_of_its_own(store: Path) -> None:
+    words = [sys.executable, "-m", "callgauge", "trial", "tasks", "--store", str(store), "--failed"]
+    told = subprocess.run(words, capture_output=True, cwd=Path(__file__).parents[2])
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["origin"] == "c2"
 
 
 def test_definitions_may_be_given(store: Path, tmp_path: Path) -> None:

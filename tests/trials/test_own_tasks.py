@@ -203,6 +203,14 @@ def test_cut_texts_are_taken_when_asked_for_and_said(tmp_path: Path) -> None:
     assert any("the first 2,000 characters" in note for note in make_package(tasks).notes)
 
 
+def test_a_hole_between_two_texts_of_the_model_is_said(tmp_path: Path) -> None:
+    calls = [one_answer(3, {"path": "a"}, "A."), call(4, **FAILED)]
+    texts = [{"turn_id": "s1:1", "step": step, "file_id": 1, "text": "Hm."} for step in (1, 3)]
+    tasks, _ = gathered(tmp_path, ["c4"], calls=calls, texts=texts)
+    [note] = make_package(tasks).notes
+    assert note.startswith("In 1 of 1 tasks the model speaks twice in a row")
+
+
 def test_two_calls_of_one_step_are_one_task(tmp_path: Path) -> None:
     tasks, left_out = gathered(tmp_path, ["c2", "c3"])
     assert ([task.origin for task in tasks], left_out) == (["c2"], {"step": 1})

@@ -32,19 +32,20 @@ class _Prepared(NamedTuple):
 
 
 def draw_testset_export(
-    key: str, calls: Callable[[], Sequence[str]], found: int, *, first: str | None = None
+    key: str, calls: Callable[[], Sequence[str]], found: int, *, is_for_trials: bool = False
 ) -> None:
     """Draw the export of `found` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls, and is called when a person asks for the file. `first` is the shape
-    that is chosen until a person chooses another.
+    `calls` returns the ids of the calls, and is called when a person asks for the file. With `is_for_trials` the
+    control offers a trial first, and is called so.
     """
     shapes = [*SHAPES, TRIAL]
-    with st.popover("Export as test set", type="tertiary", width="content"):
+    label = "Export as trial" if is_for_trials else "Export as test set"
+    with st.popover(label, type="tertiary", width="content"):
         shape = st.selectbox(
             "Shape",
             shapes,
-            index=shapes.index(first) if first else 0,
+            index=shapes.index(TRIAL) if is_for_trials else 0,
             format_func=lambda name: _TRIAL_TITLE if name == TRIAL else SHAPES[name].title,
             key=f"{key}_testset_shape",
         )

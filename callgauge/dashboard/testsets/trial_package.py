@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import re
 import zipfile
@@ -26,6 +27,7 @@ from lenient.lint.edits import apply_edits
 
 PLAN, TASKS = "plan.toml", "tasks.jsonl"
 _MOST_NAMED = 8  # edits that a comment lists
+_MANY, _REPEATS = 100, 3  # so many tasks need no repeats
 _MOST_MODELS = 4
 """Models of the failures that become arms; the others are named in a comment."""
 
@@ -162,7 +164,7 @@ def make_package(
         package.files[path] = _write_definitions(tools)
         told = _describe_edits(edits) if name == "edited" else ""
         sections.append(f"{told}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
-    sections += _write_end(tasks, list(common), tasks_path, prompt, list(sets))
+    sections += _write_end(tasks, tasks_path, prompt, list(sets))
     package.files = {PLAN: "\n".join(sections).encode(), **package.files}
     return package
 
@@ -221,6 +223,12 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
     without = sum(task.prompt is None for task in tasks)
     if without:
         told.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: their logs keep none.")
+    untold = sum(map(_says_twice, tasks))
+    if untold:
+        told.append(
+            f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: what it was told in between "
+            "is not in the log."
+        )
     cut = sum(task.is_cut for task in tasks)
     if cut:
         told.append(
@@ -230,6 +238,14 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
     if len({task.prompt for task in tasks}) > 1:
         told.append("The tasks were made under several system prompts: each task holds its own.")
     return told
+
+
+def _says_twice(task: TrialTask) -> bool:
+    """Return True when the model speaks, calls nothing, and speaks again."""
+    pairs = itertools.pairwise(task.messages)
+    return any(
+        one["role"] == next_["role"] == "assistant" and "tool_calls" not in one for one, next_ in pairs
+    )
 
 
 def _write_line(line: Mapping[str, Any]) -> bytes:
@@ -261,7 +277,7 @@ def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
             "smallest = 0.1",
             "",
             "[run]",
-            "repeats = 3",
+            f"repeats = {1 if len(tasks) >= _MANY else _REPEATS}",
             "template = false  # the prompt is as the log has it",
             "",
             "[budget]",
@@ -318,14 +334,17 @@ def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
     return "\n".join([*lines, ""])
 
 
+_RECORDED = """\
+# Tools answer as they did in the log; [tools.NAME] with a function or a server makes one run.
+"""
+
+
 def _write_end(
     tasks: Sequence[TrialTask],
-    tools: Sequence[str],
     tasks_path: str,
     prompt: StoredPrompt | None,
     sets: Sequence[str],
 ) -> list[str]:
-    recorded = [f'[tools.{_quote(name)}]\nanswers = "recorded"\n' for name in tools]
     models = list(_model_keys(tasks))
     compared = models[:1] if len(sets) > 1 else models
     arms = ["[arms]  # every combination; the first is the reference", f"models = {_list(compared)}"]
@@ -334,7 +353,7 @@ def _write_end(
     if prompt is not None:
         arms.append('prompts = ["as-it-was"]')
     arms.append(f"definitions = {_list(sets)}")
-    return [*recorded, f"[tasks]\nfile = {_quote(tasks_path)}\n", "\n".join([*arms, ""])]
+    return [f"{_RECORDED}[tasks]\nfile = {_quote(tasks_path)}\n", "\n".join([*arms, ""])]
 
 
 def _list(names: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.components.testset_export import TRIAL, draw_testset_export
+from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, read_page
 from callgauge.dashboard.page_files import page_file
 
@@ -77,7 +77,7 @@ def _draw_export(key: str, chosen: Mapping[str, Any], found: int, signature: str
         ids: list[str] = read(testsets.MOST).rows.call_id.tolist()
         return ids
 
-    draw_testset_export(key, listed_ids, found, first=TRIAL)
+    draw_testset_export(key, listed_ids, found, is_for_trials=True)
 
 
 _HEADS = (
