@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from callgauge.cli import trial_check, trial_report, trial_tasks
+from callgauge.cli import trial_check, trial_report, trial_run, trial_tasks
 
 trial = typer.Typer(
     name="trial",
     help="Trials: models, prompts and definitions held against each other.",
     no_args_is_help=True,
 )
-trial.command()(trial_check.check)
-trial.command()(trial_report.report)
-trial.command()(trial_tasks.tasks)
+for command in (
+    trial_check.check,
+    trial_run.probe,
+    trial_run.run,
+    trial_report.report,
+    trial_tasks.tasks,
+    trial_run.demo,
+):
+    trial.command()(command)

@@ -22,7 +22,7 @@ def report(
         typer.Option(
             metavar="no-worse[:MEASURE]=SIZE",
             help="Exit with 0 when no arm is worse than the reference by SIZE (0.02 or 2%), with 5 when one "
-            "is worse, with 6 when it cannot be told. MEASURE: the primary one if not named. May be repeated.",
+            "is worse, with 6 when it cannot be told. MEASURE: the primary one if not named. Repeatable.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -87,7 +87,8 @@ def test_a_request_whose_reply_broke_off_counts_with_its_worst_case(tmp_path: Pa
     plan = make_plan(tmp_path, arms=("one",))
     end = go(plan, make_tasks(1), tmp_path / "r.1", brain)
     lines = [json.loads(line) for line in end.folder.spent.read_text().splitlines()]
-    worst, booked = [one["worst"] for one in lines if "worst" in one], [one["spent"] for one in lines if "spent" in one]
+    worst = [one["worst"] for one in lines if "worst" in one]
+    booked = [one["spent"] for one in lines if "spent" in one]
     assert len(worst) == len(booked) == 3
     assert booked[0] == worst[0]
     assert booked[1] == {"cost": 0.0, "tokens": 0.0}

@@ -36,8 +36,8 @@ def draw_testset_export(
 ) -> None:
     """Draw the export of `found` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls, and is called when a person asks for the file. With `is_for_trials` the
-    control offers a trial first, and is called so.
+    `calls` returns the ids of the calls, and is called when a person asks for the file. With
+    `is_for_trials` the control offers a trial first, and is called so.
     """
     shapes = [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"

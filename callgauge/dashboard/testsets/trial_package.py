@@ -226,8 +226,8 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
     untold = sum(map(_says_twice, tasks))
     if untold:
         told.append(
-            f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: what it was told in between "
-            "is not in the log."
+            f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: what it was told in "
+            "between is not in the log."
         )
     cut = sum(task.is_cut for task in tasks)
     if cut:

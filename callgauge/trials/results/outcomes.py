@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from callgauge.gateway import CallResult, CallSource, Trouble, Turn
 from callgauge.trials.planning.plan import TokenPrice
-from callgauge.trials.results.run_folder import TrialOutcome
+from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 from lenient import Outcome
 
-NO_REPLY = "no_reply"
 _REFUSED = frozenset(("input_unparsable", "input_invalid", "tool_not_found"))
 _MENDED = frozenset((Outcome.COERCED, Outcome.REPAIRED))
 
@@ -30,7 +29,7 @@ def outcome_of(
     conversation that grew too long for the model is the model's own (`prompt_limit`).
     """
     tokens, status = turn.tokens, str(turn.status)
-    if turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT:
+    if lacks_reply(turn):
         status, right, why = NO_REPLY, None, str(turn.failure)
     lost = [step for step in turn.steps if step.fault is not None and not step.calls]
     return TrialOutcome(
@@ -51,6 +50,11 @@ def outcome_of(
         milliseconds=milliseconds,
         ended_at=ended_at,
     )
+
+
+def lacks_reply(turn: Turn) -> bool:
+    """Return True for a turn that ended because the endpoint gave no reply, whatever the model did before."""
+    return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
 
 
 def is_refused(call: CallResult) -> bool:

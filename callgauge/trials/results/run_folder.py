@@ -8,6 +8,9 @@ from typing import Literal
 
 Decision = Literal["better", "worse", "alike", "go on", "not decided", "withheld"]
 
+NO_REPLY = "no_reply"
+"""The status of a trial for which the endpoint gave no reply."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:

@@ -29,7 +29,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
     path = folder / HOLDER
     with explain_full_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(folder, os.O_RDONLY)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,9 +44,11 @@ def hold_folder(folder: Path) -> Iterator[None]:
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         with explain_full_disk(path):
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(holder).encode(), 0)
-        yield
+            path.write_text(json.dumps(holder), encoding="utf-8")
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
     finally:
         os.close(handle)
 

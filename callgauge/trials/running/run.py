@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -18,8 +18,7 @@ from callgauge.gateway import Endpoint, Probe
 from callgauge.trials.planning.plan import EndpointPlan, Plan, TrialArm
 from callgauge.trials.planning.task import Task
 from callgauge.trials.results.ledger import read_ledger, read_looks, write_line
-from callgauge.trials.results.outcomes import NO_REPLY
-from callgauge.trials.results.run_folder import ArmLook, RunFolder, TrialOutcome
+from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, RunFolder, TrialOutcome
 from callgauge.trials.running.folder_holder import hold_folder
 from callgauge.trials.running.known_secrets import secrets_of
 from callgauge.trials.running.order import Block, make_blocks
@@ -46,6 +45,8 @@ from callgauge.trials.running.trial import ArmStoppedError, Trial, run_one, sess
 from callgauge.trials.running.trial_log import NoPrivacy, Privacy, read_saved_outcome
 from callgauge.trials.running.trial_tools import check_functions, list_definitions
 from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look, make_design
+from callgauge.trials.verdicts.report_files import report_run
+from callgauge.trials.verdicts.run_record import RunFolderError
 
 EndReason = Literal["done", "limit", "budget", "endpoint", "disk", "interrupted", "nothing"]
 _CODES: Mapping[EndReason, int] = {"done": 0, "nothing": 1, "interrupted": 130}
@@ -196,6 +197,9 @@ class _Run:
                 reason, sentence = "disk", str(full)
             finally:
                 await self._end_trials()
+        if self.outcomes:
+            with suppress(RunFolderError, OSError):  # `trial report` writes it again, and says what is wrong
+                report_run(self.folder.root)
         hide = self.files.secrets.hide
         return RunEnd(
             reason,
@@ -445,7 +449,7 @@ class _Run:
         seen = [one for one in self.outcomes.values() if one.task in reached]
         at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         found = [
-            one
+            replace(one, run=self.name)
             for one in look(self.design, seen, number, self.looks, at=at)
             if one.arm not in self.stopped_arms
         ]

@@ -15,7 +15,7 @@ from callgauge.trials.planning.task import Task
 from callgauge.trials.results.run_folder import RunFolder
 from callgauge.trials.running.known_secrets import hide_credentials
 from callgauge.trials.running.order import order_tasks
-from callgauge.trials.running.run_files import FolderError
+from callgauge.trials.running.run_files import FolderError, RunError
 from callgauge.trials.verdicts.looks import make_design, planned_boundaries
 from lenient import PARSER_VERSION, __version__
 
@@ -27,7 +27,7 @@ _FREE = ("callgauge_trial", "run", "created_at", "question", "budget", "hashes.p
 _DERIVED = ("tasks", "groups", "look_at", "boundaries")  # by the tasks and the measure, which are named
 
 
-class RunChangedError(Exception):
+class RunChangedError(RunError):
     """The plan is not the one that the run began with; `differences` name what is another."""
 
     def __init__(self, folder: RunFolder, differences: Sequence[str]) -> None:

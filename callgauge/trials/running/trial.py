@@ -15,7 +15,7 @@ from callgauge.trials.planning.plan import Plan, TrialArm
 from callgauge.trials.planning.safe_names import make_file_stem
 from callgauge.trials.planning.task import Task
 from callgauge.trials.results.checks import Verdict, check_turn
-from callgauge.trials.results.outcomes import outcome_of, price_of
+from callgauge.trials.results.outcomes import lacks_reply, outcome_of, price_of
 from callgauge.trials.results.run_folder import RunFolder, TrialOutcome
 from callgauge.trials.running.trial_log import Privacy, TrialLog
 from callgauge.trials.running.trial_tools import open_tools
@@ -112,7 +112,7 @@ async def run_one(
         repeat=trial.repeat,
         price=model.price,
         right=verdict.ok,
-        why=verdict.why,
+        why=None if verdict.why is None else privacy.clean_text(verdict.why),
         milliseconds=round((time.monotonic() - started) * 1000, 1),
         ended_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     )
@@ -122,7 +122,7 @@ async def run_one(
 async def _check(trial: Trial, turn: Turn) -> Verdict:
     """Return what the task's checks say. Those that run in a process of their own are waited for aside."""
     task, folder = trial.task, trial.plan.path.parent
-    if turn.failure is not None or task.expect is None:
+    if task.expect is None or lacks_reply(turn):
         return Verdict(None)
     if task.expect.check is None and task.expect.answer_matches is None:
         return check_turn(task, turn, folder=folder)

@@ -27,6 +27,10 @@ class Privacy(Protocol):
         """Return the words of a server without what looks like a secret."""
         ...
 
+    def clean_text(self, text: str) -> str:
+        """Return any other text as the run may keep it."""
+        ...
+
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
         """Return an event of a session log as the run may keep it."""
         ...
@@ -36,6 +40,9 @@ class NoPrivacy:
     """Leaves everything as it is."""
 
     def clean_server_text(self, text: str) -> str:
+        return text
+
+    def clean_text(self, text: str) -> str:
         return text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:

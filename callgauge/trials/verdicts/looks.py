@@ -223,7 +223,8 @@ def look(
         pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)
         its = [before for before in earlier if before.arm == arm]
         found.append(_look_at_arm(design, pairs, its, _open_look(design, number, arm, at), is_last=is_last))
-        p_values[arm] = _find_p(found[-1], its) if has_enough(measure, pairs) else 1.0
+        is_judged = has_enough(measure, pairs) and found[-1].decision != "withheld"
+        p_values[arm] = _find_p(found[-1], its) if is_judged else 1.0
     return tuple(_correct_for_arms(design, found, p_values) if is_last else found)
 
 

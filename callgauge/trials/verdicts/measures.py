@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import TrialOutcome
-
-NO_REPLY = "no_reply"
+from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from callgauge.stats.intervals import Z
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
+from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, Decision, TrialOutcome
 from callgauge.trials.verdicts.factors import FactorComparison, compare_factors
 from callgauge.trials.verdicts.looks import (
     ENDS,
@@ -27,7 +27,7 @@ from callgauge.trials.verdicts.looks import (
     repeated_interval,
     tasks_more,
 )
-from callgauge.trials.verdicts.measures import MEASURES, NO_REPLY, Counts, Measure, count_tasks
+from callgauge.trials.verdicts.measures import MEASURES, Counts, Measure, count_tasks
 from callgauge.trials.verdicts.run_record import RunRecord, count_whole_tasks, open_arms
 
 MOST_MISSES = 0.05
@@ -40,8 +40,9 @@ RunState = Literal["over", "not over"]
 class MeasuredDifference:
     """An arm − the reference, over the tasks that both have, in the unit of the measure.
 
-    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was held
-    against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look. `of`, `against`: the means over these tasks.
+    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was
+    held against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look.
+    `of`, `against`: the means over these tasks.
     """
 
     tasks: int

@@ -83,7 +83,8 @@ def detail_lines(report: Report) -> Iterator[str]:
         parts = [f"{arm.trials:,} trials", f"{arm.calls:,} calls"]
         parts += [f"{arm.missing:,} without a reply"] * bool(arm.missing)
         parts += [f"{arm.misses:,} without a recorded answer"] * bool(arm.misses)
-        parts += [f"{arm.tokens:,} tokens"] * (arm.tokens is not None)
+        if arm.tokens is not None:
+            parts.append(f"{arm.tokens:,} tokens")
         parts.append("cost not known" if arm.cost is None else f"{_money(arm.cost)} USD")
         if arm.per_right is not None:
             parts.append(f"{_money(arm.per_right)} USD a right answer")
