@@ -42,7 +42,7 @@ OURS = {
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
     # Tasks of stored calls are made as the pages export them: by the same metrics, with the same reasons.
-    "callgauge.cli.trial_tasks": (
+    "callgauge.cli.trials.tasks": (
         "callgauge.cli", "callgauge.dashboard.metrics", "callgauge.dashboard.testsets",
         "callgauge.dashboard.wording", "ingest", "lenient",
     ),
@@ -139,7 +139,7 @@ ORDER = {
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli/trials", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from callgauge.cli import trial_check, trial_report, trial_run, trial_tasks
+from callgauge.cli import trial_check, trial_report, trial_run
+from callgauge.cli.trials import tasks
 
 trial = typer.Typer(
     name="trial",
@@ -16,7 +17,7 @@ for command in (
     trial_run.probe,
     trial_run.run,
     trial_report.report,
-    trial_tasks.tasks,
+    tasks.tasks,
     trial_run.demo,
 ):
     trial.command()(command)
