@@ -35,7 +35,7 @@ OURS = {
     "callgauge": ("callgauge",),
     "callgauge.cli": (
         "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.recorder",
-        "callgauge.trials", "ingest", "lenient",
+        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -91,7 +91,7 @@ THIRD_PARTY = {
     "httpx2": ("callgauge.gateway.endpoint", "callgauge.recorder.proxy"),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding", "callgauge.trials.planning.foreign_tasks"),
-    "starlette": ("callgauge.recorder", "callgauge.server"),
+    "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command",),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
@@ -131,8 +131,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
-        "recorder",
+        "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
+        "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
