@@ -1,4 +1,4 @@
-"""What a run of trials leaves out of its files: secrets in the words of servers, and with --redact all else."""
+"""What a run of trials leaves out of its files: secrets in what servers say; with --redact, in all texts."""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many tas
 Anew = Annotated[bool, typer.Option("--anew", help="Begin another run, whatever there is.")]
 Redact = Annotated[
     bool,
-    typer.Option("--redact", help="Write logs without secrets and personal data, as `ingest --redact` stores."),
+    typer.Option(
+        "--redact", help="Write logs without secrets and personal data, as `ingest --redact` stores."
+    ),
 ]
 
 
@@ -94,7 +96,6 @@ def demo(
     or the tasks in DIR, and run it again: what differs begins another run.
     """
     from callgauge.trials.demo import PLAN, toy_port, write_demo
-    from callgauge.trials.running.run_lock import RunChangedError
     from callgauge.trials.toy_model import serve_toy
 
     store = folder / "store"
@@ -112,10 +113,7 @@ def demo(
         except OSError as problem:
             _fail(f"the demo cannot begin in {folder}: {problem.strerror or problem}", _WRONG_USE)
         render.print_message(f"toy models, {len(plan.arms)} arms, {len(tasks)} tasks: {folder / PLAN}")
-        try:
-            end = _run_plan(plan, tasks, folder / "runs", store)
-        except RunChangedError:
-            end = _run_plan(plan, tasks, folder / "runs", store, is_new=True)
+        end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
         from callgauge.cli.main import serve as serve_store
@@ -150,13 +148,18 @@ def _run_plan(
     *,
     limit: int | None = None,
     is_new: bool = False,
+    may_change: bool = False,
     redacts: bool = False,
 ) -> RunEnd:
-    """Run a plan with its progress shown. Exits with a message where it cannot begin."""
+    """Run a plan with its progress shown; with `may_change` one that changed begins another run.
+
+    Exits with a message where it cannot begin.
+    """
     from callgauge.cli.trial_publishing import Publisher
     from callgauge.trials.running.run import run_trial
     from callgauge.trials.running.run_files import FolderError, RunError
     from callgauge.trials.running.run_folders import find_folder
+    from callgauge.trials.running.run_lock import RunChangedError
 
     try:
         folder = find_folder(plan, out, is_new=is_new)
@@ -184,6 +187,10 @@ def _run_plan(
             return end
     except FolderError as problem:
         _fail(str(problem), _STOPPED)
+    except RunChangedError as problem:
+        if not may_change:
+            _fail(str(problem), _WRONG_USE)
+        return _run_plan(plan, tasks, out, store, limit=limit, is_new=True, redacts=redacts)
     except RunError as problem:
         _fail(str(problem), _WRONG_USE)
 

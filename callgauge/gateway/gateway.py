@@ -49,10 +49,10 @@ class Gateway:
     from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe
     before the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it,
     else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one
-    file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`; `extra_body` is
-    laid over every request. `meta` are further fields of the log's `session_start`. `adds_template` False
-    leaves the prompt alone with native tools. `judge` is called with every turn before its end is logged, and
-    returns further fields of the log's `turn_end` (`verdict`, `cost`).
+    file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`;
+    `extra_body` is laid over every request. `meta` are further fields of the log's `session_start`.
+    `adds_template` False leaves the prompt alone with native tools. `judge` is called with every turn before
+    its end is logged, and returns further fields of the log's `turn_end` (`verdict`, `cost`).
     """
 
     endpoint: Endpoint

@@ -23,7 +23,7 @@ _PLAN = """# Made by `callgauge trial demo`. Change it, or the files beside it, 
 # The "models" are toys that answer on this machine: scripts whose slips are drawn from a seed.
 
 name = "demo: does a better definition help?"
-question = "Do fewer calls get refused when the definition says how a date is written and which states there are?"
+question = "Are fewer calls refused when the definition says how dates and states are written?"
 
 [measure]
 primary = "refused"        # calls that a tool cannot be run on

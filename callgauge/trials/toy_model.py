@@ -148,7 +148,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         try:
-            answer, status = answer_chat(json.loads(self.rfile.read(int(self.headers["Content-Length"])))), 200
+            answer, status = (
+                answer_chat(json.loads(self.rfile.read(int(self.headers["Content-Length"])))),
+                200,
+            )
         except (ValueError, KeyError, TypeError) as problem:
             answer, status = {"error": {"message": f"the toy cannot read this: {problem!r}"}}, 400
         content = json.dumps(answer).encode()

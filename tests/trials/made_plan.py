@@ -53,9 +53,7 @@ UNKNOWN = Capabilities()
 def make_plan(folder: Path, *, arms: Sequence[str] = ("careful", "sloppy"), **changes: Any) -> Plan:
     """A plan with one endpoint and a model for each arm, which has the model's name."""
     price = TokenPrice(input=1.0, output=4.0, cached=0.5)
-    models = {
-        name: ModelPlan(name, "local", name, {"max_tokens": 100}, price, KNOWN) for name in arms
-    }
+    models = {name: ModelPlan(name, "local", name, {"max_tokens": 100}, price, KNOWN) for name in arms}
     plan = Plan(
         path=folder / "plan.toml",
         name="careful or sloppy",
@@ -120,8 +118,6 @@ def opened_by(brain: Brain, **options: Any) -> Callable[[EndpointPlan], Endpoint
     return lambda one: BrainEndpoint(brain, one.wire, concurrency=one.concurrency, **options)
 
 
-def go(
-    plan: Plan, tasks: tuple[Task, ...], folder: Path, brain: Brain | None = None, **words: Any
-) -> RunEnd:
+def go(plan: Plan, tasks: tuple[Task, ...], folder: Path, brain: Brain | None = None, **words: Any) -> RunEnd:
     words.setdefault("opened", opened_by(brain or weather_brain({"sloppy": 0.7})))
     return run(run_trial(plan, tasks, folder, **words))

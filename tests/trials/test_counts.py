@@ -1,4 +1,4 @@
-"""The ledger's counts are those that a load finds in the session logs, arm by arm, whatever the model does."""
+"""The ledger's counts are those that a load finds in the session logs, whatever the model does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tests.store.night import ask
 from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
 
 _TURNS = """
-    SELECT t.arm, s.task, s.repeat_no::INT, t.recorded_status AS status, t.recorded_ok AS ok, t.verdict_reason AS why,
+    SELECT t.arm, s.task, s.repeat_no::INT, t.recorded_status AS status, t.recorded_ok AS ok,
+           t.verdict_reason AS why,
            t.input_tokens, t.output_tokens, t.counted_cached AS cached, t.cost
     FROM turns AS t JOIN sessions AS s USING (session_id) WHERE NOT t.duplicate AND t.arm IS NOT NULL
 """
@@ -43,11 +44,14 @@ def wild_brain(asked: Asked) -> Emitted:
         Emitted(calls=[("get_weather", json.dumps({"town": city}))]),
         Emitted(calls=[("get_weather", "the weather, please")]),
         Emitted(calls=[("get_wether", good)]),
-        Emitted(calls=[("get_weather", good), ("get_weather", '{"city": 5, "days": "x"}'), ("get_weather", "")]),
+        Emitted(
+            calls=[("get_weather", good), ("get_weather", '{"city": 5, "days": "x"}'), ("get_weather", "")]
+        ),
         Emitted(text=f'<tool_call>{{"name": "get_weather", "arguments": {good}}}</tool_call>'),
         Emitted(text=f'```json\n{{"tool": "get_weather", "arguments": {good}}}\n```'),
         Emitted(
-            status=400, body={"error": {"code": "tool_use_failed", "failed_generation": f"get_weather({good}"}}
+            status=400,
+            body={"error": {"code": "tool_use_failed", "failed_generation": f"get_weather({good}"}},
         ),
         Emitted(
             status=500, body={"error": f"error parsing tool call: raw='{good[:-2]}', err=unexpected end"}
@@ -107,5 +111,7 @@ def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> Non
         assert ((one.input_tokens or 0), (one.output_tokens or 0)) == ((read or 0), (written or 0)), key
         assert (one.cached_tokens or 0) == (cached or 0), key
         assert one.cost == pytest.approx(cost) if one.cost is not None else cost is None, key
-    totals = [sum(getattr(one, name) for one in end.outcomes) for name in ("calls", "refused", "mended", "misses")]
+    totals = [
+        sum(getattr(one, name) for one in end.outcomes) for name in ("calls", "refused", "mended", "misses")
+    ]
     assert min(totals) > 20, "the model does everything often enough for a test"

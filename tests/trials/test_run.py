@@ -123,9 +123,7 @@ def test_trials_without_a_reply_are_counted_and_asked_again(tmp_path: Path) -> N
 
 
 def test_an_endpoint_that_is_gone_stops_the_arm_after_some_trials(tmp_path: Path) -> None:
-    end = go(
-        make_plan(tmp_path), make_tasks(30), tmp_path / "r.1", lambda _: Emitted(status=503, body={})
-    )
+    end = go(make_plan(tmp_path), make_tasks(30), tmp_path / "r.1", lambda _: Emitted(status=503, body={}))
     assert end.reason == "nothing"
     assert len(end.outcomes) < 20
     assert "trials in a row had no reply" in end.stopped_arms["careful"]
@@ -330,3 +328,16 @@ def test_a_cancelled_run_leaves_whole_trials_only(tmp_path: Path) -> None:
     ended = read_ledger(tmp_path / "r.1" / "ledger.jsonl")
     assert 4 <= len(ended) < 40
     assert go(plan, make_tasks(20), tmp_path / "r.1", weather_brain()).reason == "done"
+
+
+def test_a_run_that_is_done_asks_nothing_more(tmp_path: Path) -> None:
+    plan, tasks = make_plan(tmp_path), make_tasks(4)
+    first = go(plan, tasks, tmp_path / "r.1")
+    asked: list[Asked] = []
+
+    def brain(one: Asked) -> Emitted:
+        asked.append(one)
+        return Emitted("?")
+
+    again = go(plan, tasks, tmp_path / "r.1", brain)
+    assert (again.reason, set(again.outcomes), asked) == ("done", set(first.outcomes), [])

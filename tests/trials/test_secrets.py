@@ -15,11 +15,13 @@ from callgauge.cli.trial_privacy import RunPrivacy, find_keys
 from callgauge.gateway import ChatMessage, RecordedAnswer
 from callgauge.trials.planning.task import Task
 from callgauge.trials.running.known_secrets import KnownSecrets, secrets_of
+from ingest.pipeline.load import load
 from tests.gateway.served.brain import Asked, Emitted
+from tests.store.night import ask
 from tests.trials.made_plan import UNKNOWN, city_of, go, make_plan, make_tasks, opened_by
 
 CANARY = 'sk-canary-"7f3a"/0123456789+abc'
-PASSWORD = "canary-password-9876"
+PASSWORD = "canary-password-9876"  # noqa: S105 of nobody
 
 
 def leaking_brain(asked: Asked) -> Emitted:
@@ -37,7 +39,9 @@ def leaking_brain(asked: Asked) -> Emitted:
     if step:
         return Emitted(f"It was {CANARY} and {PASSWORD}.")
     arguments = json.dumps({"city": CANARY, "days": PASSWORD})
-    return Emitted(f"I call with {CANARY}", calls=[("get_weather", arguments), (CANARY, json.dumps(arguments))])
+    return Emitted(
+        f"I call with {CANARY}", calls=[("get_weather", arguments), (CANARY, json.dumps(arguments))]
+    )
 
 
 @pytest.fixture
@@ -129,9 +133,6 @@ def test_what_servers_say_goes_through_the_patterns_of_ingest(tmp_path: Path) ->
 
 
 def test_redacted_logs_keep_what_a_load_counts(tmp_path: Path) -> None:
-    from ingest.pipeline.load import load
-    from tests.store.night import ask
-
     def brain(asked: Asked) -> Emitted:
         if asked.last.role == "tool":
             return Emitted("Written to ada@example.org.")

@@ -100,9 +100,7 @@ def open_endpoint(plan: EndpointPlan) -> Endpoint:
             f"endpoints.{plan.name}.key names {plan.key_variable}, and the environment has no such variable"
         )
     try:
-        return Endpoint(
-            plan.url, wire=plan.wire, key=key, server=plan.server, concurrency=plan.concurrency
-        )
+        return Endpoint(plan.url, wire=plan.wire, key=key, server=plan.server, concurrency=plan.concurrency)
     except ValueError as problem:
         raise RunError(f"endpoints.{plan.name}: {problem}") from None
 
@@ -300,7 +298,9 @@ class _Run:
         await self._end_trials(cancel=False)
         return self._find_trouble() or self._conclude()
 
-    def _find_end(self, block: Block, left: Sequence[tuple[str, int]], begun: int) -> tuple[EndReason, str] | None:
+    def _find_end(
+        self, block: Block, left: Sequence[tuple[str, int]], begun: int
+    ) -> tuple[EndReason, str] | None:
         """Return why no further block begins, None where one may."""
         if (end := self._find_trouble()) is not None:
             return end
@@ -310,10 +310,8 @@ class _Run:
             return "limit", f"--limit {self.limit}: so many tasks were asked; run again to go on"
         firsts = [self.spending.expected(arm, self._first_request(arm, block.task)) for arm, _ in left]
         if (cap := self.spending.reached_cap(firsts)) is not None:
-            done = self._count_tasks()
-            return "budget", (
-                f"{cap}; {done} of {len(self.ordered)} tasks are done. Raise it in the plan and run again to go on"
-            )
+            done = f"{self._count_tasks()} of {len(self.ordered)} tasks are done"
+            return "budget", f"{cap}; {done}. Raise it in the plan and run again to go on"
         return None
 
     def _find_trouble(self) -> tuple[EndReason, str] | None:

@@ -111,7 +111,9 @@ def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[
     told = []
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name) and not _is_below(name, _FREE):
-            what = _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
+            what = (
+                _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
+            )
             if what is not None:
                 told.append(f"{what}{_name_part(name)} changed")
             elif not _is_below(name, _DERIVED):
@@ -140,10 +142,10 @@ def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
     """Yield the leaves of an object with their paths; lists of objects by the `name` of each."""
     for name, item in value.items():
         path = f"{prefix}{name}"
-        if isinstance(item, list) and item and all(isinstance(one, dict) and "name" in one for one in item):
-            item = {str(one["name"]): one for one in item}
-        if isinstance(item, Mapping) and item:
-            yield from _flatten(item, f"{path}.")
+        is_named = isinstance(item, list) and all(isinstance(one, dict) and "name" in one for one in item)
+        parts = {str(one["name"]): one for one in item} if is_named else item
+        if isinstance(parts, Mapping) and parts:
+            yield from _flatten(parts, f"{path}.")
         elif item not in ({}, []):
             yield path, item
 

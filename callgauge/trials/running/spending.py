@@ -33,13 +33,16 @@ class Amount(NamedTuple):
         return Amount(max(self.cost, other.cost), max(self.tokens, other.tokens))
 
 
+NOTHING = Amount()
+
+
 @dataclass(slots=True, eq=False)
 class TrialAccount:
     """One trial under way: what it is expected to cost at most, what it has cost, what is being asked."""
 
     reserved: Amount
-    booked: Amount = Amount()
-    in_flight: Amount = Amount()
+    booked: Amount = NOTHING
+    in_flight: Amount = NOTHING
 
     @property
     def outstanding(self) -> Amount:
@@ -56,7 +59,7 @@ class Spending:
     files: RunFiles
     path: Path
     clock: Clock
-    spent: Amount = Amount()
+    spent: Amount = NOTHING
     earlier_seconds: float = 0.0
     _open: list[TrialAccount] = field(default_factory=list)
     _dearest: dict[str, Amount] = field(default_factory=dict)
