@@ -32,6 +32,9 @@ Signature = Annotated[
 ToolName = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only calls of this tool.")]
 Session = Annotated[str | None, typer.Option(metavar="ID", help="Only calls of this session.")]
 Model = Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this model.")]
+TrialRun = Annotated[
+    str | None, typer.Option("--run", metavar="NAME", help="Calls of this run of trials; otherwise of none.")
+]
 Layers = Annotated[
     list[FaultLayer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
 ]
@@ -82,6 +85,7 @@ def tasks(
     tool: ToolName = None,
     session: Session = None,
     model: Model = None,
+    run: TrialRun = None,
     layer: Layers = None,
     failed: Failed = False,
     limit: Limit = _MOST,
@@ -95,13 +99,14 @@ def tasks(
 
     Says which calls are left out, and why. Exits with 1 when no call becomes a task.
     """
-    if not (failed or layer or signature or tool or session):
-        _fail("say which calls: --failed, --signature, --tool, --layer or --session", _WRONG_USE)
+    if not (failed or layer or signature or tool or session or run):
+        _fail("say which calls: --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE)
     wanted = {
         "signature": signature,
         "tool": tool,
         "session": session,
         "model": model,
+        "runs": [run] if run else None,
         "layers": [one.value for one in layer] if layer else None,
     }
     given = _read_definitions(tools)

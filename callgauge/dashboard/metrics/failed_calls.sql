@@ -3,7 +3,8 @@
 -- unit: call ids, the newest first
 SELECT call_id, fault_layer
 FROM tool_calls
-WHERE fault_layer IS NOT NULL AND NOT coalesce(duplicate, false)
+WHERE {filters: trials}
+  AND fault_layer IS NOT NULL AND NOT coalesce(duplicate, false)
   AND ($tool IS NULL OR tool = $tool) AND ($model IS NULL OR model = $model)
   AND ($signature IS NULL OR starts_with(signature_id, $signature))
   AND ($session IS NULL OR session_id = $session)
