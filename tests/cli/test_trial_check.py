@@ -75,8 +75,7 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
         "  1 task × 2 arms × 2 repeats = 4 trials",
         "  about 8 requests, at most 32, and up to 3 of the probe",
         "  not known: add expected_rate to [measure], or name a store that knows the model with --store",
-        "    warning: parameter_description_missing: "
-        "search_orders $.customer: A parameter has no description.",
+        "    search_orders      55",
         "  - the environment has no LOCAL_KEY, the key of endpoint local",
     ):
         assert line in found.stdout.split("\n")
