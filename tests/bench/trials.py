@@ -1,4 +1,4 @@
-"""A trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates of refused calls.
+"""A trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
 
 Prints what was scripted, what the run measured and said, and how many trials a second it ran.
 """

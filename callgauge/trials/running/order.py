@@ -10,7 +10,7 @@ from callgauge.trials.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TaskBlock:
     """One task with the trials of all arms, in the order in which they begin: (arm's name, repeat from 0)."""
 
     number: int
@@ -25,9 +25,9 @@ def order_tasks(ids: Sequence[str], seed: int) -> list[str]:
     return ordered
 
 
-def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[Block]:
+def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[TaskBlock]:
     """Yield a block for each task, numbered from 1; its trials are in an order seeded by plan and task."""
     for number, task in enumerate(ordered, 1):
         trials = [(arm.name, repeat) for repeat in range(plan.run.repeats) for arm in plan.arms]
         random.Random(f"{plan.run.seed} {task}").shuffle(trials)  # noqa: S311 no secret
-        yield Block(number, task, tuple(trials))
+        yield TaskBlock(number, task, tuple(trials))

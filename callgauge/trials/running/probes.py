@@ -10,7 +10,7 @@ from callgauge.gateway import Endpoint, Probe, probe_model
 from callgauge.gateway.capabilities import read_capabilities
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.running.run_files import RunFiles
-from callgauge.trials.running.trial_log import Privacy, TrialLog
+from callgauge.trials.running.trial_log import LogPrivacy, TrialLog
 
 FULL_QUESTIONS = 5  # to the JSON fallback, of a full probe
 
@@ -23,7 +23,7 @@ async def ask_probe(plan: Plan, model: str, endpoint: Endpoint, *, is_full: bool
 
 
 def save_probe(
-    files: RunFiles, path: Path, run: str, plan: Plan, model: str, probe: Probe, privacy: Privacy
+    files: RunFiles, path: Path, run: str, plan: Plan, model: str, probe: Probe, privacy: LogPrivacy
 ) -> None:
     """Append a probe as a session of its own. Raises FolderError."""
     its, endpoint = plan.models[model], plan.endpoints[plan.models[model].endpoint]

@@ -21,7 +21,7 @@ from callgauge.trials.results.ledger import read_ledger, read_looks, write_line
 from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, RunFolder, TrialOutcome
 from callgauge.trials.running.folder_holder import hold_folder
 from callgauge.trials.running.known_secrets import secrets_of
-from callgauge.trials.running.order import Block, make_blocks
+from callgauge.trials.running.order import TaskBlock, make_blocks
 from callgauge.trials.running.probes import ask_probe, read_probes, save_probe
 from callgauge.trials.running.request_meter import REPLY_TOKENS, TrialMeter, worst_amount
 from callgauge.trials.running.request_rates import Clock, EndpointRates
@@ -41,8 +41,8 @@ from callgauge.trials.running.run_lock import (
     write_lock,
 )
 from callgauge.trials.running.spending import Amount, Spending, TrialAccount
-from callgauge.trials.running.trial import ArmStoppedError, Trial, run_one, session_path
-from callgauge.trials.running.trial_log import NoPrivacy, Privacy, read_saved_outcome
+from callgauge.trials.running.trial import ArmStoppedError, ArmTrial, run_one, session_path
+from callgauge.trials.running.trial_log import LogPrivacy, NoPrivacy, read_saved_outcome
 from callgauge.trials.running.trial_tools import check_functions, list_definitions
 from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look, make_design
 from callgauge.trials.verdicts.report_files import report_run
@@ -114,7 +114,7 @@ async def run_trial(
     stop: Callable[[], bool] = lambda: False,
     on_progress: OnProgress = lambda _now: None,
     on_write: OnWrite = ignore_write,
-    privacy: Privacy | None = None,
+    privacy: LogPrivacy | None = None,
     clock: Clock | None = None,
     opened: OpenEndpoint = open_endpoint,
 ) -> RunEnd:
@@ -124,7 +124,7 @@ async def run_trial(
     Raises RunError, RunChangedError and FolderError before anything is asked; later trouble is in the result.
     """
     with hold_folder(folder):
-        run = _Run(plan, tasks, RunFolder(folder), clock or Clock(), privacy or NoPrivacy(), on_write)
+        run = _RunUnderWay(plan, tasks, RunFolder(folder), clock or Clock(), privacy or NoPrivacy(), on_write)
         run.limit, run.stop, run.on_progress = limit, stop, on_progress
         return await run.run(opened)
 
@@ -144,14 +144,14 @@ async def probe_models(
 
 
 @dataclass(slots=True)
-class _Run:
+class _RunUnderWay:
     """A run under way: its files, what has ended, and what is still to be asked."""
 
     plan: Plan
     tasks: Sequence[Task]
     folder: RunFolder
     clock: Clock
-    privacy: Privacy
+    privacy: LogPrivacy
     on_write: OnWrite
     limit: int | None = None
     stop: Callable[[], bool] = lambda: False
@@ -299,7 +299,7 @@ class _Run:
         return self._find_trouble() or self._conclude()
 
     def _find_end(
-        self, block: Block, left: Sequence[tuple[str, int]], begun: int
+        self, block: TaskBlock, left: Sequence[tuple[str, int]], begun: int
     ) -> tuple[EndReason, str] | None:
         """Return why no further block begins, None where one may."""
         if (end := self._find_trouble()) is not None:
@@ -354,7 +354,7 @@ class _Run:
         if self.trouble is not None or self.stop() or arm in self.stopped_arms:
             room.release()
             return
-        trial = Trial(self.plan, self._arms[arm], self._by_id[task], repeat, self.name, self.folder)
+        trial = ArmTrial(self.plan, self._arms[arm], self._by_id[task], repeat, self.name, self.folder)
         account = self.spending.open_trial(arm, self._first_request(arm, task))
         asking = asyncio.create_task(self._run_trial(trial, endpoint, account))
         self._under_way.add(asking)
@@ -368,7 +368,7 @@ class _Run:
 
         asking.add_done_callback(end)
 
-    async def _run_trial(self, trial: Trial, endpoint: str, account: TrialAccount) -> None:
+    async def _run_trial(self, trial: ArmTrial, endpoint: str, account: TrialAccount) -> None:
         arm = trial.arm
         price = self.plan.models[arm.model].price
         meter = TrialMeter(self.spending, account, self.rates[endpoint], price)

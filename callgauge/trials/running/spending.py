@@ -128,10 +128,8 @@ class Spending:
                 f"cost ${wanted.cost:.4f}"
             )
         if cap.tokens is not None and total.tokens > cap.tokens:
-            return (
-                f"budget.tokens: {self.spent.tokens:,.0f} of {cap.tokens:,} are used, and the next task could "
-                f"use {wanted.tokens:,.0f}"
-            )
+            used = f"{self.spent.tokens:,.0f} of {cap.tokens:,} are used"
+            return f"budget.tokens: {used}, and the next task could use {wanted.tokens:,.0f}"
         return None
 
     def _write(self, told: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from callgauge.trials.planning.task import Task
 from callgauge.trials.results.checks import Verdict, check_turn
 from callgauge.trials.results.outcomes import lacks_reply, outcome_of, price_of
 from callgauge.trials.results.run_folder import RunFolder, TrialOutcome
-from callgauge.trials.running.trial_log import Privacy, TrialLog
+from callgauge.trials.running.trial_log import LogPrivacy, TrialLog
 from callgauge.trials.running.trial_tools import open_tools
 
 _CHECKED_BY = "callgauge-trial"
@@ -26,7 +26,7 @@ _STOPPING = frozenset((401, 403, 404))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ArmTrial:
     """One trial of a run, with what it needs of the run."""
 
     plan: Plan
@@ -57,7 +57,7 @@ class ArmStoppedError(Exception):
 
 
 async def run_one(
-    trial: Trial, endpoint: Endpoint, probe: Probe | None, privacy: Privacy
+    trial: ArmTrial, endpoint: Endpoint, probe: Probe | None, privacy: LogPrivacy
 ) -> tuple[TrialOutcome, TrialLog]:
     """Run one trial to its end and return what it came to, with its log, which is not written yet.
 
@@ -119,7 +119,7 @@ async def run_one(
     return outcome, log
 
 
-async def _check(trial: Trial, turn: Turn) -> Verdict:
+async def _check(trial: ArmTrial, turn: Turn) -> Verdict:
     """Return what the task's checks say. Those that run in a process of their own are waited for aside."""
     task, folder = trial.task, trial.plan.path.parent
     if task.expect is None or lacks_reply(turn):
@@ -134,7 +134,7 @@ def _own_prompt(task: Task) -> str:
     return "\n\n".join(one.text for one in task.messages if one.role == "system")
 
 
-def _find_stop(trial: Trial, turn: Turn) -> str | None:
+def _find_stop(trial: ArmTrial, turn: Turn) -> str | None:
     """Return why no further trial of this arm is of use, in one sentence; None where it may be."""
     failure = turn.failure
     if failure is None:

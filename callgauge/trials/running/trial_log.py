@@ -20,7 +20,7 @@ TRIAL_END = "trial_end"
 """The event after `session_end`: its meta holds the ledger's line, of which a lost one is made again."""
 
 
-class Privacy(Protocol):
+class LogPrivacy(Protocol):
     """What is left out of the files of a run, besides its keys."""
 
     def clean_server_text(self, text: str) -> str:
@@ -52,7 +52,7 @@ class NoPrivacy:
 class TrialLog(SessionLog):
     """A session log in memory; `save` writes it under its name at once."""
 
-    def __init__(self, path: Path, session_id: str, privacy: Privacy) -> None:
+    def __init__(self, path: Path, session_id: str, privacy: LogPrivacy) -> None:
         super().__init__(path, session_id)
         self._privacy = privacy
         self._lines: list[bytes] = []
