@@ -258,8 +258,8 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
-app.add_typer(trial_commands.trial)
 app.command()(record_command.record)
+app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,

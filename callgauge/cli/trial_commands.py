@@ -5,11 +5,19 @@ from __future__ import annotations
 import typer
 
 from callgauge.cli import trial_check, trial_report, trial_run
+from callgauge.cli.trials import tasks
 
 trial = typer.Typer(
     name="trial",
     help="Trials: models, prompts and definitions held against each other.",
     no_args_is_help=True,
 )
-for command in (trial_check.check, trial_run.probe, trial_run.run, trial_report.report, trial_run.demo):
+for command in (
+    trial_check.check,
+    trial_run.probe,
+    trial_run.run,
+    trial_report.report,
+    tasks.tasks,
+    trial_run.demo,
+):
     trial.command()(command)

@@ -99,6 +99,15 @@ def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> N
     assert len(sheet_of(app, "Calls that read otherwise")) == 6
 
 
+def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
+    app = run(opened(PAGE, replay_policy="strict"))
+    app.selectbox(key="replay_testset_shape").select("trial").run()
+    app.button(key="replay_testset_prepare").click().run()
+    assert not app.exception
+    assert "No task." in said(app)
+    assert "the log keeps no text of the user" in said(app)
+
+
 def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replayed: Path) -> None:
     app = run(opened(PAGE, refuse="string_literal_converted_to_integer"))
     assert verdict(app) == (

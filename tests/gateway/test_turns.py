@@ -17,6 +17,7 @@ from callgauge.gateway import (
     Call,
     CallSource,
     Capabilities,
+    ChatMessage,
     Gateway,
     Limits,
     Prompt,
@@ -376,6 +377,35 @@ def test_a_conversation_goes_on_over_turns() -> None:
         "assistant",
         "user",
     ]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_turn_goes_on_after_a_tools_result(wire: str, tmp_path: Path) -> None:
+    past = [
+        ChatMessage("user", "What did Acme order?"),
+        ChatMessage("assistant", calls=(Call("call_a", *GOOD),)),
+        ChatMessage("tool", "Acme has 3 orders.", call_id="call_a", name="search_orders"),
+    ]
+
+    endpoint = BrainEndpoint(script(DONE), wire)
+
+    async def go_on() -> Turn:
+        async with Gateway(
+            endpoint, TOOLS, "m", capabilities=NATIVE, log=tmp_path, session_id="s"
+        ) as gateway:
+            gateway.history += past
+            return await gateway.run(None)
+
+    turn = run(go_on())
+    assert (turn.status, turn.answer) == ("ok", "All done.")
+    [asked] = endpoint.asked
+    assert [one.role for one in asked.messages if one.role != "system"] == ["user", "assistant", "tool"]
+    assert "Acme has 3 orders." in asked.last.text
+    events = read_log(tmp_path)
+    assert [event["type"] for event in events] == [
+        "session_start", "turn_start", "assistant", "final", "turn_end", "session_end",
+    ]  # fmt: skip
+    assert events[1]["content"] == "What did Acme order?"
 
 
 # --- the log

@@ -158,6 +158,7 @@ class Plan:
     servers: Mapping[str, ServerPlan]
     arms: tuple[TrialArm, ...]
     tasks_path: Path
+    tasks_format: str | None = None
     text: str = ""
 
     @property

@@ -1,0 +1,1 @@
+"""Commands of `callgauge trial` that make files."""
