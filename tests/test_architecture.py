@@ -47,7 +47,7 @@ OURS = {
         "callgauge.dashboard.wording", "ingest", "lenient",
     ),
     # What a trial needs is planned from the rates of the pages, as they count them.
-    "callgauge.cli.trial_history": (
+    "callgauge.cli.trials.history": (
         "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
     ),
     "callgauge.cli.render": (

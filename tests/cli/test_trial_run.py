@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from callgauge.cli.trial_commands import trial
+from callgauge.cli.trials.commands import trial
 from callgauge.trials.results.ledger import read_ledger
 from callgauge.trials.toy_model import serve_toy
 from tests.event_loops import call_apart

@@ -1,1 +1,1 @@
-"""Commands of `callgauge trial` that make files."""
+"""The commands `callgauge trial …`: one module a command, and what several of them need."""

@@ -175,7 +175,7 @@ def read_batches(
 def read_rows(
     connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
 ) -> list[dict[Any, Any]]:
-    """Return the rows of metric `name` as dicts, for a process that does without pandas. Raises MetricError."""
+    """Return the rows of metric `name` as dicts, where pandas is not wanted. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         cursor = _execute(connection, name, given)
         names = [column[0] for column in cursor.description or ()]

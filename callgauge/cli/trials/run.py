@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.trial_plans import PlanFile, load_plan
+from callgauge.cli.trials.plans import PlanFile, load_plan
 
 if TYPE_CHECKING:
-    from callgauge.cli.trial_privacy import RunPrivacy
-    from callgauge.cli.trial_publishing import Publisher
+    from callgauge.cli.trials.privacy import RunPrivacy
+    from callgauge.cli.trials.publishing import Publisher
     from callgauge.trials.planning.plan import Plan
     from callgauge.trials.planning.task import Task
     from callgauge.trials.running.run import RunEnd
@@ -122,7 +122,7 @@ def demo(
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
-        from callgauge.cli.trial_publishing import CALLGAUGE, child_environment
+        from callgauge.cli.trials.publishing import CALLGAUGE, child_environment
 
         command = [*CALLGAUGE, "serve", "--store", str(store), "--port", str(port)]
         os.execve(sys.executable, command, child_environment())  # noqa: S606 - no shell is the point
@@ -144,7 +144,7 @@ def _run_plan(
 
     Exits with a message where it cannot begin.
     """
-    from callgauge.cli.trial_publishing import Publisher
+    from callgauge.cli.trials.publishing import Publisher
     from callgauge.trials.running.run import run_trial
     from callgauge.trials.running.run_files import FolderError, RunError
     from callgauge.trials.running.run_folders import find_folder
@@ -186,7 +186,7 @@ def _run_plan(
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
     """Return what a run leaves out. The placeholders of --redact are those of the store, if it has a key."""
-    from callgauge.cli.trial_privacy import RunPrivacy
+    from callgauge.cli.trials.privacy import RunPrivacy
     from ingest.privacy.placeholder_key import KEY, read_or_make_key
 
     if not redacts:

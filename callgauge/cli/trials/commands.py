@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from callgauge.cli import trial_check, trial_report, trial_run
-from callgauge.cli.trials import tasks
+from callgauge.cli.trials import check, report, run, tasks
 
 trial = typer.Typer(
     name="trial",
@@ -13,11 +12,11 @@ trial = typer.Typer(
     no_args_is_help=True,
 )
 for command in (
-    trial_check.check,
-    trial_run.probe,
-    trial_run.run,
-    trial_report.report,
+    check.check,
+    run.probe,
+    run.run,
+    report.report,
     tasks.tasks,
-    trial_run.demo,
+    run.demo,
 ):
     trial.command()(command)
