@@ -7,6 +7,7 @@ import os
 import runpy
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -79,6 +80,7 @@ def chat(
     Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 when the last turn failed.
     """
     from callgauge.gateway import Gateway
+    from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
     offered = _read_tools(tools) if tools is not None else []
     opened = _open_endpoint(endpoint, wire, key, server)
@@ -104,6 +106,8 @@ def chat(
                 render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
             for line in _read_lines():
                 turn = await gateway.run(line)
+                if gateway.used_strategy == "json_fallback" and gateway.turns == 1:
+                    render.print_message(FALLBACK_IS_DEPRECATED)
                 print("\n".join(render.turn_lines(turn)), flush=True)
                 is_ok = turn.status == "ok"
         return is_ok
@@ -123,26 +127,41 @@ def probe(
     json_questions: Annotated[
         int, typer.Option("--json-questions", min=0, max=50, help="How often the JSON fallback is tried.")
     ] = 5,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Ask for strict definitions, answers by a JSON Schema and seeds as well."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Find out what models and their server can do with tools: a few short questions each.
 
-    Exits with 1 when a server was not reached.
+    The cost is that of our price list on this day. Exits with 1 when a server was not reached.
     """
     from callgauge.gateway import probe_model
+    from callgauge.prices import PriceList, cost_of_tokens
 
     opened = _open_endpoint(endpoint, wire, key, server)
 
     async def ask_all() -> list[Any]:
         async with opened:
-            return [await probe_model(opened, name, json_questions=json_questions) for name in model]
+            return [
+                await probe_model(opened, name, json_questions=json_questions, is_full=full) for name in model
+            ]
 
-    found = dict(zip(model, _run(ask_all()), strict=True))
+    prices, today = PriceList(), datetime.now(UTC).date()
+    rows = []
+    for name, found in zip(model, _run(ask_all()), strict=True):
+        price = prices.find(name, today)
+        tokens = found.tokens
+        cost = None if price is None else cost_of_tokens(price, tokens.read, tokens.written, tokens.cached)
+        rows.append(render.ProbeRow(name, found, opened.whose_text, cost))
     if as_json:
-        print(render.to_json({name: render.probe_data(one) for name, one in found.items()}))
+        print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
-        print("\n".join(render.probe_lines(found)))
-    if any(one.ok is None for one in found.values()):
+        print("\n".join(render.probe_lines(rows)))
+    if any(row.probe.ok is None for row in rows):
         raise typer.Exit(_FAILED)
 
 

@@ -8,6 +8,7 @@ from callgauge.gateway.endpoint import Endpoint, MissingExtraError
 from callgauge.gateway.gateway import Gateway, Limits, Prompt
 from callgauge.gateway.probe import Probe, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
+from callgauge.gateway.server_features import ServerFeatures
 from callgauge.gateway.tools import (
     Executor,
     RecordedAnswer,
@@ -51,6 +52,7 @@ __all__ = [
     "Prompt",
     "RecordedAnswer",
     "Reply",
+    "ServerFeatures",
     "Tokens",
     "Tool",
     "ToolContext",

@@ -82,7 +82,7 @@ class Executor:
 
     async def _run(self, tool: Tool, context: ToolContext) -> ToolResult:
         request = context.request.with_defaults()
-        started = time.monotonic()
+        started, task = time.monotonic(), asyncio.current_task()
         seconds = self.timeout if tool.timeout is None else tool.timeout
         limit = asyncio.timeout(seconds)
         try:
@@ -93,18 +93,28 @@ class Executor:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
         except ToolRejected as told:
             status, code, text = "tool_rejected", told.code, str(told)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
+        except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_task_cancelled():
                 raise
+            if isinstance(error, GeneratorExit) and _current_task() is not task:
+                raise  # this coroutine is being closed from outside
             TOOLS_LOG.warning("%s failed", describe_call(request), exc_info=error)
             late = f"{tool.name} gave no result within {seconds:g} s."
             status, code, text = "execution_failed", None, late if limit.expired() else _name_error(error)
         return ToolResult(status, _cut(text), time.monotonic() - started, code, dict(context.metadata))
 
 
+def _current_task() -> asyncio.Task[Any] | None:
+    """Return the task that is running, None where no loop is."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
 def _is_task_cancelled() -> bool:
     """Return True when the conversation itself is cancelled, and not only something within a tool."""
-    task = asyncio.current_task()
+    task = _current_task()
     return task is not None and task.cancelling() > 0
 
 
