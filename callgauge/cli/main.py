@@ -19,7 +19,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from callgauge.cli import ingest_command, maintenance_commands, model_commands, price_command, render
+from callgauge.cli import (
+    ingest_command,
+    maintenance_commands,
+    model_commands,
+    price_command,
+    record_command,
+    render,
+)
 from ingest.import_guard import leave_pandas_out
 from lenient import (
     CODES,
@@ -213,6 +220,7 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
+app.command()(record_command.record)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,
