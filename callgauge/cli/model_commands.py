@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import runpy
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -17,7 +19,7 @@ from callgauge.cli import render
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Endpoint, Tool
+    from callgauge.gateway import Endpoint, McpServer, Tool
 
 _FAILED, _WRONG_USE = 1, 2
 _ATTEMPTS = 3  # somebody waits
@@ -62,6 +64,26 @@ def chat(
             "provider: then you type the results.",
         ),
     ] = None,
+    mcp: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COMMAND|URL",
+            help="An MCP server whose tools are offered as well: a command in quotes, or an address; repeat "
+            "for several.",
+        ),
+    ] = None,
+    mcp_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VARIABLE", help="An environment variable that the MCP commands get; repeat for several."
+        ),
+    ] = None,
+    mcp_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VARIABLE", help="The environment variable with the key for the one address among --mcp."
+        ),
+    ] = None,
     prompt: Annotated[
         str, typer.Option(metavar="TEXT|FILE", help="The system prompt, or a file with it.")
     ] = "",
@@ -79,10 +101,11 @@ def chat(
 
     Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 when the last turn failed.
     """
-    from callgauge.gateway import Gateway
+    from callgauge.gateway import Gateway, open_mcp_servers
     from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
     offered = _read_tools(tools) if tools is not None else []
+    servers = _read_servers(mcp or (), tuple(mcp_env or ()), mcp_key)
     opened = _open_endpoint(endpoint, wire, key, server)
     text = _read_prompt(prompt)
 
@@ -92,16 +115,17 @@ def chat(
 
     async def talk() -> bool:
         is_ok = True
-        asking = Gateway(
-            opened,
-            offered,
-            model,
-            text,
-            strategy=strategy,
-            log=log,
-            watch=show_step,
-        )
-        async with asking as gateway:
+        async with AsyncExitStack() as stack:
+            names = [one.name for one in offered]
+            found = await stack.enter_async_context(open_mcp_servers(servers, taken=names))
+            if servers:
+                render.print_message(
+                    f"{len(found)} tools of MCP servers: {', '.join(one.name for one in found)}"
+                )
+            asking = Gateway(
+                opened, [*offered, *found], model, text, strategy=strategy, log=log, watch=show_step
+            )
+            gateway = await stack.enter_async_context(asking)
             if log is not None:
                 render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
             for line in _read_lines():
@@ -178,11 +202,11 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> 
 
 
 def _run(asking: Any) -> Any:
-    from callgauge.gateway import MissingExtraError
+    from callgauge.gateway import McpServerError, MissingExtraError
 
     try:
         return asyncio.run(asking)
-    except MissingExtraError as missing:
+    except (MissingExtraError, McpServerError) as missing:
         _fail(str(missing), _WRONG_USE)
     except KeyboardInterrupt:
         _fail("stopped", render.INTERRUPTED)
@@ -219,6 +243,37 @@ def _read_tools(path: Path) -> list[Tool]:
         return await asyncio.to_thread(_read_line, question)
 
     return [Tool(definition, type_result, timeout=3600) for definition in catalog]
+
+
+def _read_servers(
+    named: Sequence[str], environment: tuple[str, ...], key_variable: str | None
+) -> list[McpServer]:
+    """Return the MCP servers that are named. Exits with a message for one that cannot be meant."""
+    from callgauge.gateway import McpServer
+
+    addresses = [one for one in named if _is_address(one)]
+    if key_variable is not None and len(addresses) != 1:
+        _fail(f"--mcp-key is for one address, and --mcp names {len(addresses)}", _WRONG_USE)
+    if key_variable is not None and key_variable not in os.environ:
+        _fail(f"--mcp-key names {key_variable}, and the environment has no such variable", _WRONG_USE)
+    key = os.environ[key_variable] if key_variable is not None else ""
+    servers = []
+    for one in named:
+        if _is_address(one):
+            servers.append(McpServer(url=one, key=key))
+            continue
+        try:
+            command = tuple(shlex.split(one))
+        except ValueError as problem:
+            _fail(f"--mcp {one!r}: {problem}", _WRONG_USE)
+        if not command:
+            _fail("--mcp is empty: it is a command in quotes, or an address", _WRONG_USE)
+        servers.append(McpServer(command=command, environment=environment))
+    return servers
+
+
+def _is_address(named: str) -> bool:
+    return named.startswith(("http://", "https://"))
 
 
 def _read_prompt(prompt: str) -> str:

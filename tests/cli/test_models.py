@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -174,3 +175,55 @@ def test_a_model_without_tool_use_that_writes_broken_json_ends_with_the_hint(tmp
     assert "(no tool was run)" in told.output
     assert "deprecated, for models without tool use only" in told.stderr
     assert "Traceback" not in told.output
+
+
+# --- MCP servers
+
+RAW_SERVER = Path(__file__).parents[1] / "gateway" / "served" / "raw_mcp_server.py"
+
+
+def calls_echo(asked: Asked) -> Emitted:
+    if asked.last.role == "tool":
+        return Emitted(f"It {asked.last.text}.")
+    return Emitted("", [("echo", '{"text": "hi"}')])
+
+
+def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
+    tools = tmp_path / "tools.py"
+    tools.write_text(TOOLS)
+    with serve_model(calls_echo) as served:
+        told = run(
+            "chat", "--endpoint", served.url, "--model", "m", "--strategy", "tool_use", "--tools", tools,
+            "--mcp", f"{sys.executable} {RAW_SERVER} plain", stdin="Go.\n",
+        )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert "2 tools of MCP servers: echo, echo_1" in told.stderr
+    assert "It said hi." in told.output
+    offered = [tool["function"]["name"] for tool in served.requests[0].body["tools"]]
+    assert offered == ["search_orders", "echo", "echo_1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--mcp", ""), "--mcp is empty: it is a command in quotes, or an address"),
+        (("--mcp", "python 'x"), "No closing quotation"),
+        (("--mcp", "python x", "--mcp-key", "HOME"), "--mcp-key is for one address, and --mcp names 0"),
+        (("--mcp", "http://x", "--mcp-key", "NO_SUCH_KEY"), "--mcp-key names NO_SUCH_KEY"),
+        (("--mcp", "python x", "--mcp-env", "NO_SUCH"), "the environment has no variable NO_SUCH"),
+        (("--mcp", "no-such-command-7f3a"), "there is no command no-such-command-7f3a"),
+    ],
+)  # fmt: skip
+def test_an_mcp_server_that_cannot_be_used_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
+    told = run("chat", "--endpoint", "http://x", "--model", "m", *words, stdin="Hello\n")
+    assert told.exit_code == 2, told.output
+    assert sentence in told.stderr
+    assert "Traceback" not in told.output
+
+
+def test_without_the_package_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    told = run("chat", "--endpoint", "http://x", "--model", "m", "--mcp", "python x", stdin="Hello\n")
+    assert (told.exit_code, "pip install 'callgauge[mcp]'" in told.stderr) == (2, True)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from callgauge.gateway.tools.refusals import describe_call, say_refusal, say_unknown_tool
-from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolRejected
+from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolFailed, ToolRejected
 from lenient import ToolCallRequest
 
 TOOLS_LOG = logging.getLogger("callgauge.Tools")
@@ -93,6 +93,8 @@ class Executor:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
         except ToolRejected as told:
             status, code, text = "tool_rejected", told.code, str(told)
+        except ToolFailed as told:
+            status, code, text = "execution_failed", None, str(told)
         except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_task_cancelled():
                 raise

@@ -21,6 +21,10 @@ class ToolRejected(Exception):  # noqa: N818 a tool's word, not a fault of the p
         self.message = message
 
 
+class ToolFailed(Exception):  # noqa: N818 as above
+    """A tool ran and failed; the model is told these words and no others."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a tool can know of its call, and what the team's program hands to its tools.
