@@ -83,7 +83,6 @@ THIRD_PARTY = {
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
     ),
     "mcp": ("callgauge.gateway.tools.mcp_servers",),
-    "mcp_types": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
     "starlette": ("callgauge.recorder", "callgauge.server"),

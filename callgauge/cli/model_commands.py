@@ -8,7 +8,6 @@ import runpy
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -19,7 +18,7 @@ from callgauge.cli import render
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Endpoint, McpServer, Tool
+    from callgauge.gateway import Endpoint, Gateway, McpServer, Tool, TurnStep
 
 _FAILED, _WRONG_USE = 1, 2
 _ATTEMPTS = 3  # somebody waits
@@ -51,6 +50,27 @@ Server = Annotated[
     str | None, typer.Option(help="ollama, llama.cpp, vllm …: what the texts of its calls are worth.")
 ]
 
+McpServers = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COMMAND|URL",
+        help="An MCP server whose tools are offered as well: a command in quotes, or an address; repeat "
+        "for several.",
+    ),
+]
+McpVariables = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VARIABLE", help="An environment variable that the MCP commands get; repeat for several."
+    ),
+]
+McpKey = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VARIABLE", help="The environment variable with the key for the one address among --mcp."
+    ),
+]
+
 
 def chat(
     endpoint: Address,
@@ -64,26 +84,9 @@ def chat(
             "provider: then you type the results.",
         ),
     ] = None,
-    mcp: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COMMAND|URL",
-            help="An MCP server whose tools are offered as well: a command in quotes, or an address; repeat "
-            "for several.",
-        ),
-    ] = None,
-    mcp_env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="VARIABLE", help="An environment variable that the MCP commands get; repeat for several."
-        ),
-    ] = None,
-    mcp_key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VARIABLE", help="The environment variable with the key for the one address among --mcp."
-        ),
-    ] = None,
+    mcp: McpServers = None,
+    mcp_env: McpVariables = None,
+    mcp_key: McpKey = None,
     prompt: Annotated[
         str, typer.Option(metavar="TEXT|FILE", help="The system prompt, or a file with it.")
     ] = "",
@@ -102,42 +105,45 @@ def chat(
     Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 when the last turn failed.
     """
     from callgauge.gateway import Gateway, open_mcp_servers
-    from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
     offered = _read_tools(tools) if tools is not None else []
     servers = _read_servers(mcp or (), tuple(mcp_env or ()), mcp_key)
     opened = _open_endpoint(endpoint, wire, key, server)
     text = _read_prompt(prompt)
 
-    def show_step(step: Any) -> None:
-        for line in render.step_lines(step):
-            print(line, flush=True)
-
     async def talk() -> bool:
-        is_ok = True
-        async with AsyncExitStack() as stack:
-            names = [one.name for one in offered]
-            found = await stack.enter_async_context(open_mcp_servers(servers, taken=names))
+        async with open_mcp_servers(servers, taken=[one.name for one in offered]) as found:
             if servers:
-                render.print_message(
-                    f"{len(found)} tools of MCP servers: {', '.join(one.name for one in found)}"
-                )
-            asking = Gateway(
-                opened, [*offered, *found], model, text, strategy=strategy, log=log, watch=show_step
-            )
-            gateway = await stack.enter_async_context(asking)
-            if log is not None:
-                render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
-            for line in _read_lines():
-                turn = await gateway.run(line)
-                if gateway.used_strategy == "json_fallback" and gateway.turns == 1:
-                    render.print_message(FALLBACK_IS_DEPRECATED)
-                print("\n".join(render.turn_lines(turn)), flush=True)
-                is_ok = turn.status == "ok"
-        return is_ok
+                names = ", ".join(one.name for one in found)
+                render.print_message(f"{len(found)} tools of MCP servers: {names}")
+            async with Gateway(
+                opened, [*offered, *found], model, text, strategy=strategy, log=log, watch=_show_step
+            ) as gateway:
+                if log is not None:
+                    render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
+                return await _talk(gateway)
 
     if not _run(talk()):
         raise typer.Exit(_FAILED)
+
+
+def _show_step(step: TurnStep) -> None:
+    for line in render.step_lines(step):
+        print(line, flush=True)
+
+
+async def _talk(gateway: Gateway) -> bool:
+    """Hold a turn for each line that is typed; return whether the last one went well."""
+    from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
+
+    is_ok = True
+    for line in _read_lines():
+        turn = await gateway.run(line)
+        if gateway.used_strategy == "json_fallback" and gateway.turns == 1:
+            render.print_message(FALLBACK_IS_DEPRECATED)
+        print("\n".join(render.turn_lines(turn)), flush=True)
+        is_ok = turn.status == "ok"
+    return is_ok
 
 
 def probe(

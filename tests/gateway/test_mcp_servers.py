@@ -36,7 +36,7 @@ from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
 
 mcp_server = pytest.importorskip("mcp.server", reason="the extra callgauge[mcp] is not installed")
-mcp_types = pytest.importorskip("mcp_types", reason="the extra callgauge[mcp] is not installed")
+mcp_types = pytest.importorskip("mcp.types", reason="the extra callgauge[mcp] is not installed")
 
 RAW_SERVER = Path(__file__).parent / "served" / "raw_mcp_server.py"
 NATIVE = Capabilities(supports_tool_use=True, supports_parallel_tools=True)

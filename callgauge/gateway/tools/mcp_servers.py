@@ -29,7 +29,7 @@ from lenient.calls.tool_refusals import refuses_arguments
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp_types import CallToolResult
+    from mcp.types import CallToolResult
 
 _LOG = logging.getLogger("callgauge.Tools")
 _MOST_PAGES = 100  # of a list of tools
