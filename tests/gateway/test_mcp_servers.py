@@ -128,17 +128,17 @@ def test_a_command_is_started_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @contextmanager
-def served_over_http(program: Any) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Serve a program on a port; give its address and the headers of what was asked."""
+def served_over_http(app: Any) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Serve an application on a port; give its address and the headers of what was asked."""
     uvicorn = pytest.importorskip("uvicorn")
-    app, headers = program.streamable_http_app(), []
+    headers: list[dict[str, str]] = []
 
     async def remember(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
         await app(scope, receive, send)
 
-    server = uvicorn.Server(uvicorn.Config(remember, port=0, log_level="critical", lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(remember, port=0, log_level="critical", lifespan="auto"))
     begun = threading.Event()
     startup = server.startup
 
@@ -159,10 +159,37 @@ def served_over_http(program: Any) -> Iterator[tuple[str, list[dict[str, str]]]]
 
 
 def test_an_address_is_asked_with_its_key() -> None:
-    with served_over_http(orders_program()) as (url, headers):
+    with served_over_http(orders_program().streamable_http_app()) as (url, headers):
         result = call(McpServer(url=url, key="sk-canary-7f3a"), "search_orders", ORDERS)
     assert result.text.startswith("Acme has 3 orders.")
     assert {one.get("authorization") for one in headers} == {"Bearer sk-canary-7f3a"}
+
+
+def test_an_address_that_is_gone_at_a_call_is_told_to_the_model() -> None:
+    serving = served_over_http(orders_program().streamable_http_app())
+    url, _ = serving.__enter__()
+
+    async def stop_and_ask(tools: list[Tool]) -> ToolResult:
+        await asyncio.to_thread(serving.__exit__, None, None, None)
+        return await execute(tools, "search_orders", ORDERS)
+
+    result = with_tools(stop_and_ask, McpServer(url=url))
+    assert (result.status, result.text) == ("execution_failed", "The MCP server orders cannot be reached.")
+
+
+def test_an_address_that_wants_a_key_says_so() -> None:
+    async def nothing(tools: list[Tool]) -> None:
+        raise AssertionError("it cannot be opened")
+
+    async def refuse(scope: Any, receive: Any, send: Any) -> None:
+        assert scope["type"] == "http"
+        await send({"type": "http.response.start", "status": 401, "headers": []})
+        await send({"type": "http.response.body", "body": b"no sk-canary-7f3a"})
+
+    with served_over_http(refuse) as (url, _), pytest.raises(McpServerError) as told:
+        with_tools(nothing, McpServer(url=url, key="sk-canary-7f3a"))
+    assert str(told.value).endswith("(HTTP 401: it wants a key, or another one)")
+    assert "sk-canary" not in str(told.value)
 
 
 # --- what results become

@@ -39,6 +39,7 @@ _SECRET_NAMES = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECAS
 _SHORTEST_SECRET = 4  # shorter values are no secrets, and stand in any text
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
 _LONGEST_NAME = 64
+_FIRST_ERROR = 400  # of HTTP statuses
 _INVALID_PARAMETERS, _CONNECTION_CLOSED = -32602, -32000  # JSON-RPC, and the SDK's own
 
 
@@ -81,10 +82,11 @@ class McpServer:
 
     @property
     def label(self) -> str:
-        """What messages call it: its name, its command, or the host of its address."""
+        """What messages call it: its name, its program and first argument, or the host of its address."""
         if self.url is not None:
             return self.name or urlsplit(self.url).hostname or "at an address"
-        return self.name or (Path(self.command[0]).name if self.command else "in this process")
+        named = [Path(word).name for word in self.command if not word.startswith("-")]
+        return self.name or " ".join(named[:2]) or "in this process"
 
     def find_secrets(self) -> dict[str, str]:
         """Return what must stand in no log, with the word that takes its place."""
@@ -167,6 +169,7 @@ class _Connection:
         self._stop = asyncio.Event()
         self._failure: str | None = None
         self._has_rubbish = False
+        self._last_status: int | None = None
 
     async def start(self) -> None:
         """Connect and list the tools. Raises McpServerError."""
@@ -225,6 +228,8 @@ class _Connection:
         raise ToolFailed(text or "The tool failed, and its server does not say why.")
 
     def _say_gone(self) -> str:
+        if self.server.url is not None:
+            return f"The MCP server {self.name} cannot be reached."
         return f"The MCP server {self.name} has ended; its tools cannot be used any more."
 
     async def _hold(self) -> None:
@@ -236,7 +241,8 @@ class _Connection:
                     client = await stack.enter_async_context(await self._make_client(stack, tail.file))
                     self.declared = await _list_tools(client)
                 except Exception as error:
-                    raise McpServerError(f"{_explain(error, self.server)}{await tail.quote()}") from error
+                    why = f"{_explain(error, self.server)}{await tail.quote()}{self._say_status()}"
+                    raise McpServerError(why) from error
                 own = client.server_info.name if client.server_info is not None else ""
                 self.name = self.name or own or self.server.label
                 self._client = client
@@ -272,7 +278,9 @@ class _Connection:
 
             headers = {"authorization": f"Bearer {server.key}"} if server.key else {}
             waits = httpx2.Timeout(30.0, read=300.0)  # a server may hold a stream open
-            http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=waits))
+            hooks = {"response": [self._remember_status]}
+            client = httpx2.AsyncClient(headers=headers, timeout=waits, event_hooks=hooks)
+            http = await stack.enter_async_context(client)
             return streamable_http_client(server.url, http_client=http)
         command = StdioServerParameters(
             command=server.command[0],
@@ -282,6 +290,17 @@ class _Connection:
             encoding_error_handler="replace",
         )
         return stdio_client(command, errlog=stderr)
+
+    async def _remember_status(self, answer: Any) -> None:
+        self._last_status = answer.status_code
+
+    def _say_status(self) -> str:
+        """Return the status with which an address refused, which the package does not tell."""
+        status = self._last_status
+        if status is None or status < _FIRST_ERROR:
+            return ""
+        wants_key = ": it wants a key, or another one" if status in (401, 403) else ""
+        return f" (HTTP {status}{wants_key})"
 
     async def _take_message(self, message: Any) -> None:
         """Take a notification, or an exception for what a server printed that is no message."""
