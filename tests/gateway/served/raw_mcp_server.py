@@ -11,6 +11,7 @@ import sys
 import time
 
 KIND = sys.argv[1]
+CALLS: list[str] = []
 TOOL = {
     "name": "echo",
     "description": "Says it again.",
@@ -37,9 +38,16 @@ def answer(request: dict) -> None:  # type: ignore[type-arg]
         text = params["arguments"].get("text", "")
         if text == "environment":
             text = " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
+        if text == "n":  # how many calls this process has had
+            CALLS.append(text)
+            text = f"call {len(CALLS)}"
         if text == "slow":
             time.sleep(60)
-        told = {"result": {"content": [{"type": "text", "text": f"said {text}"}]}}
+        told = {
+            "result": {
+                "content": [{"type": "text", "text": text if text.startswith("call ") else f"said {text}"}]
+            }
+        }
     else:
         told = {"error": {"code": -32601, "message": "Method not found"}}
     write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **told}).encode())
