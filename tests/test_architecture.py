@@ -35,7 +35,7 @@ OURS = {
     "callgauge": ("callgauge",),
     "callgauge.cli": (
         "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.recorder",
-        "callgauge.trials", "ingest", "lenient",
+        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -85,7 +85,7 @@ THIRD_PARTY = {
     "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
-    "starlette": ("callgauge.recorder", "callgauge.server"),
+    "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command",),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
@@ -125,7 +125,7 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "serving", "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
