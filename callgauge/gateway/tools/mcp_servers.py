@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 from urllib.parse import urlsplit
 
-from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolFailed, ToolRejected
+from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolFailed, ToolRejected, make_safe_name
 from lenient import ToolDefinition, ToolDefinitionError
 from lenient.calls.tool_refusals import refuses_arguments
 
@@ -37,8 +37,6 @@ _CLOSING = 15.0  # seconds; a process that does not end is killed after six
 _TAIL = 4_000  # characters of a server's standard error that are kept
 _SECRET_NAMES = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SHORTEST_SECRET = 4  # shorter values are no secrets, and stand in any text
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
-_LONGEST_NAME = 64
 _FIRST_ERROR = 400  # of HTTP statuses
 _INVALID_PARAMETERS, _CONNECTION_CLOSED = -32602, -32000  # JSON-RPC, and the SDK's own
 
@@ -120,14 +118,14 @@ async def open_mcp_servers(
 
 def _make_tools(connections: Sequence[_Connection], taken: Collection[str]) -> list[Tool]:
     listed = [(one, declared) for one in connections for declared in one.declared]
-    seen = Counter(_safe_name(declared["name"]) for _, declared in listed)
+    seen = Counter(make_safe_name(declared["name"]) for _, declared in listed)
     used = set(taken)
     tools = []
     for connection, declared in listed:
         sent = declared["name"]
-        name = _safe_name(sent)
+        name = make_safe_name(sent)
         if seen[name] > 1 or name in taken:
-            name = _safe_name(f"{connection.name}_{sent}")
+            name = make_safe_name(f"{connection.name}_{sent}")
         if name in used:
             raise McpServerError(f"MCP server {connection.server.label}: there are two tools {name}.")
         used.add(name)
@@ -138,10 +136,6 @@ def _make_tools(connections: Sequence[_Connection], taken: Collection[str]) -> l
             continue
         tools.append(Tool(definition, _McpTool(connection, sent)))
     return tools
-
-
-def _safe_name(name: str) -> str:
-    return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,6 +64,15 @@ class Tool:
     @property
     def name(self) -> str:
         return self.definition.name
+
+
+def make_safe_name(name: str) -> str:
+    """Return a tool's name as every model's API takes it: other characters become `_`, at most 64 stay."""
+    return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
+
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
+_LONGEST_NAME = 64
 
 
 class Toolbox:
