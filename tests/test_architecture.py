@@ -125,7 +125,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "serving", "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
+        "gateway", "recorder",
         "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",

@@ -27,6 +27,7 @@ from callgauge.cli import (
     price_command,
     record_command,
     render,
+    trial_commands,
 )
 from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES
 from ingest.import_guard import leave_pandas_out
@@ -257,6 +258,7 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
+app.add_typer(trial_commands.trial)
 app.command()(record_command.record)
 for store_command in (
     ingest_command.ingest,

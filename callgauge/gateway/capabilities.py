@@ -61,6 +61,15 @@ class Capabilities:
         }
 
 
+def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
+    """Return the capabilities that `Capabilities.to_log` wrote; other fields are passed over."""
+    known = {name: one for name, one in logged.items() if name in VALUES and isinstance(one, Mapping)}
+    values = {name: one.get("value") for name, one in known.items()}
+    if isinstance(stability := values.get("json_stability"), Mapping):
+        values["json_stability"] = JsonStability(**stability)
+    return Capabilities(**values, known_by={name: str(one.get("known_by")) for name, one in known.items()})
+
+
 VALUES = tuple(one.name for one in fields(Capabilities) if one.name != "known_by")
 _OF_WIRE = {
     # Neither has system messages within a conversation.

@@ -98,19 +98,19 @@ class TurnLog:
         else:
             self.failed_before[call.name] = call.id
 
-    def write_end(self, step: int, answer: str, status: str, seconds: float, compensations: int) -> None:
-        """Write the events `final` and `turn_end`."""
+    def write_end(
+        self, step: int, answer: str, status: str, seconds: float, compensations: int, **judged: Any
+    ) -> None:
+        """Write the events `final` and `turn_end`; `judged` are further fields of the latter's meta."""
         self._write("final", step, answer)
         known = [cost for cost in self.costs if cost is not None]
-        self._write(
-            "turn_end",
-            None,
-            None,
-            status=status,
-            durationMs=round(seconds * 1000),
-            compensations=compensations,
-            cost=sum(known) if known and len(known) == len(self.costs) else None,
-        )
+        told = {
+            "status": status,
+            "durationMs": round(seconds * 1000),
+            "compensations": compensations,
+            "cost": sum(known) if known and len(known) == len(self.costs) else None,
+        }
+        self._write("turn_end", None, None, **told | judged)
 
     def _write(self, kind: str, step: int | None, content: str | None, **meta: Any) -> None:
         if self.log is not None:

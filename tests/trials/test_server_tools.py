@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callgauge.gateway import Executor, McpServerError, Toolbox, ToolContext, ToolResult
+from callgauge.gateway import ChatMessage, Executor, McpServerError, Toolbox, ToolContext, ToolResult
 from callgauge.trials.planning.plan import (
     Budget,
     MeasurePlan,
@@ -19,9 +21,13 @@ from callgauge.trials.planning.plan import (
     ToolSource,
     TrialArm,
 )
+from callgauge.trials.planning.task import Task
+from callgauge.trials.running.run_files import RunError
 from callgauge.trials.running.server_tools import SERVERS_OWN, add_server_definitions, open_server_tools
 from lenient import Policy, ToolCatalog, ToolDefinition, parse_arguments
 from tests.event_loops import run
+from tests.gateway.served.brain import Asked, Emitted
+from tests.trials import made_plan
 
 pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
 RAW_SERVER = Path(__file__).parents[1] / "gateway" / "served" / "raw_mcp_server.py"
@@ -93,9 +99,9 @@ def test_arms_without_definitions_have_those_that_the_server_lists(tmp_path: Pat
         definitions={"short": ToolCatalog.from_definitions([SHORT])},
         arms=(TrialArm("a", "m", None, None), named),
     )
-    filled = run(add_server_definitions(plan, [OTHERS]))
+    filled = run(add_server_definitions(plan))
     assert [arm.definitions for arm in filled.arms] == [SERVERS_OWN, "short"]
-    assert [one.name for one in filled.definitions[SERVERS_OWN]] == ["other", "echo"]
+    assert [one.name for one in filled.definitions[SERVERS_OWN]] == ["echo"]
     assert filled.definitions["short"] is plan.definitions["short"]
     [result] = call(filled, filled.arms[0], '{"text": "hello"}')
     assert result.text == "said hello"
@@ -125,3 +131,39 @@ def test_what_a_trial_leaves_in_a_server_does_not_reach_the_next(tmp_path: Path)
     first = call(plan, arm, '{"text": "n"}', '{"text": "n"}')
     second = call(plan, arm, '{"text": "n"}')
     assert [one.text for one in (*first, *second)] == ["call 1", "call 2", "call 1"]
+
+
+def test_a_run_asks_its_models_with_the_tools_of_the_server(tmp_path: Path) -> None:
+    def brain(asked: Asked) -> Emitted:
+        if asked.last.role == "tool":
+            return Emitted(f"It {asked.last.text}")
+        return Emitted("", [("echo", '{"text": "n"}')])
+
+    server = ServerPlan("files", (sys.executable, str(RAW_SERVER), "plain"))
+    arms = (TrialArm("careful", "careful", "p", None), TrialArm("sloppy", "sloppy", "p", None))
+    plan = made_plan.make_plan(
+        tmp_path, arms=("careful", "sloppy"), tools={"echo": ToolSource("server", "files")},
+        servers={"files": server}, definitions={},
+    )  # fmt: skip
+    plan = replace(plan, arms=arms)
+    tasks = (Task("t1", (ChatMessage("user", "Go."),)), Task("t2", (ChatMessage("user", "Go."),)))
+    end = made_plan.go(plan, tasks, tmp_path / "run", brain)
+    assert [(one.status, one.calls, one.refused) for one in end.outcomes] == [("ok", 1, 0)] * 4
+    logs = sorted((tmp_path / "run" / "sessions").rglob("*.jsonl"))
+    results = [
+        event["content"]
+        for path in logs
+        for event in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        if event["type"] == "observation"
+    ]
+    assert results == ["call 1"] * 4, "every trial has its server for itself"
+
+
+def test_a_run_whose_server_cannot_be_used_asks_nothing(tmp_path: Path) -> None:
+    server = ServerPlan("files", ("no-such-command-7f3a",))
+    plan = made_plan.make_plan(
+        tmp_path, tools={"echo": ToolSource("server", "files")}, servers={"files": server}, definitions={}
+    )
+    plan = replace(plan, arms=tuple(replace(arm, definitions=None) for arm in plan.arms))
+    with pytest.raises(RunError, match="MCP server files: there is no command no-such-command-7f3a"):
+        made_plan.go(plan, (Task("t1", (ChatMessage("user", "Go."),)),), tmp_path / "run")

@@ -18,6 +18,7 @@ from callgauge.cli.render.printable import escape_for_terminal, print_message, t
 from callgauge.cli.render.probe_table import ProbeRow, probe_data, probe_lines
 from callgauge.cli.render.reject_lines import rejects_lines
 from callgauge.cli.render.survey_lines import survey_lines
+from callgauge.cli.render.trial_progress import show_run
 from callgauge.cli.render.turn_lines import step_lines, turn_lines
 from ingest.sessions.stored_text import spell_non_finite
 from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
@@ -46,6 +47,7 @@ __all__ = [
     "probe_lines",
     "rejects_lines",
     "show_progress",
+    "show_run",
     "step_lines",
     "survey_lines",
     "to_json",

@@ -42,11 +42,10 @@ async def open_server_tools(
         ]
 
 
-async def add_server_definitions(plan: Plan, others: Iterable[ToolDefinition] = ()) -> Plan:
+async def add_server_definitions(plan: Plan) -> Plan:
     """Return the plan in which arms without definitions have those that the servers list for its tools.
 
-    `others` are definitions that such arms have besides. Each server that a tool of the plan names is opened
-    once. Raises McpServerError.
+    Each server that a tool of the plan names is opened once. Raises McpServerError.
     """
     names = [name for name in plan.tools if _server_of(plan, name) is not None]
     if not names or all(arm.definitions is not None for arm in plan.arms):
@@ -54,7 +53,7 @@ async def add_server_definitions(plan: Plan, others: Iterable[ToolDefinition] = 
     async with AsyncExitStack() as stack:
         found = await _open(stack, plan, tuple(dict.fromkeys(_server_of(plan, name) or "" for name in names)))
         listed = [_find(plan, found, name).definition for name in names]
-    offered = ToolCatalog.from_definitions([*others, *listed])
+    offered = ToolCatalog.from_definitions(listed)
     arms = tuple(
         arm if arm.definitions is not None else replace(arm, definitions=SERVERS_OWN) for arm in plan.arms
     )
