@@ -41,6 +41,10 @@ OURS = {
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
+    # What a trial needs is planned from the rates of the pages, as they count them.
+    "callgauge.cli.trial_history": (
+        "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",

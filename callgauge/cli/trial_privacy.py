@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ingest.privacy.redactor import Redactor
 from ingest.privacy.rules import read_rules
 
-_PERSONAL = frozenset({"email", "home", "phone", "card", "iban", "ip"})
 _AS_THEY_ARE = ("sessionId", "ts", "type")
 
 
@@ -50,12 +46,3 @@ class RunPrivacy:
             if isinstance(told.get("raw"), str):
                 block["raw"] = self._redactor.redact_text(told["raw"], parsed=True)
         return {**new, **{name: meta[name] for name in ("trial", "task", "outcome") if name in meta}}
-
-
-def find_keys(text: str) -> Iterator[int]:
-    """Yield the numbers of the lines, from 1, of a text in which a key or a password stands."""
-    rules = read_rules(None)
-    redactor = Redactor(replace(rules, on=rules.on - _PERSONAL), secrets.token_bytes(32))
-    for number, line in enumerate(text.splitlines(), 1):
-        if redactor.redact_text(line) != line:
-            yield number

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.trial_plans import PlanFile, load_plan
 
 if TYPE_CHECKING:
     from callgauge.cli.trial_privacy import RunPrivacy
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _FAILED, _WRONG_USE, _STOPPED = 1, 2, 3
 _HEARD = b"\ncallgauge: stopping when what is under way has ended; once more stops at once\n"
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", readable=False, help="The plan, a TOML file.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs lie; or the folder of one run.")]
 Store = Annotated[
     Path | None,
@@ -58,9 +58,13 @@ def probe(
     """
     from callgauge.trials.results.outcomes import price_reply
     from callgauge.trials.running.run import open_endpoint, probe_models
+    from callgauge.trials.running.run_files import RunError
 
-    plan, _ = _read_plan(plan_file)
-    found = _run_async(probe_models(plan, is_full=full))
+    plan, _ = load_plan(plan_file)
+    try:
+        found = _run_async(probe_models(plan, is_full=full))
+    except RunError as problem:
+        _fail(str(problem), _WRONG_USE)
     rows = []
     for name, one in found.items():
         model = plan.models[name]
@@ -88,7 +92,7 @@ def run(
     (budget, --limit, an endpoint or the disk): the same command goes on. Ctrl-C waits for what is under way;
     twice stops at once; both exit with 130.
     """
-    plan, tasks = _read_plan(plan_file)
+    plan, tasks = load_plan(plan_file)
     end = _run_plan(plan, tasks, out, store, limit=limit, is_new=anew, redacts=redact)
     _print_end(end, store)
     raise typer.Exit(end.code)
@@ -113,51 +117,25 @@ def demo(
     with ExitStack() as stack:
         try:
             if (folder / PLAN).exists():
-                plan, tasks = _read_plan(folder / PLAN)
+                plan, tasks = load_plan(folder / PLAN)
                 at = toy_port(plan)
                 if at is None:
                     _fail(f"{folder / PLAN} has no [endpoints.toy] on http://127.0.0.1:PORT", _WRONG_USE)
                 stack.enter_context(serve_toy(at))
             else:
                 write_demo(folder, stack.enter_context(serve_toy()))
-                plan, tasks = _read_plan(folder / PLAN)
+                plan, tasks = load_plan(folder / PLAN)
         except OSError as problem:
             _fail(f"the demo cannot begin in {folder}: {problem.strerror or problem}", _WRONG_USE)
         render.print_message(f"toy models, {len(plan.arms)} arms, {len(tasks)} tasks: {folder / PLAN}")
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "callgauge",
-            "serve",
-            "--store",
-            str(store),
-            "--port",
-            str(port),
-        ]
-        os.execv(sys.executable, command)  # noqa: S606 - no shell is the point
+        from callgauge.cli.trial_publishing import CALLGAUGE, child_environment
+
+        command = [*CALLGAUGE, "serve", "--store", str(store), "--port", str(port)]
+        os.execve(sys.executable, command, child_environment())  # noqa: S606 - no shell is the point
     raise typer.Exit(end.code)
-
-
-def _read_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Exits with a line for each mistake, or for a key that stands in it."""
-    from callgauge.cli.trial_privacy import find_keys
-    from callgauge.trials.planning.file_problems import PlanError
-    from callgauge.trials.planning.trial_files import read_plan_and_tasks
-
-    try:
-        plan, tasks = read_plan_and_tasks(path)
-    except PlanError as problem:
-        _fail(str(problem), _WRONG_USE)
-    for line in find_keys(plan.text):
-        _fail(
-            f'{path}, line {line}: this looks like a key; write key = "env:NAME" and set the variable NAME',
-            _WRONG_USE,
-        )
-    return plan, tasks
 
 
 def _run_plan(

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from callgauge.cli.trial_commands import trial
 from callgauge.trials.results.ledger import read_ledger
 from callgauge.trials.toy_model import serve_toy
+from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import ModelServer, serve_model
 from tests.store.night import ask
@@ -148,7 +149,7 @@ def test_mistakes_are_named_before_anything_is_asked(tmp_path: Path, server: Mod
     for text, told in (
         (PLAN.replace("smallest = 0.1", "smalest = 0.1"), "smalest"),
         (PLAN.replace("env:CALLGAUGE_TEST_KEY", "sk-ant-" + "a1b2c3d4e5" * 4), "env:"),
-        (PLAN + f'[prompts.p]\ntext = "use sk-ant-{"a1b2c3d4e5" * 4}"\n', "looks like a key"),
+        (PLAN + f'[prompts.p]\ntext = "use sk-ant-{"a1b2c3d4e5" * 4}"\n', "looks like a secret"),
     ):
         plan.write_text(text.replace("{url}", server.url))
         shown = CliRunner().invoke(trial, ["run", str(plan)])
@@ -159,6 +160,8 @@ def test_mistakes_are_named_before_anything_is_asked(tmp_path: Path, server: Mod
     )
     code, _, err = callgauge("run", plan, folder=tmp_path)
     assert (code, "no such variable" in err, "Traceback" in err) == (2, True, False), err
+    shown = call_apart(CliRunner().invoke, trial, ["probe", str(plan)])
+    assert (shown.exit_code, "no such variable" in shown.stderr) == (2, True)
     assert not server.requests
 
 

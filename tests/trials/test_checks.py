@@ -69,20 +69,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (
             "own_checks:says_nothing",
             None,
-            "the check own_checks:says_nothing returned NoneType; it returns True, False or a sentence",
+            "own_checks:says_nothing returned NoneType; it returns True, False or a sentence",
         ),
-        ("own_checks:raises", None, "the check own_checks:raises failed: KeyError: 'city'"),
-        ("own_checks:leaves", None, "the check own_checks:leaves failed: SystemExit: 3"),
-        ("own_checks:ends", None, "the check own_checks:ends ended its process: exit code 7"),
+        ("own_checks:raises", None, "own_checks:raises failed: KeyError: 'city'"),
+        ("own_checks:leaves", None, "own_checks:leaves failed: SystemExit: 3"),
+        ("own_checks:ends", None, "own_checks:ends ended its process: exit code 7"),
         (
             "own_checks:gone",
             None,
-            "the check own_checks:gone failed: AttributeError: module 'own_checks' has no attribute 'gone'",
+            "own_checks:gone failed: AttributeError: module 'own_checks' has no attribute 'gone'",
         ),
         (
             "no_module:x",
             None,
-            "the check no_module:x failed: ModuleNotFoundError: No module named 'no_module'",
+            "no_module:x failed: ModuleNotFoundError: No module named 'no_module'",
         ),
     ],
 )
@@ -96,14 +96,14 @@ def test_an_own_check_decides_and_its_failure_is_not_the_models(
 def test_a_check_that_hangs_is_ended_and_the_next_one_answers(folder: Path) -> None:
     turn = make_turn([["get_weather", '{"city": "Rome"}']])
     hanging = check_turn(task_that({"check": "own_checks:hangs"}), turn, folder=folder, seconds=0.3)
-    assert hanging == Verdict(None, "the check own_checks:hangs did not answer within 0.3 seconds")
+    assert hanging == Verdict(None, "own_checks:hangs did not answer within 0.3 seconds")
     assert check_turn(task_that({"check": "own_checks:says_yes"}), turn, folder=folder).ok is True
 
 
 def test_a_pattern_that_never_ends_is_ended() -> None:
     turn = make_turn(answer="a" * 40 + "!")
     told = check_turn(task_that({"answer": {"regex": "(a+)+$"}}), turn, seconds=0.3)
-    assert told == Verdict(None, "the check (a+)+$ did not answer within 0.3 seconds")
+    assert told == Verdict(None, "(a+)+$ did not answer within 0.3 seconds")
 
 
 def test_what_is_wrong_besides_is_told_before_a_check_that_fails(folder: Path) -> None:
@@ -115,9 +115,7 @@ def test_a_turn_that_cannot_be_handed_over_leaves_the_check_unmeasured(folder: P
     turn = make_turn([["get_weather", '{"city": "Rome"}']], kept=threading.Lock())
     told = check_turn(task_that({"check": "own_checks:says_yes"}), turn, folder=folder)
     assert told.ok is None
-    assert told.why == (
-        "the check own_checks:says_yes cannot be given this turn: cannot pickle '_thread.lock' object"
-    )
+    assert told.why == ("own_checks:says_yes cannot be given this turn: cannot pickle '_thread.lock' object")
 
 
 def test_several_threads_may_check_at_once(folder: Path) -> None:

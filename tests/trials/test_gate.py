@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from scipy.stats import norm
 from typer.testing import CliRunner
 
 from callgauge.cli.main import app
@@ -19,6 +20,8 @@ from callgauge.trials.verdicts.gate import (
     judge_gate,
     read_gate,
 )
+from callgauge.trials.verdicts.looks import pair_tasks
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from tests.trials.made_runs import MadeRun, refuse, write_folder
 
 
@@ -127,6 +130,30 @@ def test_of_several_gates_the_worst_code_counts() -> None:
     assert choose_exit_code([passed, open_]) == 6
     assert choose_exit_code([open_, failed, passed]) == 5
     assert GateResult("refused", 0.02, ()).exit_code == 6
+
+
+def test_passing_is_one_sided_and_takes_ten_tasks() -> None:
+    made = MadeRun(refuse({"old": 8, "new": 8}), tasks=160, looks=1)
+    outcomes, looks = made.run()
+    (arm,) = judge_gate(made.design(), outcomes, looks, Margin(None, 0.02)).arms
+    measure = MEASURES["refused"]
+    mean = pair_tasks(count_tasks(outcomes, measure), measure, "new", "old", {}).mean
+    assert mean is not None
+    assert (arm.low, arm.high) == pytest.approx(mean.interval(norm.ppf(0.95)))
+    few = MadeRun(refuse({"old": 0, "new": 0}), tasks=9, looks=1)
+    enough = MadeRun(refuse({"old": 0, "new": 0}), tasks=10, looks=1)
+    assert [judge(one, Margin(None, 0.9)).verdict for one in (few, enough)] == ["cannot be told", "not worse"]
+
+
+def test_before_the_end_more_tasks_are_needed_than_for_one_look() -> None:
+    made = MadeRun(refuse({"old": 3, "new": 20}), tasks=160, looks=5)
+    (arm,) = judge(made, Margin(None, 0.02), until=50).arms
+    outcomes, _ = made.run(50)
+    measure = MEASURES["refused"]
+    mean = pair_tasks(count_tasks(outcomes, measure), measure, "new", "old", {}).mean
+    assert mean is not None
+    alone = 50 * ((norm.ppf(0.95) + norm.ppf(0.8)) * mean.error / (0.02 - mean.estimate)) ** 2
+    assert arm.more == pytest.approx((alone * 160) ** 0.5 - 50, abs=2)
 
 
 def test_too_many_trials_without_a_reply_cannot_be_told() -> None:

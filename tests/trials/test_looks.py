@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
+from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
 from callgauge.trials.verdicts.looks import (
     ENDS,
     TrialDesign,
@@ -260,6 +260,19 @@ def test_above_five_percent_of_missing_trials_no_verdict_is_given() -> None:
     assert (many.decision, many.missing, many.tasks) == ("withheld", 6, 94)
     bounds = bound_missing(count_tasks(outcomes(6), MEASURES["refused"]), "new", "old")
     assert bounds == pytest.approx((-1.0, -0.94))
+
+
+@pytest.mark.parametrize(("before", "after"), [("better", "better"), ("not decided", "not decided")])
+def test_what_an_earlier_look_decided_counts_at_the_last(before: Decision, after: Decision) -> None:
+    made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]
+    made += [outcome("third", place, refused=int(14 <= place < 65)) for place in range(200)]
+    planned = design(tasks=200, looks=2, smallest=0.001, arms=("old", "new", "third"))
+    first = ArmLook(1, "new", 100, 200, -0.3, -0.4, -0.2, -6.0, 3.2, before)
+    # The first look at the third arm found nothing, not even a call.
+    nothing = ArmLook(1, "third", 0, 200, None, None, None, None, None, "go on")
+    last = only(look(planned, made, 2, [first, nothing]))
+    assert (last.arm, last.decision) == ("third", after)
+    assert last.boundary == pytest.approx(2.241, abs=1e-3)  # that of one look at alpha / 2
 
 
 def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:

@@ -161,16 +161,16 @@ def test_a_withheld_verdict_says_what_the_missing_trials_allow(tmp_path: Path) -
 
 
 def test_answers_that_were_not_recorded_are_warned_of_above_five_percent(tmp_path: Path) -> None:
-    few, many = (report(clear_with(misses), tmp_path / str(misses)).warnings for misses in (0, 1))
+    few, many = (report(miss(every), tmp_path / str(every)).warnings for every in (50, 1))
     assert few == ()
     assert "new: for 96 of 192 calls there was no recorded answer" in "; ".join(many)
 
 
-def clear_with(misses: int) -> MadeRun:
+def miss(every: int) -> MadeRun:
     plain = refuse({"old": 3, "new": 20})
 
     def outcome(arm: str, place: int, repeat: int) -> TrialOutcome:
-        return replace(plain(arm, place, repeat), misses=misses if arm == "new" else 0)
+        return replace(plain(arm, place, repeat), misses=int(arm == "new" and place % every == 0))
 
     return MadeRun(outcome, tasks=160, looks=5)
 
@@ -191,7 +191,10 @@ def test_arms_of_a_cross_product_are_also_compared_setting_by_setting(tmp_path: 
     assert one.interacts
     assert (within["a"].contrast or 0) == pytest.approx(within["a"].estimate - within["b"].estimate)
     line = next(line for line in answer_lines(found) if line.startswith("definitions new against old *"))
-    assert line.endswith("but not the same everywhere: better with model a, not decided with model b")
+    assert line.endswith(
+        "but not the same everywhere: better with model a (−15.0 points), not decided with model b "
+        "(0.0 points)"
+    )
     assert "definitions new \\*" in markdown_report(found)
 
 
@@ -218,6 +221,10 @@ def test_what_was_the_same_for_all_arms_is_told_and_what_was_not(tmp_path: Path)
     assert found.unknown == ("Which server answers at the endpoint local is not named",)
     assert (found.arms[1].cost, found.arms[1].per_right) == (None, None)
     assert "new: 96 trials, 192 calls, 10,560 tokens, cost not known" in markdown_report(found)
+    # Nor is it where one trial has none.
+    one = [replace(outcomes[0], cost=None), *outcomes[1:]]
+    partly = make_report(read_run(write_folder(tmp_path, lock, one, looks)))
+    assert [arm.cost is None for arm in partly.arms] == [arm.name == one[0].arm for arm in partly.arms]
 
 
 def test_tasks_that_tell_nothing_are_counted_by_arm(tmp_path: Path) -> None:
@@ -254,12 +261,13 @@ def test_half_a_line_and_a_line_twice_are_told_and_counted_once(tmp_path: Path) 
         b'{"arm": "new"}\n',
         b"[]\n",
         b'{"arm":"new","task":"t1","repeat":0,"status":"ok","calls":"x"}\n',
+        b'{"arm":"new","task":"t1","repeat":0,"status":"ok","calls":1,"refused":2}\n',
     ]
     nowhere = json.dumps(asdict(TrialOutcome("other", "t1", 0, "ok"))).encode() + b"\n"
     ledger.write_bytes(b"".join([*lines, lines[3], *wrong, nowhere, b"\n", lines[5][:40]]))
     after = report_run(root)
     assert after.arms == before.arms
-    assert [line.split(" ", 1)[0] for line in after.warnings] == ["5", "1"]
+    assert [line.split(" ", 1)[0] for line in after.warnings] == ["6", "1"]
     assert "later line counts" in after.warnings[1]
 
 

@@ -53,6 +53,10 @@ def _refuse(value: Any, key: KeyPath, mistakes: list[Mistake], what: str, advice
     return UNREAD
 
 
+def _show_number(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+
+
 def _name_kind(value: Any) -> str:
     if isinstance(value, bool):
         return "is true or false"
@@ -130,7 +134,7 @@ class Choice:
         if isinstance(value, str) and value in self.words:
             return value
         advice = suggest_name(value, self.words) if isinstance(value, str) else f"known: {self._list()}"
-        return _refuse(value, key, mistakes, "is not one of the words for it", advice)
+        return _refuse(value, key, mistakes, "is not known here", advice)
 
     def _list(self) -> str:
         return ", ".join(self.words)
@@ -161,8 +165,16 @@ class Number:
         return int(value) if self.is_whole else float(value)
 
     def _advise(self) -> str:
-        least = f" {'above' if self.is_above else 'from'} {self.low:g}" if self.low is not None else ""
-        most = f" {'below' if self.is_below else 'to'} {self.high:,.15g}" if self.high is not None else ""
+        least = (
+            f" {'above' if self.is_above else 'from'} {_show_number(self.low)}"
+            if self.low is not None
+            else ""
+        )
+        most = (
+            f" {'below' if self.is_below else 'to'} {_show_number(self.high)}"
+            if self.high is not None
+            else ""
+        )
         return f"write a {'whole ' if self.is_whole else ''}number{least}{most}"
 
     def to_schema(self) -> Schema:

@@ -102,7 +102,11 @@ class _PlanReading:
         """Return the plan of what could be read, None after mistakes; those between its parts are noted."""
         tables: dict[str, Mapping[str, Any]] = {part: known.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
-            if part in known and not tables[part]:
+            if (
+                part in known
+                and not tables[part]
+                and not any(one.key[:1] == (part,) for one in self.mistakes)
+            ):
                 self.note((part,), "is empty", f"add [{part}.NAME]")
         self._check_endpoints(tables["models"], tables["endpoints"])
         self._check_tools(tables["tools"], tables["servers"])
@@ -182,7 +186,7 @@ class _PlanReading:
             try:
                 loaded = ToolCatalog.load(path)
             except ToolDefinitionError as problem:
-                self.note(key, str(problem), "name a file with tool definitions, beside the plan")
+                self.note(key, str(problem).rstrip("."), "name a file with tool definitions, beside the plan")
                 continue
             twice = [*loaded.repeated, *(tool.name for tool in loaded if catalog.get(tool.name) is not None)]
             if twice:

@@ -26,5 +26,5 @@ def make_file_stem(name: str) -> str:
     """
     if _PLAIN.fullmatch(name) and not is_reserved_name(name):
         return name
-    readable = _UNSAFE.sub("-", name.lower())[:_READABLE].strip("-") or "x"
+    readable = _UNSAFE.sub("-", name.lower())[:_READABLE].strip("-_") or "x"
     return f"{readable}~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:_HASH]}"

@@ -86,9 +86,8 @@ def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
         try:
             catalog = ToolCatalog.load(list(definitions))
         except ToolDefinitionError as problem:
-            mistakes.append(
-                Mistake(("definitions",), str(problem), "write definitions as a provider takes them")
-            )
+            advice = "write definitions as a provider takes them"
+            mistakes.append(Mistake(("definitions",), str(problem).rstrip("."), advice))
     messages = _read_messages(read["input"], catalog, mistakes)
     expect = _read_expectation(read["expect"], mistakes) if read["expect"] else None
     answers = tuple(_read_answers(read["answers"] or (), mistakes))

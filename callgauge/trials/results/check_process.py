@@ -35,16 +35,16 @@ class CheckProcess:
         try:
             asked = pickle.dumps((question, named, *given))
         except Exception as problem:  # a tool may have put anything into its metadata
-            return None, f"the check {named} cannot be given this turn: {problem}"
+            return None, f"{named} cannot be given this turn: {problem}"
         with self._lock:
             try:
                 process = self._process or self._start()
                 told = _exchange(process, asked, seconds)
             except TimeoutError:
                 self._end()
-                return None, f"the check {named} did not answer within {seconds:g} seconds"
+                return None, f"{named} did not answer within {seconds:g} seconds"
             except (OSError, EOFError):
-                return None, f"the check {named} ended its process: exit code {self._end()}"
+                return None, f"{named} ended its process: exit code {self._end()}"
         result: Result = pickle.loads(told)  # noqa: S301 - written by our own process
         return result
 

@@ -44,6 +44,13 @@ def find_pattern(pattern: str, text: str) -> Result:
     return (True, None) if re.search(pattern, text) else (False, f"the answer does not match {pattern}")
 
 
+def find_function(named: str) -> Result:
+    """Return whether `module:name` can be imported and called."""
+    module, _, name = named.partition(":")
+    found = getattr(importlib.import_module(module), name)
+    return (True, None) if callable(found) else (False, f"{named} is no function")
+
+
 def call_check(named: str, task: Any, turn: Any) -> Result:
     """Return what a function `module:name` says of a turn: None where it says nothing that can be used."""
     module, _, name = named.partition(":")
@@ -55,10 +62,14 @@ def call_check(named: str, task: Any, turn: Any) -> Result:
     if isinstance(said, str) and said.strip():
         return False, " ".join(said.split())[:_LONGEST]
     kind = "an empty text" if isinstance(said, str) else type(said).__name__
-    return None, f"the check {named} returned {kind}; it returns True, False or a sentence"
+    return None, f"{named} returned {kind}; it returns True, False or a sentence"
 
 
-_QUESTIONS: dict[str, Callable[..., Result]] = {"pattern": find_pattern, "function": call_check}
+_QUESTIONS: dict[str, Callable[..., Result]] = {
+    "pattern": find_pattern,
+    "function": call_check,
+    "find": find_function,
+}
 
 
 def _answer(asked: bytes) -> Result:
@@ -68,7 +79,7 @@ def _answer(asked: bytes) -> Result:
         return _QUESTIONS[question](named, *given)
     except BaseException as error:  # a check may raise anything, SystemExit too
         told = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        return None, f"the check {named} failed: {told}"
+        return None, f"{named} failed: {told}"
 
 
 def main() -> None:

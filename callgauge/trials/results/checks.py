@@ -57,6 +57,12 @@ def check_turn(
     return unknown or Verdict(True)
 
 
+def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
+    """Return why a function `module:name` cannot be imported, None if it can; `folder` comes first."""
+    ok, why = _process_of(folder).ask("find", named, seconds=seconds)
+    return None if ok else why
+
+
 def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
     """Yield what is wrong, as far as it needs no process."""
     if expect.calls:

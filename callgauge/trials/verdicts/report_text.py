@@ -214,7 +214,10 @@ def _answer_factor(measure: Measure, one: FactorComparison) -> str:
     numbers = describe_difference(measure, one.overall)
     if not one.interacts:
         return f"{whole}, {numbers}; nowhere shown to be another difference than elsewhere"
-    places = ", ".join(f"{_word(its.word)} with {_name_place(its)}" for its in one.within)
+    places = ", ".join(
+        f"{_word(its.word)} with {_name_place(its)} ({format_difference(measure, its.estimate)})"
+        for its in one.within
+    )
     return f"{whole}, {numbers}, but not the same everywhere: {places}"
 
 

@@ -115,11 +115,11 @@ def _make_due_looks(
     found: list[ArmLook] = []
     latest = max((one.look for one in made), default=0)
     for number, until in enumerate(design.look_at, 1):
+        if number <= latest:
+            continue
         still = open_arms(design, [*made, *found])
         its = set(tasks[:until])
         seen = [one for one in outcomes if one.task in its]
-        if number <= latest:
-            continue
         if not still or count_whole_tasks(its, repeats, [design.reference, *still], seen) < len(its):
             break
         found += look(design, seen, number, [*made, *found])
