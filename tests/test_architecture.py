@@ -41,6 +41,10 @@ OURS = {
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
+    # What a trial needs is planned from the rates of the pages, as they count them.
+    "callgauge.cli.trial_history": (
+        "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
@@ -125,7 +129,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "serving", "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
+        "gateway", "recorder",
         "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",

@@ -27,6 +27,7 @@ from callgauge.cli import (
     price_command,
     record_command,
     render,
+    trial_commands,
 )
 from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES
 from ingest.import_guard import leave_pandas_out
@@ -258,6 +259,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
+app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,
