@@ -299,7 +299,7 @@ def test_the_store_counts_what_an_arm_was_scripted_for(
     assert arm.probe.capabilities.supports_parallel_tools is (None if kind.is_text else kind.makes_parallel)
     counted = connection.execute(
         "SELECT outcome, fault_layer, count(*) FROM tool_calls JOIN sessions USING (session_id) "
-        "WHERE arm = ? AND tool_calls.model = ? AND strategy = ? GROUP BY ALL",
+        "WHERE sessions.arm = ? AND tool_calls.model = ? AND strategy = ? GROUP BY ALL",
         [f"{wire}/{name}", name, "json_fallback" if kind.is_text else "tool_use"],
     ).fetchall()
     scripted: Counts = sum((kind.counts(wire, task) for task in range(TASKS)), Counter())
@@ -307,7 +307,7 @@ def test_the_store_counts_what_an_arm_was_scripted_for(
     told = connection.execute(
         "SELECT count(*), count(*) FILTER (turns.resent = 1), count(*) FILTER (recorded_ok), "
         "count(DISTINCT probe_id), count(DISTINCT task) "
-        "FROM turns JOIN sessions USING (session_id) JOIN probes USING (session_id) WHERE arm = ?",
+        "FROM turns JOIN sessions USING (session_id) JOIN probes USING (session_id) WHERE sessions.arm = ?",
         [f"{wire}/{name}"],
     ).fetchone()
     again = sum(kind.network(task) is not None for task in range(TASKS))

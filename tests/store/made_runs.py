@@ -72,6 +72,16 @@ def look(number: int, arm: str = "new", run: str = RUN, **changed: Any) -> dict[
     } | changed
 
 
+def offered(description: str) -> dict[str, Any]:
+    """Return the definition of the tool that the sessions call."""
+    properties = {"path": {"type": "string"}}
+    return {
+        "name": "read",
+        "description": description,
+        "input_schema": {"type": "object", "properties": properties, "required": ["path"]},
+    }
+
+
 def of_trial(text: str, run: str, arm: str | None, task: str, repeat: int = 1) -> str:
     """Return a session history as the log of one trial."""
     lines = text.splitlines(keepends=True)
@@ -79,6 +89,7 @@ def of_trial(text: str, run: str, arm: str | None, task: str, repeat: int = 1) -
     trial = {"run": run, "repeat": repeat} | ({"arm": arm} if arm else {})
     start["meta"] |= {"trial": trial, "task": task, "model": "falcon-3-8b", "provider": "trial-host"}
     start["meta"]["prompt"] = {"name": "trial-prompt", "version": "12"}
+    start["meta"]["tools"] = [offered(f"Reads a file, as {arm} has it.")]
     return json.dumps(start) + "\n" + "".join(lines[1:])
 
 
