@@ -88,7 +88,10 @@ THIRD_PARTY = {
     "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
     # lenient runs without it, only slower
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
-    "httpx2": ("callgauge.gateway.endpoint", "callgauge.recorder.proxy"),
+    "httpx2": (
+        "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
+    ),
+    "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),

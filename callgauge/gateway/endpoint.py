@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST_BYTES = 64 << 20  # of one answer
+# Servers that parse the model's text and write the arguments anew.
+REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 _TOO_MANY_REQUESTS = 429
 _OK = 200
 
@@ -118,6 +120,20 @@ class Endpoint:
         """The host and port of the address: user name, password and path are left out."""
         parts = urlsplit(self.url)
         return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
+
+    @property
+    def whose_text(self) -> str:
+        """Whose the text of a call's arguments is: `model`, `server` (written anew), `none` or `unknown`.
+
+        Anthropic's wire has the model's own in streams, Gemini's never; OpenAI sends it, other servers that
+        speak its wires may have written it anew.
+        """
+        if self.wire.name == "gemini":
+            return "none"
+        if self.server in REWRITING_SERVERS:
+            return "server"
+        is_theirs = self.wire.name == "anthropic" or self.name == "api.openai.com"
+        return "model" if is_theirs else "unknown"
 
     def to_log(self) -> dict[str, str]:
         """Return the wire, and the server where it is known, for a session log."""

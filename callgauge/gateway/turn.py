@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from callgauge.gateway.provider_errors import NoReplyError
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.tools.executor import ToolResult
-from callgauge.gateway.wires.messages import Reply, Tokens
+from callgauge.gateway.wires.messages import Reply, Tokens, sum_tokens
 
 Strategy = Literal["tool_use", "json_fallback"]
 Status = Literal["ok", "error", "prompt_limit", "max_steps"]
@@ -69,14 +68,4 @@ class Turn:
     @property
     def tokens(self) -> Tokens:
         """The sums over all steps; None where an endpoint counts nothing."""
-        told = [step.reply.tokens for step in self.steps]
-        return Tokens(
-            _sum(one.read for one in told),
-            _sum(one.written for one in told),
-            _sum(one.cached for one in told),
-        )
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+        return sum_tokens(step.reply.tokens for step in self.steps)

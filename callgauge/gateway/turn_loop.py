@@ -29,7 +29,7 @@ from callgauge.gateway.sentences import (
     say_server_refused,
     say_unread,
 )
-from callgauge.gateway.tools.executor import Executor, ToolResult
+from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult
 from callgauge.gateway.tools.refusals import say_cut_off
 from callgauge.gateway.tools.toolbox import ToolContext
 from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
@@ -227,7 +227,10 @@ class TurnLoop:
 
     def _add(self, step: TurnStep) -> None:
         self.steps.append(step)
-        self.watch(step)
+        try:
+            self.watch(step)
+        except Exception as error:  # who looks on must not end the turn
+            TOOLS_LOG.warning("watch failed at a step", exc_info=error)
 
     def _end(self, status: Status, answer: str) -> None:
         self.status, self.answer = status, answer

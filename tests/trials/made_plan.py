@@ -42,6 +42,7 @@ WEATHER = {
 KNOWN = Capabilities(
     supports_tool_use=True,
     supports_parallel_tools=True,
+    takes_tool_results=True,
     tool_id_pattern=r"call_[A-Za-z0-9_-]+",
     allows_midturn_system=True,
 )

@@ -45,7 +45,10 @@ Redact = Annotated[
 def probe(
     plan_file: PlanFile,
     full: Annotated[
-        bool, typer.Option("--full", help="Try the JSON fallback, too: five questions more a model.")
+        bool,
+        typer.Option(
+            "--full", help="Try the JSON fallback, strict definitions, answers by a schema and seeds as well."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -53,7 +56,8 @@ def probe(
 
     Exits with 1 when a model was not reached.
     """
-    from callgauge.trials.running.run import probe_models
+    from callgauge.trials.results.outcomes import price_reply
+    from callgauge.trials.running.run import open_endpoint, probe_models
     from callgauge.trials.running.run_files import RunError
 
     plan, _ = load_plan(plan_file)
@@ -61,11 +65,16 @@ def probe(
         found = _run_async(probe_models(plan, is_full=full))
     except RunError as problem:
         _fail(str(problem), _WRONG_USE)
+    rows = []
+    for name, one in found.items():
+        model = plan.models[name]
+        whose = open_endpoint(plan.endpoints[model.endpoint]).whose_text
+        rows.append(render.ProbeRow(name, one, whose, price_reply(one.tokens, model.price)))
     if as_json:
-        print(render.to_json({name: render.probe_data(one) for name, one in found.items()}))
+        print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
-        print("\n".join(render.probe_lines(found)))
-    if any(one.ok is None for one in found.values()):
+        print("\n".join(render.probe_lines(rows)))
+    if any(row.probe.ok is None for row in rows):
         raise typer.Exit(_FAILED)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolRejected
+from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolFailed, ToolRejected
 from lenient import Policy, ToolDefinition
 
 
@@ -75,7 +75,7 @@ class _Recorded:
         if answer.status == "tool_rejected":
             code, _, message = answer.result.partition(": ")
             raise ToolRejected(code, message) if message else ToolRejected("rejected", answer.result)
-        raise RuntimeError(answer.result)
+        raise ToolFailed(answer.result)
 
 
 def contains(sent: Any, wanted: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callgauge.gateway import CallResult, CallSource, Trouble, Turn
+from callgauge.gateway import CallResult, CallSource, Tokens, Trouble, Turn
 from callgauge.trials.planning.plan import TokenPrice
 from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 from lenient import Outcome
@@ -74,7 +74,13 @@ def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
     """Return what a turn cost in USD, None without a price or where an endpoint counts no tokens."""
     if price is None or not turn.steps:
         return None if price is None else 0.0
-    told = [step.reply.tokens for step in turn.steps]
-    if any(one.read is None or one.written is None for one in told):
+    told = [price_reply(step.reply.tokens, price) for step in turn.steps]
+    known = [cost for cost in told if cost is not None]
+    return sum(known) if len(known) == len(told) else None
+
+
+def price_reply(tokens: Tokens, price: TokenPrice | None) -> float | None:
+    """Return what one reply cost in USD, None without a price or where its tokens were not counted."""
+    if price is None or tokens.read is None or tokens.written is None:
         return None
-    return sum(price.cost(one.read or 0, one.written or 0, one.cached or 0) for one in told)
+    return price.cost(tokens.read, tokens.written, tokens.cached or 0)

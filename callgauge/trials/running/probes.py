@@ -19,7 +19,7 @@ async def ask_probe(plan: Plan, model: str, endpoint: Endpoint, *, is_full: bool
     """Ask a model of the plan what it can do; what the plan declares is not asked."""
     its = plan.models[model]
     questions = FULL_QUESTIONS if is_full else 0
-    return await probe_model(endpoint, its.model, its.capabilities, json_questions=questions)
+    return await probe_model(endpoint, its.model, its.capabilities, json_questions=questions, is_full=is_full)
 
 
 def save_probe(

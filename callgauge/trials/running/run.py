@@ -43,7 +43,7 @@ from callgauge.trials.running.run_lock import (
 from callgauge.trials.running.spending import Amount, Spending, TrialAccount
 from callgauge.trials.running.trial import ArmStoppedError, ArmTrial, run_one, session_path
 from callgauge.trials.running.trial_log import LogPrivacy, NoPrivacy, read_saved_outcome
-from callgauge.trials.running.trial_tools import check_functions, list_definitions
+from callgauge.trials.running.trial_tools import add_listed_definitions, check_functions, list_definitions
 from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look, make_design
 from callgauge.trials.verdicts.report_files import report_run
 from callgauge.trials.verdicts.run_record import RunFolderError
@@ -124,6 +124,7 @@ async def run_trial(
     Raises RunError, RunChangedError and FolderError before anything is asked; later trouble is in the result.
     """
     with hold_folder(folder):
+        plan = await add_listed_definitions(plan)
         run = _RunUnderWay(plan, tasks, RunFolder(folder), clock or Clock(), privacy or NoPrivacy(), on_write)
         run.limit, run.stop, run.on_progress = limit, stop, on_progress
         return await run.run(opened)

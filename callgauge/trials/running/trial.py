@@ -15,7 +15,7 @@ from callgauge.trials.planning.plan import Plan, TrialArm
 from callgauge.trials.planning.safe_names import make_file_stem
 from callgauge.trials.planning.task import Task
 from callgauge.trials.results.checks import Verdict, check_turn
-from callgauge.trials.results.outcomes import lacks_reply, outcome_of, price_of
+from callgauge.trials.results.outcomes import lacks_reply, outcome_of, price_of, price_reply
 from callgauge.trials.results.run_folder import RunFolder, TrialOutcome
 from callgauge.trials.running.trial_log import LogPrivacy, TrialLog
 from callgauge.trials.running.trial_tools import open_tools
@@ -96,8 +96,10 @@ async def run_one(
             session_id=session_id,
             meta={
                 "task": task.id,
+                "definitions": arm.definitions,
                 "trial": {"run": trial.run, "arm": arm.name, "repeat": trial.repeat},
             },
+            price=lambda tokens: price_reply(tokens, model.price),
             judge=judge,
         )
         async with gateway:

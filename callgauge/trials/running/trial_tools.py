@@ -1,20 +1,21 @@
-"""The tools of a trial: recorded answers, Python functions, each judged by the arm's definition."""
+"""The tools of a trial: recorded answers, functions, MCP servers, each judged by the arm's definition."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from callgauge.gateway import RecordedAnswer, Tool, Toolbox, recorded_tools, tool
+from callgauge.gateway import McpServerError, RecordedAnswer, Tool, Toolbox, recorded_tools, tool
 from callgauge.trials.planning.plan import Plan, ToolSource, TrialArm
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import offered_tools
 from callgauge.trials.running.run_files import RunError
+from callgauge.trials.running.server_tools import add_server_definitions, open_server_tools
 from lenient import ToolCatalog, ToolDefinition
 
 _RECORDED = ToolSource("recorded")
@@ -31,14 +32,30 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
     by_kind: dict[str, list[ToolDefinition]] = {}
     for definition in definitions:
         by_kind.setdefault(_source_of(plan, definition).kind, []).append(definition)
-    if unknown := by_kind.keys() - {"recorded", "function"}:
-        raise ToolSourceError(f"tools of the kind {', '.join(sorted(unknown))} cannot be opened")
-    yield Toolbox(
-        [
-            *_recorded_tools(plan, arm, task, by_kind.get("recorded", ())),
-            *(_function_tool(plan, arm, one) for one in by_kind.get("function", ())),
-        ]
-    )
+    async with AsyncExitStack() as stack:
+        servers = open_server_tools(plan, arm, by_kind.get("server", ()))
+        try:
+            of_servers = await stack.enter_async_context(servers)
+        except McpServerError as problem:
+            raise ToolSourceError(str(problem)) from None
+        yield Toolbox(
+            [
+                *_recorded_tools(plan, arm, task, by_kind.get("recorded", ())),
+                *(_function_tool(plan, arm, one) for one in by_kind.get("function", ())),
+                *of_servers,
+            ]
+        )
+
+
+async def add_listed_definitions(plan: Plan) -> Plan:
+    """Return the plan in which arms without definitions have those that its MCP servers list now.
+
+    Raises ToolSourceError.
+    """
+    try:
+        return await add_server_definitions(plan)
+    except McpServerError as problem:
+        raise ToolSourceError(str(problem)) from None
 
 
 def list_definitions(plan: Plan, arm: TrialArm, task: Task) -> tuple[ToolDefinition, ...]:
