@@ -24,7 +24,7 @@ from lenient.scan.simple_members import PLAIN_KEY
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end import StringClosing
-from lenient.scan.strings.string_end_scoring import COLONS, EMPHASISED_KEY, VALUE_START, StringRole, key_name
+from lenient.scan.strings.string_end_scoring import COLONS, EMPHASISED_KEY, VALUE_START, NARRATION, StringRole, WRAPPED_KEY, key_name
 from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
@@ -64,6 +64,9 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
     """Read and return the key at the current position, None when the end of the text cuts the key off."""
     start = reading.position
+    if reading.text[start] not in CLOSING_QUOTES and (words := _find_narration(reading, frame)) is not None:
+        reading.report("stray_text_dropped", start, words, found=reading.text[start:words])
+        start = reading.position = words
     if reading.text[start] in PREFIX_LETTERS:
         reading.position = reading.strings.pass_prefix(start, reading.string_place(StringRole.KEY))
     sign = reading.text[reading.position]
@@ -80,6 +83,10 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         return text
     if sign in CLOSING_QUOTES:
         return _read_quoted_key(reading, frame, start)
+    if sign in "[(<" and (wrapped := WRAPPED_KEY.match(reading.text, start)) is not None:
+        reading.report("emphasis_removed", start, wrapped.end(), found=wrapped.group(), became=wrapped[3])
+        reading.position = wrapped.end()
+        return wrapped[3]
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
@@ -95,6 +102,15 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
     else:
         reading.report("unquoted_key", start, reading.position, found=match.group())
     return match.group()
+
+
+def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
+    """Return the offset of the key after words where a key is due, None when no words stand there."""
+    words = NARRATION.match(reading.text, reading.position)
+    if words is None or WRAPPED_KEY.match(reading.text, reading.position):
+        return None
+    bare = _BARE_KEY.match(reading.text, reading.position)
+    return None if bare is not None and bare.group() in frame.fields else words.end()
 
 
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:

@@ -76,6 +76,8 @@ def _fits_names(value: object, node: Node | None) -> bool:
         return all(_fits_names(item, node.items) for item in value if isinstance(item, (dict, list)))
     if not isinstance(value, dict):
         return True
+    if node.kind is ValueKind.STRING:
+        return False
     fields = known_fields(node)
     return (not fields or value.keys() <= fields.keys()) and all(
         _fits_names(inner, fields.get(name)) for name, inner in value.items()
@@ -345,7 +347,7 @@ class _Replay:
         reading.pass_gap()
         frame = reading.stack[-1]
         if self.key_start >= 0:
-            reading.drop_member(frame, self.key_start)
+            reading.drop_member(frame, self.key_start, reading.position)
         elif not frame.filled:
             reading.report("truncated_text", reading.position, reading.position)
         if self.doubtful:

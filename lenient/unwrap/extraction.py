@@ -278,7 +278,7 @@ class _LayerReader:
         A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
         of its values is JSON.
         """
-        if text[found.end - 1] in "}｝":
+        if text[found.end - 1] in "}｝" and all(mend.code != "missing_closer" for mend in mends):
             return True
         declared = known_fields(self.node)
         if is_bare_key(text, key) or (declared and first_key(text, key) not in declared):

@@ -91,13 +91,15 @@ class StringReader:
     def closes_word(self, at: int, place: StringPlace) -> bool:
         """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
 
-        After a key, a colon follows. After a value, the text fits the end of a string there, and does not fit
-        at the next quote.
+        After a key, a colon follows. After a value, the text fits the end of a string there, and a comma
+        follows at once, or the text does not fit at the next quote.
         """
         if place.role is StringRole.KEY:
             return _COLON_AFTER.match(self.text, at + 1) is not None
         if score_end(self.text, at + 1, place) is EndFit.NO:
             return False
+        if self.text.startswith(",", at + 1):
+            return True
         following = self.text.find(self.text[at], at + 1)
         return following < 0 or score_end(self.text, following + 1, place) is EndFit.NO
 
@@ -284,8 +286,8 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
-        if opening == '"' and end.closing is StringClosing.QUOTE and self.text[end.body] != opening:
-            self.report("smart_quotes", end.body, end.after, found=self.text[end.body])
+        if end.closing is StringClosing.QUOTE and (last := self.text[end.body]) not in CLOSING_QUOTES[opening]:
+            self.report(_CODES.get(last) or "smart_quotes", end.body, end.after, found=last)
         if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
             self.report("extra_quote", extra, extra + 1, found=self.text[extra])
         elif end.inner:

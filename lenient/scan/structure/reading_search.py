@@ -61,6 +61,7 @@ class Phase(IntEnum):
 
 _EMPTY = (Phase.FIRST_KEY, Phase.FIRST_ITEM)
 _BETWEEN = (Phase.AFTER, Phase.KEY, Phase.ITEM)
+_MAY_BREAK_OFF = (*_BETWEEN, Phase.COLON, Phase.VALUE)
 _VALUE_DUE = (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM)
 
 
@@ -283,8 +284,9 @@ class _Search:
             self.take_closer(state, kind)
         if not inserts or frame is None or left < _MISSING_CLOSER:
             return
-        if kind == "{" and phase in _BETWEEN and self.begins_anew(at):
-            self.close_all(state, _MISSING_CLOSER, _BEGUN_ANEW)
+        if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
+            broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
+            self.close_all(state, _MISSING_CLOSER + broken_off, _BEGUN_ANEW)
         is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
         if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
             self.go_on(
@@ -464,7 +466,7 @@ class _Search:
             self.states[key] = state
             return
         better, other = (known, state) if known.cost <= state.cost else (state, known)
-        if other.cost <= better.cost + _SAME and other.layout != better.layout:
+        if other.cost <= better.cost + _SAME and (other.tied or other.layout != better.layout):
             better = better._replace(tied=True)
         self.states[key] = better
 
