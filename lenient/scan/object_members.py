@@ -29,6 +29,8 @@ from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
 
+_REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
+"""A remark between a key and its colon, such as its type."""
 _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
 
 
@@ -155,6 +157,11 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         reading.colon_passed = False
         return True
     reading.strings.joins = True
+    remark = _REMARK.match(text, at)
+    if remark is not None:
+        reading.report("stray_text_dropped", at, remark.end(), found=remark.group())
+        reading.position = at = remark.end()
+        sign = text[at]
     written = find_colon(text, at)
     if written is not None:
         if written in COLONS and written != ":":

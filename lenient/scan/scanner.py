@@ -28,6 +28,8 @@ _STRAY = re.compile(
     r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))"
 )
 _AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
+_DOUBTFUL = ("unexpected_character", "truncated")
+"""Reasons of a failure that brackets may explain; others say that a value was not sent."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -64,6 +66,9 @@ def scan_value(
             return first
         failure = None
     except UnreadableError as error:
+        if error.reason not in _DOUBTFUL:
+            findings.extend(own.items)
+            raise
         failure = error
     fresh = ScanState(piece, start, Findings(), path, StringReader(piece.text, ahead, strict=False))
     second = read_again(fresh, node, first, reading, opened=opened)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from html import unescape
 
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.diagnostics.unreadable import UnreadableError
@@ -33,8 +34,10 @@ _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 ESCAPED_START = re.compile(
     r"[{\[](?:[\s,]|\\++[nrt])*+"
-    r"(?:\*{0,2}\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
+    r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
+_ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
+"""An object whose first quote is an entity."""
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
@@ -105,6 +108,8 @@ class Unwrapper:
         text, at = self.text, self.position
         if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.read_escaped_value(at)
+        if _ENTITIES.match(text, at):
+            return self.read_entities(at)
         if text[at] == "(" and _ROUND_OBJECT.match(text, at):
             return self.finish_start(at)
         if (inner := FENCE_WITHIN.match(text, at)) is not None:
@@ -216,6 +221,12 @@ class Unwrapper:
             at, end, inner = 0, len(body.text), body.text
             if not ESCAPED_START.match(inner):
                 break
+        return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
+
+    def read_entities(self, at: int) -> ValueStart:
+        """Return the start of a value whose quotes are entities of XML; all entities in it are decoded."""
+        self.report("xml_entities_decoded", at, len(self.text))
+        piece = SourceText(unescape(self.text[at:]), self.piece, at, len(self.text))
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def find_quoted_start(self, at: int) -> ValueStart:

@@ -14,8 +14,8 @@ from lenient.definitions.json_schema.constraints import CompiledPattern, ValueRu
 from lenient.definitions.json_schema.json_values import same_json
 from lenient.definitions.json_schema.value_kinds import ValueKind
 
-_SPELLING = re.compile(r"[\s_\-]+")
-_AROUND = " \t\r\n\"'`*:?$@<>()[]\\"
+_SPELLING = re.compile(r"[\s_\-\\\u200b\ufeff]+")
+_AROUND = " \t\r\n\"'`*:?$@<>()[]\u200b\ufeff"
 """Signs of other notations that models put around a name."""
 
 
@@ -109,7 +109,7 @@ class Node:
 def normalise_name(name: str) -> str:
     """Return the name case-folded, to compare spellings.
 
-    Left out are underscores, hyphens and blanks, and quotes, brackets and the like around the name.
+    Left out are underscores, hyphens, backslashes and blanks, and quotes, brackets and the like around the name.
     """
     return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 

@@ -40,6 +40,9 @@ _WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _ANEW = r"\"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
 _CLOSED = r"\"\s*+[}\])]*+\s*+"
+_DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
+_TWO_READINGS = re.compile(r"(?<!\\)(?:\\\\)++\"|\w\"\"\w")
+"""A quote that was escaped twice, or two quotes where two texts touch."""
 _NEVER = re.compile(r"(?!)")
 _BOUNDARIES = {
     StringRole.MEMBER: re.compile(
@@ -200,6 +203,8 @@ class StringReader:
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
         """Decode the body of the string at `start` and report its repairs. Return the text and `end`."""
         self.report_quotes(start, end, role)
+        if self.is_doubled(start, end):
+            return self.decode(start + 2, end.body - 1), end
         if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
             kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
             return self.decode(*kept), end
@@ -243,6 +248,12 @@ class StringReader:
         text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
+    def is_doubled(self, start: int, end: StringEnd) -> bool:
+        """Return True when both quotes of a string are doubled, and not a phrase in quotes is the text."""
+        if end.inner != 2 or end.first_inner != start + 1 or end.closing is not StringClosing.QUOTE:
+            return False
+        return _DOUBLED.fullmatch(self.text, start, end.after) is not None
+
     def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
         """Return True when the string may have ended at a quote in its body: a member or item follows.
 
@@ -260,7 +271,7 @@ class StringReader:
             position = at
             if balance <= 0 and quotes % 2 == 0:
                 return True
-        return False
+        return _TWO_READINGS.search(text, start + 1, end.body) is not None
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the text between three back-ticks and the next three, which stand at `end`.
@@ -288,7 +299,10 @@ class StringReader:
             self.report(code, start, end.after, found=opening)
         if end.closing is StringClosing.QUOTE and (last := self.text[end.body]) not in CLOSING_QUOTES[opening]:
             self.report(_CODES.get(last) or "smart_quotes", end.body, end.after, found=last)
-        if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
+        if self.is_doubled(start, end):
+            self.report("extra_quote", start, start + 1, found=opening)
+            self.report("extra_quote", end.body, end.after, found=opening)
+        elif (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
             self.report("extra_quote", extra, extra + 1, found=self.text[extra])
         elif end.inner:
             first, after = end.first_inner, end.first_inner + 1
