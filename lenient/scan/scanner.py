@@ -30,6 +30,8 @@ _STRAY = re.compile(
 _AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
 _DOUBTFUL = ("unexpected_character", "truncated")
 """Reasons of a failure that brackets may explain; others say that a value was not sent."""
+_CLOSED_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+(?:[}\])]\s*+:|,[^:{}\[\]]{0,200}+:)")
+"""A key that a bracket or comma parts from its colon."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -66,7 +68,7 @@ def scan_value(
             return first
         failure = None
     except UnreadableError as error:
-        if error.reason not in _DOUBTFUL:
+        if error.reason not in _DOUBTFUL and not _CLOSED_KEY.match(piece.text, error.position):
             findings.extend(own.items)
             raise
         failure = error

@@ -28,6 +28,7 @@ from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
 from lenient.unwrap.multiple_values import choose_value, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
+from lenient.unwrap.text_after import find_rest, is_whole, reads_rest
 from lenient.unwrap.wrappers import (
     ESCAPED_LINES,
     ESCAPED_START,
@@ -337,7 +338,7 @@ class _LayerReader:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("mends")
         before = len(self.findings.items)
-        found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
+        found = self.scan_mended(start, ahead)
         mends = self.findings.items[before:]
         if not found.value and any(mend.code in _CUT for mend in mends):
             raise UnreadableError("truncated", start.piece.to_raw(start.position))
@@ -346,6 +347,36 @@ class _LayerReader:
             self.trace.append((Stage.REPAIR, "text mended", text, found.value))
         settled = self.fits is not None and self.fits(found.value, None)
         return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
+
+    def scan_mended(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
+        """Read the value at `start`; text that follows it in place of its closing brackets is left."""
+        piece, before = start.piece, len(self.findings.items)
+        failure: UnreadableError | None = None
+        found: ScanResult | None = None
+        try:
+            found = self.scan_from(piece, start.position, ahead, opened=start.opened)
+        except UnreadableError as error:
+            failure = error
+        end = len(piece.text) if found is None else found.end
+        rest = find_rest(piece.text, start.position, end)
+        mends = self.findings.items[before:]
+        if rest is not None and (found is None or reads_rest(mends, piece.to_raw(rest))):
+            apart = _LayerReader(self.node, Findings(), self.path, [], None)
+            head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)
+            try:
+                shorter = apart.scan_from(head, start.position, Lookahead(head.text), opened=start.opened)
+            except UnreadableError:
+                shorter = None
+            if shorter is not None and shorter.end >= rest and is_whole(apart.findings.items):
+                del self.findings.items[before:]
+                self.findings.extend(apart.findings.items)
+                if piece.text[rest - 1] in CLOSING_QUOTES:
+                    around = Unwrapper(piece, self.findings, self.path)
+                    around.report("ambiguous", rest, rest)
+                return replace(shorter, end=rest)
+        if found is None:
+            raise failure or UnreadableError("truncated", start.position)
+        return found
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
         """Return the value of `piece.text[start:end]` with its spans, None when that is not valid JSON."""

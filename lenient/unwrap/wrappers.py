@@ -17,7 +17,7 @@ from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import pass_trivia
-from lenient.unwrap.loose_members import are_json_members, find_announced_members, find_member, tells_member
+from lenient.unwrap.loose_members import are_json_members, find_announced_members, find_member, find_told_member, tells_member
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
@@ -307,8 +307,13 @@ class Unwrapper:
                 return self.position
             if self.joins and find_member(self.text, self.position) is not None:
                 return self.position
-            if not (self.pass_closing(start) or self.pass_closers()):
-                self.pass_trailing_text(start)
+            if self.pass_closing(start) or self.pass_closers():
+                continue
+            if self.joins and (key := find_told_member(self.text, self.position, self.declared)) is not None:
+                self.report("stray_text_dropped", self.position, key)
+                self.position = key
+                return key
+            self.pass_trailing_text(start)
 
     def pass_closing(self, start: ValueStart) -> bool:
         """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.

@@ -39,7 +39,7 @@ _UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
-_REST_VALUE, _REST_TEXT = 1.5, 0.2
+_REST_VALUE, _REST_TEXT, _REST_LINE = 1.5, 0.2, 1.7
 _INVENTED = 1.0  # neither bracket of an object or array was sent
 
 
@@ -477,12 +477,20 @@ class _Search:
             rest += 1
         cost = (rest - end) * _EXTRA_CLOSER
         if rest < len(kinds):
-            if kinds[rest] not in CLOSER_OF:
+            if kinds[rest] in CLOSER_OF:
+                cost += _REST_VALUE
+            elif kinds[rest] == WORD and self.begins_line(rest):
+                cost += _REST_LINE
+            else:
                 return  # members would be lost
-            cost += _REST_VALUE
         elif self.tokens.end < len(self.text):
             cost += _REST_TEXT
         self.finished.append((state._replace(cost=state.cost + cost), end))
+
+    def begins_line(self, at: int) -> bool:
+        """Return True when the word at `at` begins a line and is no name that is declared."""
+        gap = self.text[self.tokens.ends[at - 1] : self.tokens.starts[at]]
+        return "\n" in gap and self.name_at(at) not in known_fields(self.root)
 
     def finish_at_end(self, state: _State) -> None:
         """Close all brackets that are open at the end of the text."""
