@@ -145,6 +145,8 @@ def _choose(
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
             return None  # arguments are an object
+        if isinstance(first.value, list) and isinstance(second.value, dict):
+            return second
         if not _is_cut_off(before.piece, first, found, node):
             return second
         if not chosen.needs_only("missing_closer"):

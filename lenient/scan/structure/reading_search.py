@@ -39,6 +39,7 @@ _UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
+_AT_ROOT = 2  # times as much costs the wrong kind of the whole value
 _REST_VALUE, _REST_TEXT, _REST_LINE = 1.5, 0.2, 1.7
 _INVENTED = 1.0  # neither bracket of an object or array was sent
 
@@ -352,7 +353,7 @@ class _Search:
         cost, phase, frame, slot, layout, _, _ = state
         at, left = self.at, self.limit - cost
         if (
-            frame is not None
+            (frame is not None or (kind == "[" and self.wants_object()))
             and kind != "("
             and left >= _EXTRA_OPENER
             and not _holds(state, "missing_closer")
@@ -370,6 +371,9 @@ class _Search:
         other = "[" if kind == "{" else "{"
         if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
             self.put(self.open(state, other, _WRONG_OPENER, Mend(at, "wrong_opener", other)))
+
+    def wants_object(self) -> bool:
+        return self.root is not None and self.root.kind is ValueKind.JSON_OBJECT
 
     def take_comma(self, state: _State) -> None:
         _, phase, frame, slot, layout, _, _ = state
@@ -426,7 +430,7 @@ class _Search:
         sent = mend is None or mend.what != "missing_opener"
         frame = _Frame(kind, node, known_fields(node) if kind == "{" else {}, state.frame, sent)
         phase = Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM
-        cost += _judge_container(node, kind)
+        cost += _judge_container(node, kind) * (1 if state.frame is not None else _AT_ROOT)
         return _go_on(state, cost, mend, phase, frame, frame.slot(), hash((state.layout, kind)))
 
     def close(self, state: _State, cost: float, mend: Mend | None) -> _State | None:
