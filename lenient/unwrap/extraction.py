@@ -26,7 +26,7 @@ from lenient.scan.valid_json import find_valid_end
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
-from lenient.unwrap.multiple_values import choose_value, is_foreign_object
+from lenient.unwrap.multiple_values import choose_value, find_anew, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
 from lenient.unwrap.text_after import find_rest, is_whole, reads_rest
 from lenient.unwrap.wrappers import (
@@ -44,6 +44,7 @@ Fits = Callable[[Any, str | None], bool]
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
+_BEFORE_VALUE = (":", "[", ",")
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
@@ -139,6 +140,8 @@ class _LayerReader:
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
+        if broken and (anew := self.read_anew(piece)) is not None:
+            return anew
         if broken and (bare := self.read_bare_object(piece)) is not None:
             return bare
         before = len(self.findings.items)
@@ -157,6 +160,17 @@ class _LayerReader:
             after = start.piece.text[start.position :]
             self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
         return self.read_chosen(start)
+
+    def read_anew(self, piece: SourceText) -> LocatedValue | None:
+        """Return the value of a text in which an object begins anew after its own beginning, else None."""
+        anew = find_anew(piece.text) if piece.text[:1] == "{" else None
+        if anew is None:
+            return None
+        around = Unwrapper(piece, self.findings, self.path)
+        around.report("repeated_value_skipped", 0, anew)
+        if piece.text[:anew].rstrip()[-1:] in _BEFORE_VALUE:
+            around.report("ambiguous", 0, anew)
+        return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
         """Return the repaired object when a short text is a broken object and nothing else, else None."""
