@@ -209,8 +209,8 @@ def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
 
 _QWEN = DialectTags(
     re.compile(
-        r"(?P<call><function\s*+=\s*+[\"']?(?P<name>[^\s\"'<>{}]{1,200}+)[\"']?\s*+>)"
-        r"|(?P<parameter><parameter\s*+=\s*+[\"']?(?P<key>[^\"'<>\n]{1,200}+)[\"']?\s*+>)"
+        r"(?P<call><function(?:\s++name)?\s*+=\s*+[\"']?(?P<name>[^\s\"'<>{}]{1,200}+)[\"']?\s*+>)"
+        r"|(?P<parameter><parameter(?:\s++name)?\s*+=\s*+[\"']?(?P<key>[^\"'<>\n]{1,200}+)[\"']?\s*+>)"
         r"|(?P<value_end></parameter>)|(?P<call_end></function>)"
     ),
     ValueLayout.LINES,
