@@ -28,7 +28,7 @@ from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
 from lenient.unwrap.multiple_values import choose_value, find_anew, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
-from lenient.unwrap.text_after import find_rest, is_whole, reads_rest
+from lenient.unwrap.text_after import find_rest, is_whole, may_read_rest, reads_rest
 from lenient.unwrap.wrappers import (
     ESCAPED_LINES,
     ESCAPED_START,
@@ -371,9 +371,10 @@ class _LayerReader:
             found = self.scan_from(piece, start.position, ahead, opened=start.opened)
         except UnreadableError as error:
             failure = error
-        end = len(piece.text) if found is None else found.end
-        rest = find_rest(piece.text, start.position, end)
         mends = self.findings.items[before:]
+        rest = None
+        if found is None or may_read_rest(mends):
+            rest = find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
         if rest is not None and (found is None or reads_rest(mends, piece.to_raw(rest))):
             apart = _LayerReader(self.node, Findings(), self.path, [], None)
             head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)

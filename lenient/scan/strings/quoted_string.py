@@ -41,8 +41,8 @@ _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)
 _ANEW = r"\"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
 _CLOSED = r"\"\s*+[}\])]*+\s*+"
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
-_TWO_READINGS = re.compile(r"(?<!\\)(?:\\\\)++\"|\w\"\"\w")
-"""A quote that was escaped twice, or two quotes where two texts touch."""
+_DOUBTFUL = {'\\\\"': re.compile(r"(?<!\\)(?:\\\\)++\""), '""': re.compile(r"(?<=\w)\"\"\w")}
+"""A quote that was escaped twice, and two quotes where two texts touch; by the signs to look for first."""
 _NEVER = re.compile(r"(?!)")
 _BOUNDARIES = {
     StringRole.MEMBER: re.compile(
@@ -271,7 +271,7 @@ class StringReader:
             position = at
             if balance <= 0 and quotes % 2 == 0:
                 return True
-        return _TWO_READINGS.search(text, start + 1, end.body) is not None
+        return any(_holds_doubtful(text, signs, start + 1, end.body) for signs in _DOUBTFUL)
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the text between three back-ticks and the next three, which stand at `end`.
@@ -322,3 +322,13 @@ class StringReader:
         if end.ambiguous or (end.inner and opening == '"' and self.holds_structure(start, end, role)):
             other = self.text[end.body : end.body + 80]
             self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")
+
+
+def _holds_doubtful(text: str, signs: str, start: int, end: int) -> bool:
+    """Return True when one of the places where `signs` stand in `text[start:end]` has two readings."""
+    at = text.find(signs, start, end)
+    while at >= 0:
+        if _DOUBTFUL[signs].match(text, at, end) is not None:
+            return True
+        at = text.find(signs, at + 1, end)
+    return False

@@ -216,10 +216,10 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
         key = EMPHASISED_KEY.match(text, at)
     if key is None and place.assigns():
         key = _ASSIGNED.match(text, at)
-    if key is None and (narration := NARRATION.match(text, at)) is not None:
-        return _if_first(narration[1], place)
-    if key is None and (wrapped := WRAPPED_KEY.match(text, at)) is not None:
+    if key is None and text[at] in "[(<" and (wrapped := WRAPPED_KEY.match(text, at)) is not None:
         return EndFit.SURE if place.awaits(wrapped[3]) else EndFit.IF_FIRST
+    if key is None and text[at] not in QUOTES and (narration := NARRATION.match(text, at)) is not None:
+        return _if_first(narration[1], place)
     if key is None:
         return _score_lone_string(text, at, place)
     if place.awaits(key_name(key)):
