@@ -24,7 +24,15 @@ from lenient.scan.simple_members import PLAIN_KEY
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end import StringClosing
-from lenient.scan.strings.string_end_scoring import COLONS, EMPHASISED_KEY, VALUE_START, NARRATION, StringRole, WRAPPED_KEY, key_name
+from lenient.scan.strings.string_end_scoring import (
+    COLONS,
+    EMPHASISED_KEY,
+    VALUE_START,
+    NARRATION,
+    StringRole,
+    WRAPPED_KEY,
+    key_name,
+)
 from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
@@ -94,16 +102,17 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         raise UnreadableError("unexpected_character", start)
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
-    reading.position = match.end()
+    name = match.group().removesuffix("?")
+    reading.position = start + len(name)
     if reading.position >= len(reading.text):
         reading.drop_member(frame, start)
         return None
     if read_key_without_first_quote(reading.text, reading.position):
         reading.position += 1
-        reading.report("missing_opening_quote", start, reading.position, found=match.group())
+        reading.report("missing_opening_quote", start, reading.position, found=name)
     else:
-        reading.report("unquoted_key", start, reading.position, found=match.group())
-    return match.group()
+        reading.report("unquoted_key", start, reading.position, found=name)
+    return name
 
 
 def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:

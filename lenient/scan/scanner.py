@@ -28,10 +28,9 @@ _STRAY = re.compile(
     r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))"
 )
 _AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
-_DOUBTFUL = ("unexpected_character", "truncated")
-"""Reasons of a failure that brackets may explain; others say that a value was not sent."""
-_CLOSED_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+(?:[}\])]\s*+:|,[^:{}\[\]]{0,200}+:)")
-"""A key that a bracket or comma parts from its colon."""
+_QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
+_SET = re.compile(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
+"""The items of a set of Python and its closing brace."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -68,7 +67,7 @@ def scan_value(
             return first
         failure = None
     except UnreadableError as error:
-        if error.reason not in _DOUBTFUL and not _CLOSED_KEY.match(piece.text, error.position):
+        if not _may_be_brackets(error, piece.text):
             findings.extend(own.items)
             raise
         failure = error
@@ -81,6 +80,13 @@ def scan_value(
     if first is None:
         raise failure or UnreadableError("truncated", start)
     return first
+
+
+def _may_be_brackets(error: UnreadableError, text: str) -> bool:
+    """Return True when other brackets may explain a failure; other failures say that a value was not sent."""
+    if error.reason == "no_value":
+        return text[error.position : error.position + 1] in QUOTES and not _SET.match(text, error.position)
+    return error.reason in ("unexpected_character", "truncated")
 
 
 def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:

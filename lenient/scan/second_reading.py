@@ -53,6 +53,8 @@ def is_doubtful(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic
     codes = {one.code for one in found}
     if "string_concatenation" in codes:
         return False  # its strings do not stand apart
+    if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
+        return False  # the comment is in doubt
     if codes.isdisjoint(_DOUBTS):
         return _GOES_ON.match(piece.text, first.end) is not None
     return piece.text.rstrip()[-1:] in _CLOSERS or not _is_cut_off(piece, first, found, node)
@@ -126,7 +128,8 @@ def read_again(
 def _count_swallowed(before: ScanState) -> int:
     """Return how many strings of the first reading lack their last quote and hold two others."""
     return sum(
-        end.closing is StringClosing.NEXT_PART and before.text.count(before.text[start], start + 1, end.body) > 1
+        end.closing is StringClosing.NEXT_PART
+        and before.text.count(before.text[start], start + 1, end.body) > 1
         for start, end in before.strings.ends.items()
     )
 

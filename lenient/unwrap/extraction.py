@@ -107,6 +107,13 @@ def _may_hold_json(text: str) -> bool:
     )
 
 
+def _end_by(found: Diagnostic, end: int) -> Diagnostic:
+    """Return a diagnostic whose span ends by the offset `end`."""
+    if found.start is None or found.end is None or found.end <= end:
+        return found
+    return replace(found, start=min(found.start, end), end=end)
+
+
 class _LayerReader:
     """Reads the value of each layer of a text; adds diagnostics to `findings` and steps to `trace`."""
 
@@ -384,8 +391,9 @@ class _LayerReader:
                 shorter = None
             if shorter is not None and shorter.end >= rest and is_whole(apart.findings.items):
                 del self.findings.items[before:]
-                self.findings.extend(apart.findings.items)
-                if piece.text[rest - 1] in CLOSING_QUOTES:
+                self.findings.extend(_end_by(one, piece.to_raw(rest)) for one in apart.findings.items)
+                after = piece.text[rest : rest + 100].lstrip()[:1]
+                if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "<"):
                     around = Unwrapper(piece, self.findings, self.path)
                     around.report("ambiguous", rest, rest)
                 return replace(shorter, end=rest)

@@ -15,7 +15,7 @@ _TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\
 _WORDS_BETWEEN = 100  # characters
 _LOOK = 2_000
 _BRACKET = re.compile(r"[{}\[\]]")
-_TOLD_LINE = re.compile(r"(?:^|\n)[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
+_TOLD_LINE = re.compile(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
 _LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
 _ANNOUNCED = re.compile(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
 _KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")

@@ -13,7 +13,9 @@ _DOUBTS = frozenset({
     "unescaped_inner_quote", "unclosed_string", "truncated_member_dropped", "truncated_text", "ambiguous",
     "truncated_number", "truncated_literal", "missing_value", "extra_quote", "stray_text_dropped",
 })  # fmt: skip
-_OPEN = frozenset({"missing_closer", "unclosed_string", "missing_closing_quote", "extra_closer", "wrong_closer"})
+_OPEN = frozenset(
+    {"missing_closer", "unclosed_string", "missing_closing_quote", "extra_closer", "wrong_closer"}
+)
 _LACKS = frozenset({"missing_closer", "wrong_closer", "missing_closing_quote"})
 _AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
 

@@ -17,7 +17,13 @@ from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import pass_trivia
-from lenient.unwrap.loose_members import are_json_members, find_announced_members, find_member, find_told_member, tells_member
+from lenient.unwrap.loose_members import (
+    are_json_members,
+    find_announced_members,
+    find_member,
+    find_told_member,
+    tells_member,
+)
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
@@ -40,6 +46,7 @@ _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
 """An object whose first quote is an entity."""
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
+_NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
 MAX_LAYERS = 10
@@ -236,6 +243,10 @@ class Unwrapper:
         string without an end. Raises UnreadableError when no value follows.
         """
         text, opening = self.text, self.text[at]
+        named = _NAMED_OBJECT.match(text, at)
+        if named is not None and self.declared and named[1] not in self.declared:
+            self.report("narration_removed", at, named.end())
+            return self.finish_start(named.end())
         if opening == '"' and _FIRST_KEY.match(text, at):
             return self.finish_start(at, opened=True)
         blank = _BLANK.match(text, at + 1)

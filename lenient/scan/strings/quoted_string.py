@@ -297,7 +297,10 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
-        if end.closing is StringClosing.QUOTE and (last := self.text[end.body]) not in CLOSING_QUOTES[opening]:
+        if (
+            end.closing is StringClosing.QUOTE
+            and (last := self.text[end.body]) not in CLOSING_QUOTES[opening]
+        ):
             self.report(_CODES.get(last) or "smart_quotes", end.body, end.after, found=last)
         if self.is_doubled(start, end):
             self.report("extra_quote", start, start + 1, found=opening)

@@ -56,7 +56,7 @@ _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
 _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
 _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
 _ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
-_BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂]?\s*+[{COLONS}]"
+_BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂?]?\s*+[{COLONS}]"
 _KEY_START = rf"[/#:{QUOTES}]|--|{_BARE_KEY}"
 _MAY_END = (
     rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}]{BLANKS}(?:{_KEY_START}))"
