@@ -27,10 +27,10 @@ from lenient.scan.strings.string_end import StringClosing
 from lenient.scan.strings.string_end_scoring import (
     COLONS,
     EMPHASISED_KEY,
-    VALUE_START,
     NARRATION,
-    StringRole,
+    VALUE_START,
     WRAPPED_KEY,
+    StringRole,
     key_name,
 )
 from lenient.scan.strings.string_search import CLOSING_QUOTES

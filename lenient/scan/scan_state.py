@@ -104,7 +104,7 @@ class ScanState:
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
     def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
-        """Leave out and report the member at `start`, which is cut off at `end`, or at the end of the text."""
+        """Leave out and report the member at `start`, cut off at `end`, or at the end of the text."""
         end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True

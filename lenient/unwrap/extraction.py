@@ -111,7 +111,7 @@ def _end_by(found: Diagnostic, end: int) -> Diagnostic:
     """Return a diagnostic whose span ends by the offset `end`."""
     if found.start is None or found.end is None or found.end <= end:
         return found
-    return replace(found, start=min(found.start, end), end=end)
+    return found._replace(start=min(found.start, end), end=end)
 
 
 class _LayerReader:
