@@ -109,7 +109,7 @@ class Node:
 def normalise_name(name: str) -> str:
     """Return the name case-folded, to compare spellings.
 
-    Left out are underscores, hyphens, backslashes and blanks, and quotes, brackets and the like around the name.
+    Left out are underscores, hyphens, backslashes, blanks, and quotes and brackets around the name.
     """
     return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 
