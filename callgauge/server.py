@@ -18,6 +18,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from callgauge.serving.guard import ServerGuard, read_first_page
+from callgauge.serving.settings import embedders_from_environment, hosts_from_environment
+
 HERE = Path(__file__).parent
 _ASSETS = "/static/"  # Streamlit's own scripts and styles; their names hold a hash of their content
 _PACKED = (".js", ".css")  # fonts and images are packed as they are
@@ -181,5 +184,15 @@ class GoneBrowsers:
 
 app = st.App(
     HERE / "app.py",
-    middleware=[Middleware(GoneBrowsers), Middleware(FirstPage), Middleware(CompressedAssets)],
+    middleware=[
+        Middleware(
+            ServerGuard,
+            page=read_first_page(SCRIPTS.parents[1]),
+            hosts=hosts_from_environment(),
+            embed_in=embedders_from_environment(),
+        ),
+        Middleware(GoneBrowsers),
+        Middleware(FirstPage),
+        Middleware(CompressedAssets),
+    ],
 )

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from callgauge.dashboard.metrics import metrics
+from callgauge.trials.planning.plan_fields import plan_schema
+from callgauge.trials.planning.task_fields import task_schema
 from ingest.formats import formats
 from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS
 from lenient import DEFINITION_CODES, ToolCatalog, definition_findings
@@ -230,6 +232,14 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def plan_schema_page() -> Iterator[str]:
+    yield json.dumps(plan_schema(), indent=2, ensure_ascii=False)
+
+
+def task_schema_page() -> Iterator[str]:
+    yield json.dumps(task_schema(), indent=2, ensure_ascii=False)
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "agents.md": agents_page,
     "codes.md": codes_page,
@@ -239,6 +249,8 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "metrics.md": metrics_page,
     "modules.md": modules_page,
     "tables.md": tables_page,
+    "trial-plan.schema.json": plan_schema_page,
+    "trial-task.schema.json": task_schema_page,
 }
 
 

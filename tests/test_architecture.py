@@ -34,12 +34,16 @@ OURS = {
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
     "callgauge.cli": (
-        "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.trials",
-        "ingest", "lenient",
+        "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.recorder",
+        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
+    ),
+    # What a trial needs is planned from the rates of the pages, as they count them.
+    "callgauge.cli.trial_history": (
+        "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
     ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
@@ -47,6 +51,7 @@ OURS = {
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.live_sender": ("callgauge", "lenient"),  # the gateway for the dashboard, which imports none
+    "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
     "callgauge.trials": (
         "callgauge.gateway", "callgauge.prices", "callgauge.stats", "callgauge.trials", "lenient",
     ),
@@ -63,7 +68,8 @@ OURS = {
 }  # fmt: skip
 # Only these modules (by prefix) may import the package that is the key; whatever is not listed is forbidden.
 THIRD_PARTY = {
-    "orjson": ("lenient", "ingest", "callgauge.dashboard", "callgauge.gateway", "callgauge.trials"),
+    "orjson": ("lenient", "ingest", "callgauge.dashboard", "callgauge.gateway", "callgauge.recorder",
+               "callgauge.trials"),
     "streamlit": (
         "callgauge.app", "callgauge.server", "callgauge.server_process",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
@@ -77,11 +83,12 @@ THIRD_PARTY = {
     "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
     # lenient runs without it, only slower
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
-    "httpx2": ("callgauge.gateway.endpoint",),
+    "httpx2": ("callgauge.gateway.endpoint", "callgauge.recorder.proxy"),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding",),
-    "starlette": ("callgauge.server",),
-    "zstandard": ("ingest", "callgauge.server"),
+    "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
+    "uvicorn": ("callgauge.cli.record_command",),
+    "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
@@ -119,7 +126,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "stats", "memory", "prices", "gateway/wires", "gateway/tools", "gateway",
+        "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
+        "gateway", "recorder",
         "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
 from pathlib import Path
 
 import duckdb
@@ -18,6 +20,8 @@ EXAMPLE = Path(__file__).parents[1] / "docs" / "session-log.example.jsonl"
 TOOL = (
     '{"name": "search", "parameters": {"properties": {"limit": {"type": "integer"}}, "required": ["limit"]}}'
 )
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - refused, or only compared
 
 
 def run(*words: object, stdin: bytes = b"") -> Result:
@@ -276,6 +280,26 @@ def test_formats_lists_what_each_can_tell() -> None:
         "claude_code",
         "session_history",
     }
+
+
+def test_serve_lets_the_network_in_only_when_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for address in (EVERYWHERE, "192.0.2.7", "gauge.test", "::"):
+        told = refused(run("serve", "--store", tmp_path / "store", "--address", address), 2)
+        assert "there is no sign-in" in told
+        assert "--no-sign-in" in told
+    started: list[dict[str, str]] = []
+    monkeypatch.setattr(os, "execve", lambda _program, _words, environment: started.append(environment))
+    words = ("--address", EVERYWHERE, "--no-sign-in", "--host", "gauge.test", "--port", _free_port())
+    served = run("serve", "--store", tmp_path / "store", *words)
+    assert served.exit_code == 0, served.output
+    assert "Warning: no sign-in" in served.output
+    assert "gauge.test" in started[0]["CALLGAUGE_HOSTS"].split(",")
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def test_serve_refuses_a_store_that_is_a_file(tmp_path: Path) -> None:

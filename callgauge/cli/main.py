@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import ipaddress
 import os
 import socket
 import sys
@@ -19,7 +20,16 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from callgauge.cli import ingest_command, maintenance_commands, model_commands, price_command, render
+from callgauge.cli import (
+    ingest_command,
+    maintenance_commands,
+    model_commands,
+    price_command,
+    record_command,
+    render,
+    trial_commands,
+)
+from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES
 from ingest.import_guard import leave_pandas_out
 from lenient import (
     CODES,
@@ -54,13 +64,33 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 def serve(
     store: Store,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8501,
-    address: Annotated[str, typer.Option(help="0.0.0.0 lets the network in; there is no login.")] = LOOPBACK,
+    address: Annotated[
+        str, typer.Option(help="0.0.0.0 lets the network in; that takes --no-sign-in.")
+    ] = LOOPBACK,
     host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A name by which browsers may reach it, besides localhost."),
     ] = None,
+    embed_in: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A site whose pages may show it in a frame: https://wiki.test."),
+    ] = None,
+    no_sign_in: Annotated[
+        bool, typer.Option("--no-sign-in", help="Whoever reaches the address sees everything in the store.")
+    ] = False,
 ) -> None:
     """Serve the dashboard of a store."""
+    if not _is_loopback(address):
+        if not no_sign_in:
+            fail(
+                f"{address} lets the network in, and there is no sign-in: whoever reaches it could read "
+                "every text in the store. Put a proxy with a sign-in before 127.0.0.1 (SECURITY.md), or say "
+                "--no-sign-in if that is meant",
+                WRONG_USE,
+            )
+        render.print_message(
+            f"Warning: no sign-in. Whoever reaches {address}:{port} reads every text in the store"
+        )
     store = store.resolve()
     if store.exists() and not store.is_dir():
         fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
@@ -76,11 +106,26 @@ def serve(
             fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", WRONG_USE)
     render.print_message(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
     options = ["--server.port", str(port), "--server.address", address]
-    for name in ("localhost", LOOPBACK, *(host or ())):
+    names = [*LOCAL_NAMES, *(host or ())]
+    if not _is_loopback(address):
+        names.append(address)
+    for name in names:
         options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
     command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
-    environment = {**os.environ, "CALLGAUGE_STORE": str(store)}
+    environment = {
+        **os.environ,
+        "CALLGAUGE_STORE": str(store),
+        HOSTS_VARIABLE: ",".join(names),
+        EMBEDDING_VARIABLE: " ".join(embed_in or ()),
+    }
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address in LOCAL_NAMES
 
 
 @app.command()
@@ -213,6 +258,8 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
+app.command()(record_command.record)
+app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,

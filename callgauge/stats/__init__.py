@@ -1,4 +1,4 @@
-"""Rates with their doubt, differences, ranks, corrections, sample sizes and change points.
+"""Rates with their doubt, differences, ranks, corrections, sample sizes and sequential tests.
 
 Uses scipy.special only: the import of scipy.stats would add a second to each start of server and replay.
 """

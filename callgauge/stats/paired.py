@@ -3,17 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from dataclasses import dataclass
+from math import copysign, inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from callgauge.stats.differences import Difference
 from callgauge.stats.effective_numbers import blend_numbers, kish_number
-from callgauge.stats.intervals import t_quantile
+from callgauge.stats.intervals import Z
 
 _ALPHA = 0.05
 _STEPS = 50  # halvings: an end of an interval is found to 15 digits
+_FARTHEST = 38.0  # standard errors: of more the normal distribution has no chance left
+
+
+class _Moves(NamedTuple):
+    """The shares of pairs that moved up and down, and how many independent pairs they are worth."""
+
+    up: float
+    down: float
+    pairs: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairedMean:
+    """A mean difference of pairs, with its test against 0 and its interval at any confidence.
+
+    `error` is its standard error, in its own unit, with `freedom` degrees of freedom of Student's t. With
+    `moves` the differences are ones of shares: test and interval are Tango's (1998), else Student's.
+    """
+
+    estimate: float
+    error: float
+    freedom: float
+    moves: _Moves | None = None
+
+    @property
+    def score(self) -> float:
+        """The test statistic against no difference, for Student's t with `freedom`."""
+        if not self.estimate:
+            return 0.0
+        if self.moves is not None:
+            up, down, pairs = self.moves
+            return self.estimate * sqrt(pairs / (up + down))
+        return self.estimate / self.error if self.error else copysign(inf, self.estimate)
+
+    @property
+    def p(self) -> float:
+        """The two-sided p-value."""
+        return 2 * float(stdtr(self.freedom, -abs(self.score)))
+
+    @property
+    def z(self) -> float:
+        """The statistic as a standard normal deviate that has the same p-value, within ±38."""
+        score = self.score
+        size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
+        return copysign(min(size, _FARTHEST), score)
+
+    def interval(self, z: float) -> tuple[float, float]:
+        """Return both ends of the interval whose confidence is that of ±z of the normal distribution."""
+        reach = z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
+        if self.moves is None:
+            return self.estimate - reach * self.error, self.estimate + reach * self.error
+        up, down, pairs = self.moves
+        return -_score_end(down, up, pairs, reach), _score_end(up, down, pairs, reach)
+
+
+def measure_paired_shares(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
+    """Return Σ moved / Σ sizes for clusters of tasks; None below two clusters.
+
+    A cluster of `sizes` tasks has the sum `moved` of their differences of two shares; tasks of one cluster
+    may be alike. With clusters of one task the result is that of `compare_paired`.
+    """
+    if len(sizes) < 2:
+        return None
+    size, total = np.asarray(sizes, dtype=float), float(sum(sizes))
+    most = None if len(sizes) == total else total
+    return _measure(np.asarray(moved, dtype=float), size, np.ones(len(size)), most)
+
+
+def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
+    """Return the same for differences of amounts, such as tokens, in their unit: Student's t.
+
+    The standard error is that of the delete-one jackknife over clusters (Wolter 2007, chapter 4).
+    """
+    if len(sizes) < 2:
+        return None
+    total, size = np.asarray(moved, dtype=float), np.asarray(sizes, dtype=float)
+    many = np.ones(len(size))
+    variance = _jackknife_variance(total, size, many)
+    return PairedMean(float(total.sum() / size.sum()), sqrt(variance), kish_number(size, many) - 1)
 
 
 def compare_paired(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference | None:
@@ -64,6 +145,18 @@ def _compare(
     (None: what the data show); `blend_numbers` says how far the data decide. The quantile is that of
     Student's t.
     """
+    found = _measure(moved, size, many, most)
+    p = found.p
+    low, high = found.interval(Z)
+    # Rounding must not part the interval from its p-value.
+    if p >= _ALPHA:
+        low, high = min(low, 0.0), max(high, 0.0)
+    elif low <= 0 <= high:
+        p = _ALPHA
+    return Difference(found.estimate, low, high, p, method)
+
+
+def _measure(moved: np.ndarray, size: np.ndarray, many: np.ndarray, most: float | None) -> PairedMean:
     whole = float(size @ many)
     estimate = float(moved @ many) / whole
     up, down = (float(np.maximum(way, 0) @ many) / whole for way in (moved, -moved))
@@ -71,16 +164,9 @@ def _compare(
     own = _own_number(moved, size, many, up + down - estimate**2)
     most = most or max(least, own or least)
     pairs, freedom = blend_numbers(own, least, most, _degrees_of_freedom(moved, size, many))
-    score = abs(estimate) * sqrt(pairs / (up + down)) if estimate else 0.0
-    p = 2 * float(stdtr(freedom, -score))
-    reach = t_quantile(freedom)
-    low, high = -_score_end(down, up, pairs, reach), _score_end(up, down, pairs, reach)
-    # Rounding must not part the interval from its p-value.
-    if p >= _ALPHA:
-        low, high = min(low, 0.0), max(high, 0.0)
-    elif low <= 0 <= high:
-        p = _ALPHA
-    return Difference(estimate, low, high, p, method)
+    # Where nothing moved, or everything alike, one pair may still move otherwise.
+    error = sqrt(max(up + down - estimate**2, 1 / pairs) / pairs)
+    return PairedMean(estimate, error, freedom, _Moves(up, down, pairs))
 
 
 def _own_number(moved: np.ndarray, size: np.ndarray, many: np.ndarray, variance: float) -> float | None:
@@ -88,9 +174,13 @@ def _own_number(moved: np.ndarray, size: np.ndarray, many: np.ndarray, variance:
     ratios = moved / size
     if not np.ptp(ratios) or variance <= 0:
         return None
+    return variance / _jackknife_variance(moved, size, many)
+
+
+def _jackknife_variance(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -> float:
     whole, units = float(size @ many), float(many.sum())
     rest = moved - float(moved @ many) / whole * size
-    return variance / ((units - 1) / units * float((rest / (whole - size)) ** 2 @ many))
+    return (units - 1) / units * float((rest / (whole - size)) ** 2 @ many)
 
 
 def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -> float:

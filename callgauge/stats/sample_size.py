@@ -7,6 +7,7 @@ from math import ceil, inf
 from scipy.special import ndtri
 
 from callgauge.stats.rates import Share
+from callgauge.stats.sequential import chance_above, find_boundaries
 
 POWER = 0.8  # the chance with which a real difference should then show
 _MOST = 10_000_000  # sessions; beyond this the answer is "never"
@@ -24,13 +25,8 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     arms = [arm for arm in (of, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
         return None
-    half = min(abs(difference), 1.0) / 2
-    # Beside 0 and 1 the two lie as far apart as asked, not around their mean.
-    middle = min(1 - half, max(half, sum(arm.rate or 0.0 for arm in arms) / 2))
-    ends = (middle - half, middle + half)
-    unit = sum(end * (1 - end) for end in ends) / 2
-    z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
-    allowed = (difference / z) ** 2
+    unit = _mean_variance(sum(arm.rate or 0.0 for arm in arms) / 2, difference)
+    allowed = _allowed_variance(difference, comparisons)
     # What a session is worth in independent observations.
     worth = [arm.effective_n / (arm.sessions or 1) for arm in arms]
 
@@ -49,3 +45,125 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
         middle_number = (least + most) / 2
         least, most = (least, middle_number) if variance(middle_number) <= allowed else (middle_number, most)
     return ceil(most)
+
+
+def tasks_needed(
+    history: Share,
+    difference: float,
+    comparisons: int = 1,
+    *,
+    alpha: float = 0.05,
+    correlation: float = 0.0,
+    repeats: int = 1,
+) -> int | None:
+    """Return how many tasks two arms must both try to show a `difference` of a share with 80 % power.
+
+    `history`: the rate so far, in sessions like those of a trial, one session a task; None where it has no
+    sessions. The other arguments are those of `tasks_needed_at`.
+    """
+    if not history.n or not history.sessions or not history.effective_n:
+        return None
+    worth = history.effective_n / history.sessions
+    return tasks_needed_at(
+        history.rate or 0.0,
+        difference,
+        comparisons,
+        worth=worth,
+        alpha=alpha,
+        correlation=correlation,
+        repeats=repeats,
+    )
+
+
+def tasks_needed_at(
+    rate: float,
+    difference: float,
+    comparisons: int = 1,
+    *,
+    worth: float = 1.0,
+    alpha: float = 0.05,
+    correlation: float = 0.0,
+    repeats: int = 1,
+) -> int | None:
+    """Return how many tasks two arms must both try to show a `difference` of a share with 80 % power.
+
+    The formula is that of `sessions_needed`, from nothing: the two rates lie `difference` apart around
+    `rate`, and a trial is worth `worth` independent observations. `comparisons`: how many arms are held
+    against the reference, each at `alpha` over that number. `correlation`: of two trials of one task, in the
+    same arm or not; at 0 the arms count as independent, and a run needs rather fewer. None without a
+    difference.
+    """
+    if not difference or worth <= 0:
+        return None
+    unit = 2 * _mean_variance(rate, difference) / worth
+    return _pairs_needed(unit, difference, comparisons, alpha, correlation, repeats)
+
+
+def tasks_needed_for_amount(
+    deviation: float,
+    difference: float,
+    comparisons: int = 1,
+    *,
+    alpha: float = 0.05,
+    correlation: float = 0.0,
+    repeats: int = 1,
+) -> int | None:
+    """Return the same for an amount, such as tokens: `deviation` is its standard deviation over trials."""
+    if not difference:
+        return None
+    return _pairs_needed(2 * deviation**2, difference, comparisons, alpha, correlation, repeats)
+
+
+def trial_worth(history: Share, calls: float) -> float:
+    """Return how many independent calls the calls of one trial are worth.
+
+    `calls`: how many a trial makes, on average. Calls of a trial are as alike as those of a session are
+    (Kish 1965: a design effect of 1 + correlation · (size - 1)).
+    """
+    if not history.n or not history.sessions or not history.effective_n:
+        return max(1.0, calls)
+    size, effect = history.n / history.sessions, history.n / history.effective_n
+    correlation = min(1.0, max(0.0, (effect - 1) / (size - 1))) if size > 1 else 0.0
+    return calls / (1 + correlation * (calls - 1)) if calls > 1 else 1.0
+
+
+def _pairs_needed(
+    unit: float, difference: float, comparisons: int, alpha: float, correlation: float, repeats: int
+) -> int:
+    """Return the number of tasks, `unit` being the variance of the difference of two independent trials.
+
+    Trials of one task share what makes it hard: what they have in common cancels out between the arms, and
+    repeats average the rest.
+    """
+    variance = unit * (1 - correlation) / repeats
+    return max(2, ceil(variance / _allowed_variance(difference, comparisons, alpha)))
+
+
+def look_factor(looks: int, alpha: float = 0.05) -> float:
+    """Return how many times the tasks a run needs that may stop at `looks` evenly spaced looks.
+
+    The largest number of tasks, for the same 80 % power as one look at the end, with boundaries of O'Brien &
+    Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
+    """
+    information = [(number + 1) / looks for number in range(looks)]
+    boundaries = find_boundaries(information, 1.0, alpha, is_last=True)
+    least, most = 1.0, 10.0  # drifts
+    while most - least > 1e-6:
+        drift = (least + most) / 2
+        power = chance_above(boundaries[-1], information, boundaries[:-1], drift)
+        least, most = (drift, most) if power < POWER else (least, drift)
+    return max(1.0, (most / (-float(ndtri(alpha / 2)) + float(ndtri(POWER)))) ** 2)
+
+
+def _mean_variance(middle: float, difference: float) -> float:
+    """Return the mean variance of an observation of two rates that lie `difference` apart around a rate."""
+    half = min(abs(difference), 1.0) / 2
+    # Beside 0 and 1 the two lie as far apart as asked, not around their mean.
+    centre = min(1 - half, max(half, middle))
+    return sum(end * (1 - end) for end in (centre - half, centre + half)) / 2
+
+
+def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:
+    """Return the variance of a difference with which its test has 80 % power."""
+    z = -float(ndtri(alpha / 2 / comparisons)) + float(ndtri(POWER))
+    return (difference / z) ** 2

@@ -26,6 +26,10 @@ session.
 **Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran;
 whether two requests that share no history belong to one session, unless the log says so (`session_id`,
 `conversation_id` …).
+
+`callgauge record` writes such lines: the bodies as texts, `metadata` with what its headers named
+(`session_id`, `prompt_name`, `prompt_version`, `task`), `cut` with the whole size of a body that was too
+large.
 """
 
 from __future__ import annotations
@@ -148,6 +152,8 @@ class _RequestLog:
         pair = _find_pair(record.value)
         found = _make_exchange(record, pair) if pair is not None else None
         reason = _find_problem(pair, found)
+        if reason is not None and (cut := read_object(record.value.get("cut"))):
+            reason += f"; the recorder cut {' and '.join(cut)} (callgauge record --most-mb keeps more)"
         if reason is not None:
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         elif found is not None:
@@ -162,6 +168,7 @@ class _RequestLog:
 
 def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
     value = record.value
+    labels = read_object(value.get("metadata"))
     found = make_exchange(
         pair.request,
         pair.response,
@@ -169,11 +176,14 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
         status=pair.status,
         where=record.where,
         ts=_first_time(value),
-        session=_first_text(value, _SESSIONS) or _first_text(read_object(value.get("metadata")), _SESSIONS),
+        session=_first_text(value, _SESSIONS) or _first_text(labels, _SESSIONS),
+        task=read_text(labels.get("task")),
         latency_ms=next(
             (found for name in _LATENCIES if (found := read_number(value.get(name))) is not None), None
         ),
     )
+    if found is not None and found.asked is not None and (name := read_text(labels.get("prompt_name"))):
+        found.asked.prompt_name, found.asked.prompt_version = name, read_text(labels.get("prompt_version"))
     if found is not None and found.provider is None:
         found.provider = (read_text(value.get("provider")) or "").lower() or None
     return found

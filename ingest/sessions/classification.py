@@ -66,7 +66,7 @@ class CallDefinitions:
         return None, None
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The classification of one call.
 
     `request` is the result of `lenient`; None where there was no text to parse.
@@ -110,7 +110,9 @@ class LoggedCall(NamedTuple):
         return self.result_layer if self.result_layer in ARGUMENT_LAYERS else None
 
 
-def classify_call(call: CallMade, result: ResultSeen | None, definitions: CallDefinitions) -> Verdict:
+def classify_call(
+    call: CallMade, result: ResultSeen | None, definitions: CallDefinitions
+) -> CallClassification:
     definition, origin = definitions.find(call.tool)
     if result is None:
         status = layer = said = None
@@ -127,7 +129,7 @@ def classify_call(call: CallMade, result: ResultSeen | None, definitions: CallDe
 
 
 @lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
-def _classify_without_text(told: tuple[Any, ...], offered: bool) -> Verdict:
+def _classify_without_text(told: tuple[Any, ...], offered: bool) -> CallClassification:
     """Return the verdict on a call that has neither a text to parse nor a message."""
     return _make_verdict(LoggedCall(*told), None, None, None, None, offered)
 
@@ -139,11 +141,11 @@ def _make_verdict(
     definition: ToolDefinition | None,
     origin: str | None,
     offered: bool,
-) -> Verdict:
+) -> CallClassification:
     refused_at = told.refused_at
     defined = definition is not None and _describes_arguments(definition)
     outcome = _decide_outcome(told, request, refused_at, defined=defined)
-    return Verdict(
+    return CallClassification(
         request=request,
         outcome=outcome,
         syntax_seen=_syntax_visibility(told, refused_at),

@@ -10,7 +10,7 @@ from typing import Any
 
 from ingest.events import LogLine, ProbeSeen, PromptSeen
 from ingest.path_facts import NO_FACTS, FactSource, PathFacts
-from ingest.sessions.classification import CallDefinitions, Verdict
+from ingest.sessions.classification import CallClassification, CallDefinitions
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text
@@ -244,7 +244,7 @@ class FileRows:
             ids.append(places.make(call.step, call.ordinal) + mark)
         return ids
 
-    def _definition_id(self, verdict: Verdict) -> str | None:
+    def _definition_id(self, verdict: CallClassification) -> str | None:
         if verdict.definition is None:
             return None
         known = self._definition_ids.get(id(verdict.definition))

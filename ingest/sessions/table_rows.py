@@ -11,7 +11,7 @@ from zlib import crc32
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
 from ingest.path_facts import NO_FACTS, PathFacts
-from ingest.sessions.classification import Verdict
+from ingest.sessions.classification import CallClassification
 from ingest.sessions.nesting_depth import text_depth, value_depth
 from ingest.sessions.stored_text import (
     TEXT_KEPT,
@@ -291,7 +291,7 @@ def late_result_row(result: ResultSeen) -> Row:
     }
 
 
-def diagnostic_rows(verdict: Verdict) -> Iterator[Row]:
+def diagnostic_rows(verdict: CallClassification) -> Iterator[Row]:
     """Yield a row for each diagnostic of a call, in order; `position` counts from 0."""
     for position, finding in enumerate(verdict.request.diagnostics if verdict.request else ()):
         yield {

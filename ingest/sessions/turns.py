@@ -22,7 +22,7 @@ from ingest.events import (
     TurnStatus,
 )
 from ingest.sessions.chains import ChainOutcome, Link, link_attempts
-from ingest.sessions.classification import CallDefinitions, Verdict, classify_call
+from ingest.sessions.classification import CallClassification, CallDefinitions, classify_call
 from ingest.sessions.leaked_calls import find_leaked_calls
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import clean_tool_name
@@ -61,13 +61,15 @@ class OpenCall(msgspec.Struct, gc=False):
     result_bytes: int | None = None  # of the whole result; only its beginning is kept
     link: Link | None = None
     fault_layer: FaultLayer | None = None
-    _verdict: Any = None  # a Verdict; told so, msgspec would have to know how to read one of a waiting call
+    _verdict: Any = (
+        None  # a CallClassification; told so, msgspec would have to know how to read one of a waiting call
+    )
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CallClassification:
         if self._verdict is None:
             raise LookupError("a call is judged when its turn closes")
-        return cast("Verdict", self._verdict)
+        return cast("CallClassification", self._verdict)
 
     def judge(self, definitions: CallDefinitions) -> None:
         self._verdict = verdict = classify_call(self.event, self.result, definitions)

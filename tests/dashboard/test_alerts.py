@@ -12,7 +12,7 @@ from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.metrics.published_store import open_generation, published_generation
 from callgauge.dashboard.pages.overview.alerts import Alert, find_alerts, first_night, list_nights
 from callgauge.memory.team_memory import FILE
-from callgauge.stats.day_effects import LEAST_DAYS
+from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed
 from tests.dashboard.store_fixture import HOSTILE, a_call

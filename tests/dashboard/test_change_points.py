@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from callgauge.stats.change_points import MOST_FALSE, find_changes
+from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 from tests.bench.statistics.cells import Cell
 from tests.bench.statistics.change_cells import LEAST_COVERED, Series, draw_counts
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from callgauge.stats import Difference
-from callgauge.stats.day_effects import LEAST_DAYS, DayCounts, compare_with_days_before
+from callgauge.stats.over_time.day_effects import LEAST_DAYS, DayCounts, compare_with_days_before
 
 
 def days(k: list[int], n: list[int], *, effect: float = 1.0, weekend: list[bool] | None = None) -> DayCounts:

@@ -19,8 +19,13 @@ from callgauge.dashboard.pages.overview.alerts import (
     list_nights,
 )
 from callgauge.stats import GROUPS, make_shares
-from callgauge.stats.day_effects import LEAST_DAYS, DayCounts, compare_with_days_before, find_unlike_days
-from callgauge.stats.lasting_changes import DailySeries, Night, follow_changes
+from callgauge.stats.over_time.day_effects import (
+    LEAST_DAYS,
+    DayCounts,
+    compare_with_days_before,
+    find_unlike_days,
+)
+from callgauge.stats.over_time.lasting_changes import DailySeries, Night, follow_changes
 from callgauge.stats.rates import judge_rates
 from tests.dashboard.session_shares import of_slice
 

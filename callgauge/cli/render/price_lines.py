@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from callgauge.cli.render.printable import escape_for_terminal
+from callgauge.cli.render.printable import align_columns, escape_for_terminal
 from callgauge.memory.records import ModelPrice
 from callgauge.prices import Owner, PriceList
 
@@ -24,7 +24,7 @@ def price_lines(known: PriceList, used: Mapping[str, int]) -> Iterator[str]:
         yield f"Ours are not used: they are not in {known.currency}."
     yield f"Per million tokens, in {known.currency}. Ours are list prices as known in 2025."
     yield ""
-    yield from _align([_HEADS, *(_row(owner, price) for owner, price in known.listed())])
+    yield from align_columns([_HEADS, *(_row(owner, price) for owner, price in known.listed())])
     unpriced = {model: calls for model, calls in used.items() if known.match(model) is None}
     yield ""
     yield f"Models of the store without a price: {len(unpriced)} of {len(used)}."
@@ -40,9 +40,3 @@ def _row(owner: Owner, price: ModelPrice) -> tuple[str, ...]:
 
 def _name(model: str) -> str:
     return escape_for_terminal(model if len(model) <= _LONGEST else f"{model[: _LONGEST - 1]}…")
-
-
-def _align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

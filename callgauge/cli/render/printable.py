@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 
@@ -19,3 +20,10 @@ def print_message(message: str) -> None:
 def escape_for_terminal(text: str) -> str:
     """Return text with control characters escaped, so that log text cannot control a terminal."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines whose columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -11,7 +11,7 @@ from operator import add
 from callgauge.dashboard.charts import DayRate
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, merge_slices
-from callgauge.stats.change_points import MOST_FALSE, find_changes
+from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
 """Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""

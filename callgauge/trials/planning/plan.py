@@ -19,7 +19,9 @@ class MeasurePlan:
     """What is measured, decided before the run.
 
     `smallest` is the smallest difference worth knowing: a share for rates, else a number of tokens or USD.
-    `looks`: how often the run may look at the results and stop; 1 is never before the end.
+    `looks`: how often the run may look at the results and stop; 1 is never before the end. What is expected
+    serves planning alone: the reference's rate, the standard deviation of a trial's tokens or cost, and the
+    correlation of two arms over tasks.
     """
 
     primary: MeasureName
@@ -29,6 +31,8 @@ class MeasurePlan:
     alpha: float = 0.05
     secondary: tuple[MeasureName, ...] = ()
     expected_rate: float | None = None
+    expected_spread: float | None = None
+    expected_correlation: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,12 @@ class EndpointPlan:
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """USD a million tokens."""
+    """USD a million tokens. `source` says whose price it is: `plan`, or the list that Callgauge brings."""
 
     input: float
     output: float
     cached: float | None = None
+    source: str = "plan"
 
 
 @dataclass(frozen=True, slots=True)

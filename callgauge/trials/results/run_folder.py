@@ -70,6 +70,8 @@ class RunFolder:
     looks: Path = field(init=False)
     probes: Path = field(init=False)
     sessions: Path = field(init=False)
+    report: Path = field(init=False)
+    report_text: Path = field(init=False)
 
     def __post_init__(self) -> None:
         for name, file in (
@@ -79,5 +81,7 @@ class RunFolder:
             ("looks", "looks.jsonl"),
             ("probes", "probes.jsonl"),
             ("sessions", "sessions"),
+            ("report", "report.json"),
+            ("report_text", "report.md"),
         ):
             object.__setattr__(self, name, self.root / file)

@@ -122,13 +122,14 @@ class ExchangeTranslator:
     ) -> Iterator[Event]:
         """Yield events for the session, the prompt and the definitions, if they are new or have changed."""
         at = event_place(exchange, thread)
-        if thread.turns == 0 and (exchange.harness or thread.parent or asked.user):
+        if thread.turns == 0 and (exchange.harness or thread.parent or asked.user or exchange.task):
             yield SessionSeen(
                 **at,
                 harness=exchange.harness,
                 harness_version=exchange.harness_version,
                 parent_session_id=thread.parent,
                 user=asked.user,
+                task=exchange.task,
             )
         stated = (asked.prompt, asked.prompt_name, asked.prompt_version)
         digest = blake2b(repr(stated).encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -211,6 +211,7 @@ class Exchange:
     failure: str | None = None
     harness: str | None = None
     harness_version: str | None = None
+    task: str | None = None
     reply_where: LogLine | None = None  # where the log has the reply elsewhere than the request …
     places: Mapping[str, LogLine] = field(default_factory=dict)  # … and each call, by its id, elsewhere again
 

@@ -17,6 +17,7 @@ from tests.bench.statistics import (
     strata_cells,
     table_cells,
     task_cells,
+    trial_cells,
 )
 from tests.bench.statistics.cells import Cell
 
@@ -34,6 +35,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "breakdowns": (interaction_cells.count_false_names, 400, 300),
     "interactions": (interaction_cells.find_interaction, 400, 500),
     "tasks": (task_cells.cells, 500, 1000),
+    "trials": (trial_cells.judge_trials, 1000, 4000),
     "changes": (change_cells.cells, 300, 500),
     "alerts": (alert_cells.cells, 60, 60),
 }

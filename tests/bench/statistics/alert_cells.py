@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from callgauge.dashboard.pages.overview.alerts import list_nights
 from callgauge.stats import GROUPS
-from callgauge.stats.lasting_changes import DailySeries, Following, LastingChange, follow_changes
+from callgauge.stats.over_time.lasting_changes import DailySeries, Following, LastingChange, follow_changes
 from tests.bench.statistics.cells import Cell
 
 MOST_FALSE = 0.05  # nights without a change on which there is a new alert

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from scipy.special import expit, logit
 
-from callgauge.stats.change_points import MOST_FALSE, find_changes
+from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 from tests.bench.statistics.cells import Cell
 
 LEAST_COVERED = 0.93  # of the ranges of days, given that a change was found

@@ -60,7 +60,9 @@ def _draw(pages: Sequence[PageLink], tour: bool) -> None:
 
 
 def _note_asked() -> None:
-    st.session_state[_ASKED] = str(st.session_state[_KEY].ask or "").strip()[:_LONGEST]
+    told = st.session_state.get(_KEY)
+    if told is not None:  # gone where the page changed before its answer to this came
+        st.session_state[_ASKED] = str(told.ask or "").strip()[:_LONGEST]
 
 
 def list_values(text: str) -> list[dict[str, Any]]:

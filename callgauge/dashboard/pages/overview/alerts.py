@@ -12,8 +12,8 @@ import pandas as pd
 
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.stats import Difference, Share, place_in_groups
-from callgauge.stats.day_effects import LEAST_DAYS, compare_with_days_before
-from callgauge.stats.lasting_changes import DailySeries, LastingChange, Night, follow_changes
+from callgauge.stats.over_time.day_effects import LEAST_DAYS, compare_with_days_before
+from callgauge.stats.over_time.lasting_changes import DailySeries, LastingChange, Night, follow_changes
 
 # The newest day stands alone where it has as many calls and sessions; else the newest week, else 30 days.
 _CALLS = 100

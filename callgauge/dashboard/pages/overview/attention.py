@@ -32,7 +32,7 @@ from callgauge.dashboard.pages.overview.alerts import (
 from callgauge.dashboard.store_queries import Generation
 from callgauge.memory.records import Acknowledgement
 from callgauge.memory.team_memory import MemoryProblemError
-from callgauge.stats.day_effects import LEAST_DAYS
+from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
 _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from callgauge.stats.corrections import benjamini_hochberg
-from callgauge.stats.day_effects import LEAST_DAYS, DayCounts, find_unlike_days, measure_deviations
+from callgauge.stats.over_time.day_effects import LEAST_DAYS, DayCounts, find_unlike_days, measure_deviations
 from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, Share, judge_rates
 
 FALSE = 0.05

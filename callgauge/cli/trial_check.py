@@ -1,0 +1,100 @@
+"""The command `callgauge trial check`: what a plan comes to, and what is wrong with it, before it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.trial_plans import PlanFile, load_plan
+from lenient import definition_findings
+
+if TYPE_CHECKING:
+    from callgauge.trials.planning.estimates import History
+    from callgauge.trials.planning.plan import Plan
+    from callgauge.trials.planning.task import Task
+
+_WRONG_USE = 2
+
+
+def check(
+    plan: PlanFile,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", metavar="DIR", help="A store that knows the models: rates and sizes are taken from it."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say what a plan comes to before anything is asked: arms, trials, tokens, money, and the tasks it needs.
+
+    Exits with 2 after a line for each mistake. Python functions that the plan or its tasks name are imported,
+    in a process of their own.
+    """
+    # numpy and scipy take half a second, which no other command should wait for.
+    from callgauge.cli.render.trial_check_lines import check_lines
+    from callgauge.trials.planning.estimates import estimate_run
+
+    read, tasks = load_plan(plan)
+    histories, notes = ({}, []) if store is None else _ask_store(store, read)
+    estimate = estimate_run(read, tasks, histories)
+    findings = {name: definition_findings(catalog) for name, catalog in read.definitions.items()}
+    notes = [*_find_notes(read, tasks), *notes, *estimate.notes]
+    if as_json:
+        told = {
+            "name": read.name,
+            "question": read.question,
+            "measure": asdict(read.measure),
+            "arms": [asdict(arm) for arm in read.arms],
+            "comes_to": {
+                **asdict(estimate),
+                "trials": estimate.trials,
+                "requests": estimate.requests,
+                "tokens": estimate.tokens,
+                "cost": estimate.cost,
+                "most_cost": estimate.most_cost,
+            },
+            "findings": {
+                name: [render.definition_finding_data(one) for one in found]
+                for name, found in findings.items()
+            },
+            "notes": notes,
+        }
+        print(render.to_json(told))
+    else:
+        print("\n".join(check_lines(read, estimate, histories, findings, notes)))
+
+
+def _ask_store(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
+    from callgauge.cli.trial_history import StoreProblemError, read_histories
+
+    try:
+        return read_histories(store, plan)
+    except StoreProblemError as problem:
+        render.print_message(str(problem))
+        raise typer.Exit(_WRONG_USE) from None
+
+
+def _find_notes(plan: Plan, tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield what this environment lacks for the run: keys, and functions that cannot be imported."""
+    from callgauge.trials.results.checks import find_missing_function
+
+    used = {plan.models[arm.model].endpoint for arm in plan.arms}
+    for name in sorted(used):
+        variable = plan.endpoints[name].key_variable
+        if variable is not None and not os.environ.get(variable):
+            yield f"the environment has no {variable}, the key of endpoint {name}"
+    functions = dict.fromkeys(
+        [source.target for source in plan.tools.values() if source.kind == "function" and source.target]
+        + [task.expect.check for task in tasks if task.expect is not None and task.expect.check]
+    )
+    for named in functions:
+        why = find_missing_function(named, plan.path.parent)
+        if why is not None:
+            yield why

@@ -1,0 +1,109 @@
+"""What a store knows of the models of a plan: the rate that is like its measure, and the size of turns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from callgauge.stats import ENOUGH, Share, place_in_groups
+from callgauge.trials.planning.estimates import OF_CALLS, History
+from callgauge.trials.planning.plan import MeasureName, Plan
+
+# The rate of logs that a measure of a trial is like; tokens and cost have none.
+_RATES: dict[MeasureName, str] = {
+    "refused": "parse_error",
+    "mended": "mended",
+    "right": "recorded_ok",
+    "turn_ok": "recorded_ok",
+}
+_SIZES = (
+    "model",
+    "turns",
+    "replies",
+    "calling_turns",
+    "calls",
+    "counted_replies",
+    "written",
+    "token_turns",
+    "tokens",
+    "tokens_deviation",
+)
+_NO_TURNS = (None, 0, *[None] * (len(_SIZES) - 2))
+_FEWEST_TURNS = 10  # of which means are taken
+
+
+class StoreProblemError(Exception):
+    """Raised when a store cannot be asked; the message says what to do."""
+
+
+def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
+    """Return what a store knows, by the plan's names of models, and what it does not know, in sentences.
+
+    Raises StoreProblemError.
+    """
+    from callgauge.dashboard.metrics import MetricError, read_batches  # these open DuckDB
+    from callgauge.dashboard.metrics.published_store import (
+        UnshownStoreError,
+        open_generation,
+        published_generation,
+    )
+
+    found: dict[str, History] = {}
+    notes: list[str] = []
+    try:
+        with open_generation(published_generation(str(store))) as connection:
+            for name in dict.fromkeys(arm.model for arm in plan.arms):
+                model = plan.models[name].model
+                sizes = next(read_batches(connection, "turn_sizes", {"models": [model]}, 1), [_NO_TURNS])
+                size = dict(zip(_SIZES, sizes[0], strict=True))
+                if size["turns"] < _FEWEST_TURNS:
+                    turns = size["turns"] or "no"
+                    notes.append(f"{store} holds {turns} turns of {model}: what it comes to is guessed")
+                    continue
+                share, of = _read_share(connection, plan, name)
+                found[name] = History(
+                    size["turns"],
+                    size["replies"],
+                    size["calls"],
+                    size["written"],
+                    size["tokens_deviation"],
+                    share,
+                    of,
+                )
+    except (UnshownStoreError, MetricError) as problem:
+        raise StoreProblemError(str(problem)) from None
+    return found, notes
+
+
+def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
+    """Return the rate that is like the primary measure, and of what it is: the plan's tools, else all.
+
+    None below ENOUGH calls or turns."""
+    from callgauge.dashboard.metrics import read_batches
+
+    primary = plan.measure.primary
+    rate = _RATES.get(primary)
+    if rate is None:
+        return None, ""
+    tools = _tools_of(plan, name) if primary in OF_CALLS else []
+    for asked in ([tools] if tools else []) + [[]]:
+        given = {"rates": [rate], "models": [plan.models[name].model], "tools": asked or None}
+        rows = next(read_batches(connection, "slices", given, 1), [])
+        for _, _, _, k, n, _, sessions, *groups in rows:
+            if n < ENOUGH:
+                continue
+            by_group = place_in_groups(*([one] for one in groups))[0]
+            named = f" of {', '.join(asked[:3])}{', …' if len(asked) > 3 else ''}" if asked else ""
+            return Share(k, n, sessions, by_group), f"calls{named}" if primary in OF_CALLS else "turns"
+    return None, ""
+
+
+def _tools_of(plan: Plan, model: str) -> list[str]:
+    """Return the names of the tools that the arms of a model define."""
+    names = dict.fromkeys(
+        tool.name
+        for arm in plan.arms
+        if arm.model == model and arm.definitions is not None
+        for tool in plan.definitions[arm.definitions]
+    )
+    return list(names)

@@ -1,0 +1,207 @@
+"""One exchange as it passes: the bytes of a request and of its answer, and the line of the log they make.
+
+The line is one of the format `request_log`: `request` and `response` are the texts as they were sent. No
+header is kept, no query of the address, and the keys that the request brought are taken out of every text.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import orjson
+import zstandard
+
+LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
+"""Headers that name what no body can: the session, the prompt as `name@version`, the task. Not sent on."""
+_KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
+_KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")  # of an address
+_KEY_GONE = "[key]"
+_SHORTEST_KEY = 6  # characters: less than this is a word like "none" or "dummy", and stands in texts
+_LABEL_LENGTH = 500
+
+
+class Memory:
+    """How many bytes all exchanges under way may hold together."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def reserve(self, size: int) -> int:
+        """Return how many of `size` bytes may be kept."""
+        given = min(size, self._left)
+        self._left -= given
+        return given
+
+    def free(self, size: int) -> None:
+        """Take back what was reserved."""
+        self._left += size
+
+
+class Captured:
+    """The first bytes of a body, at most `most` of them, while all of them pass."""
+
+    def __init__(self, most: int, memory: Memory) -> None:
+        self.size = 0
+        self._most = most
+        self._memory = memory
+        self._kept: list[bytes] = []
+        self._held = 0
+
+    def take(self, piece: bytes) -> None:
+        """Note a piece that passed."""
+        self.size += len(piece)
+        room = min(self._most - self._held, len(piece))
+        if room <= 0 or self._held < self.size - len(piece):  # cut once, nothing more is taken
+            return
+        held = self._memory.reserve(room)
+        if held:
+            self._kept.append(piece[:held])
+            self._held += held
+
+    @property
+    def is_cut(self) -> bool:
+        """Return True when more passed than is kept."""
+        return self._held < self.size
+
+    def join(self) -> bytes:
+        """Return what is kept."""
+        return b"".join(self._kept)
+
+    def free(self) -> None:
+        """Give back the memory, once the line is written."""
+        self._memory.free(self._held)
+        self._held = 0
+        self._kept.clear()
+
+
+@dataclass(slots=True)
+class PassingExchange:
+    """A request and its answer, while they pass. Times are seconds of a clock that only goes forward."""
+
+    address: str
+    method: str
+    request_headers: Mapping[str, str]
+    request: Captured
+    response: Captured
+    started: float
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    first_byte: float | None = None
+    ended: float | None = None
+    status: int | None = None
+    response_encoding: str = ""
+    problem: str | None = None
+    """What went wrong on the way: the server was not reached, either side went away."""
+
+    def to_line(self) -> bytes:
+        """Return the exchange as a line of JSON."""
+        keys = tuple(_find_keys(self.request_headers, self.address))
+        ended = self.ended if self.ended is not None else self.started
+        line: dict[str, Any] = {
+            "ts": self.started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "method": self.method,
+            "url": _drop_keys(shorten_address(self.address), keys),
+            "status": self.status,
+            "latency_ms": round((ended - self.started) * 1000, 1),
+        }
+        labels = {name: _drop_keys(text, keys) for name, text in self._read_labels()}
+        if labels:
+            line["metadata"] = labels
+        if self.first_byte is not None:
+            line["first_byte_ms"] = round((self.first_byte - self.started) * 1000, 1)
+        coding = self.request_headers.get("content-encoding", "")
+        line["request"] = _to_text(self.request, coding, keys)
+        line["response"] = _to_text(self.response, self.response_encoding, keys)
+        cut = {
+            name: body.size
+            for name, body in (("request", self.request), ("response", self.response))
+            if body.is_cut
+        }
+        if cut:
+            line["cut"] = cut
+        if self.problem is not None:
+            line["problem"] = _drop_keys(self.problem, keys)
+        line["recorder"] = "callgauge"
+        return orjson.dumps(line) + b"\n"
+
+    def _read_labels(self) -> Iterator[tuple[str, str]]:
+        session, prompt, task = (self.request_headers.get(name, "")[:_LABEL_LENGTH] for name in LABELS)
+        name, _, version = prompt.partition("@")
+        told = {"session_id": session, "prompt_name": name, "prompt_version": version, "task": task}
+        yield from ((field, text) for field, text in told.items() if text)
+
+    def free(self) -> None:
+        """Give back the memory of both bodies."""
+        self.request.free()
+        self.response.free()
+
+
+def _find_keys(headers: Mapping[str, str], address: str) -> Iterator[str]:
+    """Yield the secrets that a request brought: keys, cookies, the password of the address; longest first."""
+    found: set[str] = set()
+    for name in _KEY_HEADERS:
+        value = headers.get(name, "").strip()
+        found |= {value, value.partition(" ")[2].strip()}
+    parts = urlsplit(address)
+    found |= {value for name, value in parse_qsl(parts.query) if name.lower() in _KEY_FIELDS}
+    found.add(parts.password or "")
+    yield from sorted((key for key in found if len(key) >= _SHORTEST_KEY), key=len, reverse=True)
+
+
+def _drop_keys(text: str, keys: Iterable[str]) -> str:
+    for key in keys:
+        text = text.replace(key, _KEY_GONE)
+    return text
+
+
+def shorten_address(address: str) -> str:
+    """Return the address without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
+    """Return a body as text; bytes that are none in base64, as HTTP archives (HAR 1.2) have them."""
+    raw = _unpack(body.join(), coding)
+    try:
+        return _drop_keys(raw.decode("utf-8"), keys)
+    except UnicodeDecodeError as broken:
+        # A body that was cut may end in the middle of a character.
+        if body.is_cut and broken.start >= len(raw) - 3:
+            return _drop_keys(raw[: broken.start].decode("utf-8"), keys)
+    for key in keys:
+        raw = raw.replace(key.encode(), _KEY_GONE.encode())
+    return {"encoding": "base64", "text": base64.b64encode(raw).decode()}
+
+
+MOST_UNPACKED = 64 << 20  # bytes: what ingest reads of one body
+
+
+def _unpack(raw: bytes, coding: str) -> bytes:
+    """Return a body without its Content-Encoding; as it is where that is unknown or the body is damaged."""
+    coding = coding.strip().lower()
+    try:
+        if coding in ("gzip", "x-gzip", "deflate"):
+            # 47: gzip or zlib, whichever the first bytes say.
+            return zlib.decompressobj(47).decompress(raw, MOST_UNPACKED)
+        if coding == "zstd":
+            with zstandard.ZstdDecompressor().stream_reader(raw) as reader:
+                return reader.read(MOST_UNPACKED)
+    except (zlib.error, zstandard.ZstdError):
+        return raw
+    return raw
+
+
+READABLE_CODINGS = re.compile(r"\s*(gzip|x-gzip|deflate|zstd|identity|\*;\s*q=0)\b", re.ASCII)
+
+
+def keep_readable_codings(accepted: str) -> str:
+    """Return an Accept-Encoding header with what can be unpacked here: no Brotli, no `*`."""
+    kept = [part.strip() for part in accepted.split(",") if READABLE_CODINGS.match(part)]
+    return ", ".join(kept) or "identity"

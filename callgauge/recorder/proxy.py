@@ -1,0 +1,287 @@
+"""Passes requests on to one server and its answers back, bytes unchanged and at once, and notes both."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from callgauge.gateway.endpoint import load_httpx
+from callgauge.recorder.exchange import (
+    LABELS,
+    Captured,
+    Memory,
+    PassingExchange,
+    keep_readable_codings,
+    shorten_address,
+)
+from callgauge.recorder.exchange_log import ExchangeLog
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_MEMORY = 512 << 20  # bytes that all exchanges under way keep together
+_CONNECT = 30.0  # seconds; an answer may take as long as it takes
+# RFC 9110, 7.6.1: what concerns one connection only.
+_OF_CONNECTION = frozenset(
+    {
+        "connection", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    }
+)  # fmt: skip
+_BAD_GATEWAY, _FORBIDDEN = 502, 403
+_WENT_AWAY = "the client went away"
+
+
+class RecordingProxy:
+    """An ASGI application in front of the server at `target`, which writes what passes to `log`.
+
+    JSON bodies of POST requests are recorded; everything else passes only. A path that already begins with
+    the path of `target` is not doubled: `/v1` may stand in the client's address, in the target, or in both.
+    With `is_local` a request must name this machine as its host, so that no web page reaches the proxy by
+    a name of its own.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        log: ExchangeLog | None,
+        *,
+        memory: Memory | None = None,
+        most_body: int = 32 << 20,
+        is_local: bool = True,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        parts = urlsplit(target)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{target!r} is no address: it begins with http:// or https://.")
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._path = parts.path.rstrip("/")
+        self._log = log
+        self._memory = memory or Memory(MOST_MEMORY)
+        self._most_body = most_body
+        self._is_local = is_local
+        self._transport = transport
+        self._client: httpx2.AsyncClient | None = None
+
+    @property
+    def target(self) -> str:
+        """Where requests go, without a user and password."""
+        return shorten_address(self._origin + self._path)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._pass(Request(scope, receive), send)
+        else:
+            await send({"type": "websocket.close", "code": 1011, "reason": "only HTTP is passed on"})
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Open the connections when the server starts, close them when it ends."""
+        http = load_httpx()
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self._client = http.AsyncClient(
+                    timeout=http.Timeout(None, connect=_CONNECT),
+                    limits=http.Limits(max_connections=None, max_keepalive_connections=200),
+                    transport=self._transport,
+                )
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                if self._client is not None:
+                    await self._client.aclose()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def _pass(self, request: Request, send: Send) -> None:
+        if self._is_local and not _is_this_machine(request.headers.get("host", "")):
+            await _send_error(send, _FORBIDDEN, "This address is served to this machine only.")
+            return
+        exchange = PassingExchange(
+            address=self._find_address(request),
+            method=request.method,
+            request_headers=dict(request.headers),
+            request=Captured(self._most_body, self._memory),
+            response=Captured(self._most_body, self._memory),
+            started=time.monotonic(),
+        )
+        is_recorded = self._log is not None and _is_model_request(request)
+        try:
+            await self._forward_while_wanted(request, send, exchange, is_recorded)
+        finally:
+            exchange.ended = exchange.ended or time.monotonic()
+            if is_recorded and self._log is not None:
+                self._log.take(exchange)
+            else:
+                exchange.free()
+
+    async def _forward_while_wanted(
+        self, request: Request, send: Send, exchange: PassingExchange, is_recorded: bool
+    ) -> None:
+        """Pass an exchange on; stop when the client goes away, so that no server writes on for nobody."""
+        is_read = asyncio.Event()
+        passing = asyncio.create_task(self._forward(request, send, exchange, is_recorded, is_read))
+        leaving = asyncio.create_task(_wait_for_leaving(request, is_read))
+        try:
+            await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not passing.done() and exchange.ended is not None:
+                await passing  # only closes its connection
+            elif not passing.done():
+                exchange.problem = _WENT_AWAY
+        except asyncio.CancelledError:
+            exchange.problem = "the recorder was stopped"
+            raise
+        finally:
+            passing.cancel()
+            leaving.cancel()
+            await asyncio.wait({passing, leaving})
+        if not passing.cancelled() and (failure := passing.exception()) is not None:
+            if not isinstance(failure, ClientDisconnect):
+                raise failure
+            exchange.problem = _WENT_AWAY
+
+    def _find_address(self, request: Request) -> str:
+        """Return where a request goes; path and query are passed on as they were written."""
+        raw = request.scope.get("raw_path") or request.url.path.encode()
+        path = raw.decode("ascii", "replace")
+        doubled = path == self._path or path.startswith(self._path + "/")
+        query = request.scope["query_string"].decode("ascii", "replace")
+        whole = self._origin + (path if doubled else self._path + path)
+        return f"{whole}?{query}" if query else whole
+
+    async def _forward(
+        self,
+        request: Request,
+        send: Send,
+        exchange: PassingExchange,
+        is_recorded: bool,
+        is_read: asyncio.Event,
+    ) -> None:
+        http = load_httpx()
+        if self._client is None:
+            raise RuntimeError("the proxy is not started")
+
+        async def note_request() -> AsyncIterator[bytes]:
+            async for piece in request.stream():
+                if is_recorded:
+                    exchange.request.take(piece)
+                if piece:
+                    yield piece
+            is_read.set()
+
+        has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+        if not has_body:
+            is_read.set()
+        sent = http.Request(
+            request.method,
+            exchange.address,
+            headers=_pass_headers(request.headers.raw, of_request=True),
+            content=note_request() if has_body else None,
+        )
+        try:
+            answer = await self._client.send(sent, stream=True)
+        except http.HTTPError as error:
+            exchange.problem = f"{self.target} gave no answer: {_describe(error)}"
+            exchange.status = _BAD_GATEWAY
+            exchange.ended = time.monotonic()
+            body = await _send_error(send, _BAD_GATEWAY, f"callgauge record: {exchange.problem}.")
+            exchange.response.take(body)
+            return
+        try:
+            await self._send_back(answer, send, exchange, is_recorded)
+        finally:
+            await answer.aclose()
+
+    async def _send_back(
+        self,
+        answer: httpx2.Response,
+        send: Send,
+        exchange: PassingExchange,
+        is_recorded: bool,
+    ) -> None:
+        exchange.status = answer.status_code
+        exchange.response_encoding = answer.headers.get("content-encoding", "")
+        await send(
+            {
+                "type": "http.response.start",
+                "status": answer.status_code,
+                "headers": _pass_headers(answer.headers.raw),
+            }
+        )
+        try:
+            async for piece in answer.aiter_raw():
+                if exchange.first_byte is None:
+                    exchange.first_byte = time.monotonic()
+                if is_recorded:
+                    exchange.response.take(piece)
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        except load_httpx().HTTPError as error:
+            # Without its last part the server of this app closes the connection: the client sees the break.
+            exchange.problem = f"the answer broke off: {_describe(error)}"
+            return
+        exchange.ended = time.monotonic()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _wait_for_leaving(request: Request, is_read: asyncio.Event) -> None:
+    """Return when the client is gone. Before its request is read whole, reading it tells the same."""
+    await is_read.wait()
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _is_model_request(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return request.method == "POST" and (kind == "application/json" or kind.endswith("+json"))
+
+
+def _pass_headers(
+    headers: Iterable[tuple[bytes, bytes]], *, of_request: bool = False
+) -> list[tuple[bytes, bytes]]:
+    """Return the headers that go on to the other side; of a request, without ours and Brotli."""
+    told = [(name.lower(), value) for name, value in headers]
+    named = {
+        one.strip().lower() for name, value in told if name == b"connection" for one in value.split(b",")
+    }
+    passed = []
+    for name, value in told:
+        text = name.decode("latin-1")
+        if text in _OF_CONNECTION or name in named or (of_request and text in LABELS):
+            continue
+        if of_request and text == "accept-encoding":
+            passed.append((name, keep_readable_codings(value.decode("latin-1")).encode("latin-1")))
+        else:
+            passed.append((name, value))
+    return passed
+
+
+def _is_this_machine(host: str) -> bool:
+    name = urlsplit(f"//{host}").hostname or ""
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+async def _send_error(send: Send, status: int, message: str) -> bytes:
+    """Send an error in the shape that clients of models read; return its body."""
+    body = orjson.dumps({"error": {"message": message, "type": "callgauge_record"}})
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+    return body

@@ -1,0 +1,174 @@
+"""What the web server lets in and sends out: named hosts and origins, known routes, headers on every answer.
+
+It stands before Streamlit, which by itself answers more than the pages ask for: uploads, figures of its own
+memory, an interface for agents, any Host on HTTP, and pages of other ports of the same machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from callgauge.serving.settings import LOCAL_NAMES
+
+# What the pages ask of Streamlit's own routes; everything else there is closed.
+_CORE = "/_stcore/"
+_CORE_ROUTES = ("health", "host-config", "stream", "bidi-components/")
+_METHODS = ("GET", "HEAD", "OPTIONS")  # nothing is uploaded: pages speak over the websocket
+_STATIC = ("/static/", "/app/static/")  # scripts, styles, fonts: the same for everybody
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+class ServerGuard:
+    """Refuses what no page asks for, and puts the headers of a careful site on every answer.
+
+    `hosts`: the names that a request may use for this server, `*` for any; the Origin of a page must be the
+    host that the request names, port included, or one of `hosts` that is not this machine. `embed_in`:
+    origins whose pages may frame it, none as a rule.
+    """
+
+    def __init__(self, app: ASGIApp, page: str, hosts: Sequence[str], embed_in: Sequence[str] = ()) -> None:
+        self._app = app
+        self._hosts = {_tidy_name(name) for name in hosts}
+        self._headers = _make_headers(page, embed_in)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        refused = self._find_refusal(scope)
+        if scope["type"] == "websocket":
+            if refused is None:
+                await self._app(scope, receive, send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})  # before accepting: HTTP 403
+            return
+        sending = _SendWithHeaders(send, self._headers, is_static=scope["path"].startswith(_STATIC))
+        if refused is None:
+            await self._app(scope, receive, sending)
+        else:
+            await _send_text(sending, *refused)
+
+    def _find_refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Return status and sentence of why a request is not answered; None when it is."""
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._is_known(_read_name(host)):
+            return 421, "This name is not one of this server's. Name it with --host when you start it."
+        if origin is not None and not self._is_own_origin(origin, host):
+            return 403, "Pages of another site may not ask this server."
+        if scope["type"] == "http" and scope["method"] not in _METHODS:
+            return 405, "This server takes no uploads."
+        _, is_core, route = scope["path"].partition(_CORE)
+        if is_core and not route.startswith(_CORE_ROUTES):
+            return 404, "There is no such address."
+        return None
+
+    def _is_known(self, name: str | None) -> bool:
+        return name is not None and ("*" in self._hosts or name in self._hosts)
+
+    def _is_own_origin(self, origin: str, host: str) -> bool:
+        try:
+            parts = urlsplit(origin)
+            told = (parts.hostname, parts.port)
+        except ValueError:
+            return False
+        if parts.scheme not in ("http", "https") or told[0] is None:
+            return False
+        if parts.netloc.lower() == host.lower():
+            return True
+        # A proxy in front may name another host than the browser's; never another port of this machine.
+        name = _tidy_name(told[0])
+        return name not in LOCAL_NAMES and name in self._hosts
+
+
+class _SendWithHeaders:
+    """Sends messages on; the first of an answer with our headers."""
+
+    def __init__(self, send: Send, headers: Iterable[tuple[str, str]], *, is_static: bool) -> None:
+        self._send = send
+        self._headers = headers
+        self._is_static = is_static
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(raw=list(message["headers"]))
+            for name, value in self._headers:
+                headers[name] = value
+            del headers["access-control-allow-origin"]  # Streamlit's fonts and scripts: our pages suffice
+            if not self._is_static:
+                headers["cache-control"] = "no-store"
+            message = {**message, "headers": headers.raw}
+        await self._send(message)
+
+
+def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the headers of every answer. `page` is the first page: its inline scripts are allowed by hash.
+
+    Streamlit writes styles into the page, hence `unsafe-inline` for them; its charts and tables start workers
+    from `blob:`, and compile WebAssembly. Nothing is evaluated and nothing comes from elsewhere.
+    """
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in _INLINE.findall(page)
+    )
+    policy = {
+        "default-src": "'self'",
+        "script-src": f"'self' blob: 'wasm-unsafe-eval' {hashes}".strip(),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self' ws: wss:",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(embed_in) or "'none'",
+    }
+    headers = [
+        ("content-security-policy", "; ".join(f"{name} {value}" for name, value in policy.items())),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+    ]
+    if not embed_in:
+        headers.append(("x-frame-options", "DENY"))
+    return tuple(headers)
+
+
+def read_first_page(static: Path) -> str:
+    """Return Streamlit's first page, as its folder of static files has it."""
+    return (static / "index.html").read_text(encoding="utf-8")
+
+
+def _read_name(host: str) -> str | None:
+    """Return the name of a Host header; None when it is none."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return None
+    if parts.hostname is None or parts.username is not None or parts.path or parts.query or parts.fragment:
+        return None
+    return _tidy_name(parts.hostname)
+
+
+def _tidy_name(name: str) -> str:
+    return name.strip().lower().rstrip(".").strip("[]")
+
+
+async def _send_text(send: Send, status: int, text: str) -> None:
+    body = text.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,22 @@
+"""What `callgauge serve` tells the web server that it starts, through the environment."""
+
+from __future__ import annotations
+
+import os
+
+HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
+"""Names by which browsers may reach the server, apart by commas; `*` is any. Set by `callgauge serve`."""
+EMBEDDING_VARIABLE = "CALLGAUGE_EMBED_IN"
+"""Origins whose pages may show the dashboard in a frame, apart by blanks. Set by `callgauge serve`."""
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+def hosts_from_environment() -> list[str]:
+    """Return the names that `callgauge serve` was given; this machine's own without any."""
+    told = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
+    return told or list(LOCAL_NAMES)
+
+
+def embedders_from_environment() -> list[str]:
+    """Return the origins that may frame the dashboard."""
+    return os.environ.get(EMBEDDING_VARIABLE, "").split()

@@ -1,0 +1,1 @@
+"""Rates of days: where they changed, how much days differ, and which changes last."""

@@ -1,0 +1,365 @@
+"""Types of the fields of a plan and of a task: each reads a value, and tells its JSON Schema.
+
+A type's `read` returns the value as Python wants it, or UNREAD after it has noted what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from callgauge.trials.planning.file_problems import quote_value, suggest_name
+from callgauge.trials.planning.toml_lines import KeyPath
+
+
+class _Mark(Enum):
+    UNREAD = "unread"
+    REQUIRED = "required"
+
+
+UNREAD: Any = _Mark.UNREAD
+REQUIRED: Any = _Mark.REQUIRED
+Schema = dict[str, Any]
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|min|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong with the value at a key, and what to do about it."""
+
+    key: KeyPath
+    what: str
+    advice: str
+
+
+class FieldType(Protocol):
+    """How the value of a field is read, and how an editor is told about it."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any: ...
+
+    def to_schema(self) -> Schema: ...
+
+
+def _refuse(value: Any, key: KeyPath, mistakes: list[Mistake], what: str, advice: str) -> Any:
+    shown = quote_value(value)
+    mistakes.append(Mistake(key, f"{shown} {what}", advice))
+    return UNREAD
+
+
+def _show_number(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+
+
+def _name_kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "is true or false"
+    for kinds, told in (
+        ((int, float), "is a number"),
+        (str, "is a text"),
+        ((list, tuple), "is a list"),
+        (Mapping, "is a table"),
+        ((dt.date, dt.time), "is a date"),
+    ):
+        if isinstance(value, kinds):
+            return told
+    return "is nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text of one character or more; `pattern` must match all of it, `advice` says what to write.
+
+    With `is_secret` a message never repeats the value.
+    """
+
+    advice: str = "write a text in quotes"
+    pattern: str | None = None
+    may_be_empty: bool = False
+    is_secret: bool = False
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if not isinstance(value, str):
+            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a text", self.advice)
+        if not value.strip() and not self.may_be_empty:
+            return _refuse(value, key, mistakes, "is empty", self.advice)
+        if self.pattern is not None and re.fullmatch(self.pattern, value) is None:
+            shown = "what stands here" if self.is_secret else quote_value(value)
+            mistakes.append(Mistake(key, f"{shown} is not allowed", self.advice))
+            return UNREAD
+        return value
+
+    def to_schema(self) -> Schema:
+        if self.pattern is not None:
+            return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
+        return {"type": "string"} if self.may_be_empty else {"type": "string", "pattern": r"\S"}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address of a server, http:// or https://, without a user's name and password."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        advice = 'write an address such as "http://127.0.0.1:8080/v1"'
+        if not isinstance(value, str):
+            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a text", advice)
+        try:
+            parts = urlsplit(value)
+            is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_address = False
+        if "@" in value.partition("//")[2].partition("/")[0]:
+            advice = 'leave it out, and name the variable that holds the key: key = "env:NAME"'
+            mistakes.append(Mistake(key, "the address holds a user's name or password", advice))
+            return UNREAD
+        return value if is_address else _refuse(value, key, mistakes, "is no address", advice)
+
+    def to_schema(self) -> Schema:
+        return {"type": "string", "pattern": "^https?://[^/@]+(?:/.*)?$"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several words."""
+
+    words: tuple[str, ...]
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if isinstance(value, str) and value in self.words:
+            return value
+        advice = suggest_name(value, self.words) if isinstance(value, str) else f"known: {self._list()}"
+        return _refuse(value, key, mistakes, "is not known here", advice)
+
+    def _list(self) -> str:
+        return ", ".join(self.words)
+
+    def to_schema(self) -> Schema:
+        return {"enum": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number from `low` to `high`; with `is_above` not `low` itself, with `is_below` not `high`."""
+
+    low: float | None = None
+    high: float | None = None
+    is_whole: bool = False
+    is_above: bool = False
+    is_below: bool = False
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a number", self._advise())
+        if not math.isfinite(value) or (self.is_whole and not float(value).is_integer()):
+            return _refuse(value, key, mistakes, "cannot be used", self._advise())
+        if self.low is not None and (value < self.low or (self.is_above and value == self.low)):
+            return _refuse(value, key, mistakes, "is too small", self._advise())
+        if self.high is not None and (value > self.high or (self.is_below and value == self.high)):
+            return _refuse(value, key, mistakes, "is too large", self._advise())
+        return int(value) if self.is_whole else float(value)
+
+    def _advise(self) -> str:
+        least = (
+            f" {'above' if self.is_above else 'from'} {_show_number(self.low)}"
+            if self.low is not None
+            else ""
+        )
+        most = (
+            f" {'below' if self.is_below else 'to'} {_show_number(self.high)}"
+            if self.high is not None
+            else ""
+        )
+        return f"write a {'whole ' if self.is_whole else ''}number{least}{most}"
+
+    def to_schema(self) -> Schema:
+        made: Schema = {"type": "integer" if self.is_whole else "number"}
+        if self.low is not None:
+            made["exclusiveMinimum" if self.is_above else "minimum"] = self.low
+        if self.high is not None:
+            made["exclusiveMaximum" if self.is_below else "maximum"] = self.high
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """true or false."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if isinstance(value, bool):
+            return value
+        return _refuse(value, key, mistakes, _name_kind(value), "write true or false, without quotes")
+
+    def to_schema(self) -> Schema:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A time of more than nothing: "500ms", "60s", "2m", "1h", or a number of seconds. Read as seconds."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        seconds = math.nan
+        if isinstance(value, str) and (found := _DURATION.fullmatch(value)):
+            seconds = float(found[1]) * _SECONDS[found[2]]
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            seconds = float(value)
+        if math.isfinite(seconds) and seconds > 0:
+            return seconds
+        return _refuse(value, key, mistakes, "is no time", 'write "60s", "500ms", "2m" or "1h"')
+
+    def to_schema(self) -> Schema:
+        return {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0},
+                {"type": "string", "pattern": f"^(?=[^1-9]*[1-9])(?:{_DURATION.pattern})$"},
+            ]
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list of values of one type, each once. With `takes_one` a value alone is a list of it."""
+
+    item: FieldType
+    fewest: int = 1
+    takes_one: bool = False
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if not isinstance(value, list):
+            if self.takes_one:
+                one = self.item.read(value, key, mistakes)
+                return UNREAD if one is UNREAD else (one,)
+            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a list", "write it in [ ]")
+        if len(value) < self.fewest:
+            return _refuse(value, key, mistakes, "is too short", f"name {self.fewest} or more")
+        known = len(mistakes)
+        read = [self.item.read(one, (*key, place), mistakes) for place, one in enumerate(value)]
+        if len(mistakes) > known:
+            return UNREAD
+        for place, one in enumerate(value):
+            if isinstance(one, (str, int, float)) and one in value[:place]:
+                _refuse(one, (*key, place), mistakes, "stands twice", "name each once")
+                return UNREAD
+        return tuple(read)
+
+    def to_schema(self) -> Schema:
+        item = self.item.to_schema()
+        made: Schema = {"type": "array", "items": item, "uniqueItems": True}
+        if self.fewest:
+            made["minItems"] = self.fewest
+        return {"anyOf": [item, made]} if self.takes_one else made
+
+
+@dataclass(frozen=True, slots=True)
+class AnyValue:
+    """Any value, taken as it is."""
+
+    def read(self, value: Any, _key: KeyPath, _mistakes: list[Mistake]) -> Any:
+        return value
+
+    def to_schema(self) -> Schema:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class AnyTable:
+    """A table with any keys, taken as it is."""
+
+    advice: str = "write a table, { key = value }"
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if isinstance(value, Mapping):
+            return dict(value)
+        return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", self.advice)
+
+    def to_schema(self) -> Schema:
+        return {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTables:
+    """A table of tables by names that people give; `name` says what a name may be."""
+
+    item: FieldType
+    name: Text
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if not isinstance(value, Mapping):
+            advice = f"write [{'.'.join(map(str, key))}.NAME]"
+            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", advice)
+        read = {}
+        for name, one in value.items():
+            if self.name.read(name, (*key, name), mistakes) is not UNREAD:
+                read[name] = self.item.read(one, (*key, name), mistakes)
+        return read
+
+    def to_schema(self) -> Schema:
+        return {
+            "type": "object",
+            "propertyNames": self.name.to_schema(),
+            "additionalProperties": self.item.to_schema(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a table: its type, its default, and what it says, for editors and the documentation."""
+
+    type: FieldType
+    about: str
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTable:
+    """A table with fixed keys. `exactly_one`: of each of these sets of keys one stands in it."""
+
+    fields: Mapping[str, Field]
+    exactly_one: Sequence[tuple[str, ...]] = field(default=())
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if not isinstance(value, Mapping):
+            advice = f"write a table with {', '.join(self.fields)}"
+            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", advice)
+        for name in value:
+            if name not in self.fields:
+                what = "there is no such key"
+                mistakes.append(Mistake((*key, name), what, suggest_name(name, tuple(self.fields))))
+        read: dict[str, Any] = {}
+        for name, entry in self.fields.items():
+            if name in value:
+                read[name] = entry.type.read(value[name], (*key, name), mistakes)
+            elif entry.default is REQUIRED:
+                mistakes.append(Mistake((*key, name), "is missing", f"add it: {entry.about}"))
+                read[name] = UNREAD
+            else:
+                read[name] = entry.default
+        for names in self.exactly_one:
+            there = [name for name in names if name in value]
+            if len(there) != 1:
+                what = f"has {' and '.join(there)}" if there else f"has neither {' nor '.join(names)}"
+                mistakes.append(Mistake(key, what, f"write one of {', '.join(names)}"))
+        return read
+
+    def to_schema(self) -> Schema:
+        made: Schema = {
+            "type": "object",
+            "properties": {
+                name: {"description": entry.about, **entry.type.to_schema()}
+                for name, entry in self.fields.items()
+            },
+            "additionalProperties": False,
+        }
+        if required := [name for name, entry in self.fields.items() if entry.default is REQUIRED]:
+            made["required"] = required
+        if self.exactly_one:
+            made["allOf"] = [
+                {"oneOf": [{"required": [name]} for name in names]} for names in self.exactly_one
+            ]
+        return made

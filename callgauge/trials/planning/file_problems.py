@@ -1,0 +1,85 @@
+"""What is wrong in a plan or a file of tasks, as data: where, what, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_MOST_TOLD = 50  # problems in one message
+_LONGEST = 60  # characters of a value in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake. `line` counts from 1, None where it has no line; `key` is such as `arms.models`."""
+
+    file: Path
+    line: int | None
+    key: str
+    what: str
+    advice: str
+
+    def __str__(self) -> str:
+        where = [str(self.file)]
+        if self.line is not None:
+            where.append(f"line {self.line}")
+        if self.key:
+            where.append(self.key)
+        return f"{', '.join(where)}: {self.what}; {self.advice}"
+
+
+class TrialFileError(Exception):
+    """Raised when a file of a trial cannot be used; the message has one line for each problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        more = len(self.problems) - _MOST_TOLD
+        told = [str(problem) for problem in self.problems[:_MOST_TOLD]]
+        super().__init__("\n".join([*told, *([f"… and {more} more"] if more > 0 else [])]))
+
+
+class PlanError(TrialFileError):
+    """Raised when a plan, or a file that it names, has mistakes."""
+
+
+class TaskError(TrialFileError):
+    """Raised when a file of tasks has mistakes."""
+
+
+def quote_value(value: Any) -> str:
+    """Return a value of a file for a message: short and on one line."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        text = str(type(value).__name__)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def suggest_name(name: str, known: Sequence[str]) -> str:
+    """Return the advice for a name that is not known: the nearest one, else what is known."""
+    if near := difflib.get_close_matches(name, known, n=1):
+        return f'did you mean "{near[0]}"?'
+    if not known:
+        return "there is none yet"
+    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+    return f"known: {shown}"
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """Return a file's text without a byte order mark. Raises ValueError with the reason as a clause."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most_bytes + 1)
+    except OSError as problem:
+        raise ValueError(f"cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
+    if len(data) > most_bytes:
+        raise ValueError(f"is larger than {most_bytes >> 20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise ValueError(f"is no UTF-8 text: byte {data[problem.start]:#04x} in line {line}") from None

@@ -1,0 +1,324 @@
+"""Reads a trial's plan, a TOML file: all of it and what it names, or an error that lists every mistake."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from callgauge.gateway import Capabilities
+from callgauge.prices import PriceList
+from callgauge.trials.planning.arms import read_arms
+from callgauge.trials.planning.field_types import UNREAD, Mistake
+from callgauge.trials.planning.file_problems import (
+    PlanError,
+    Problem,
+    quote_value,
+    read_text,
+    suggest_name,
+)
+from callgauge.trials.planning.plan import (
+    Budget,
+    EndpointPlan,
+    MeasurePlan,
+    ModelPlan,
+    Plan,
+    PromptPlan,
+    RunPlan,
+    ServerPlan,
+    TokenPrice,
+    ToolSource,
+    TrialArm,
+)
+from callgauge.trials.planning.plan_fields import PLAN
+from callgauge.trials.planning.toml_lines import KeyPath, find_key_lines, find_line, write_key
+from lenient import ToolCatalog, ToolDefinitionError
+
+_MOST_BYTES = 4 << 20  # of a plan, and of a prompt
+_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_OF_SHARES = ("refused", "mended", "right", "turn_ok")
+
+
+def read_plan(path: str | Path, today: date | None = None) -> Plan:
+    """Return the plan of a TOML file. Files that it names are read beside it.
+
+    Models without a price get that of the list that comes with Callgauge, as of `today`. Raises PlanError
+    with all mistakes at once. Tasks are not read, only their file's place.
+    """
+    reading = _PlanReading(Path(path), today or datetime.now(UTC).date())
+    plan = reading.read()
+    if plan is None:
+        raise PlanError(reading.problems())
+    return plan
+
+
+class _PlanReading:
+    """One reading of a plan: what was read, and the mistakes found so far."""
+
+    def __init__(self, path: Path, today: date) -> None:
+        self.path = path
+        self.today = today
+        self.lines: dict[KeyPath, int] = {}
+        self.mistakes: list[Mistake] = []
+
+    def problems(self) -> list[Problem]:
+        """Return the mistakes in the order of the file."""
+        found = [
+            Problem(self.path, find_line(self.lines, one.key), write_key(one.key), one.what, one.advice)
+            for one in self.mistakes
+        ]
+        return sorted(found, key=lambda problem: problem.line or 0)
+
+    def read(self) -> Plan | None:
+        """Return the plan, None after mistakes."""
+        try:
+            text = read_text(self.path, _MOST_BYTES)
+            told = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as problem:
+            self._note_syntax(text, str(problem))
+            return None
+        except RecursionError:
+            self.note((), "is nested too deeply", "write a plan as docs/trials.md shows it")
+            return None
+        except ValueError as problem:
+            self.note((), str(problem), "name a plan, a TOML file as docs/trials.md shows it")
+            return None
+        self.lines = find_key_lines(text)
+        read = PLAN.read({"run": {}, "budget": {}, "arms": {}, **told}, (), self.mistakes)
+        return self._make_plan(_drop_unread(read), text)
+
+    def note(self, key: KeyPath, what: str, advice: str) -> None:
+        self.mistakes.append(Mistake(key, what, advice))
+
+    def _note_syntax(self, text: str, told: str) -> None:
+        place = _SYNTAX_PLACE.search(told)
+        self.lines[("",)] = int(place[1]) if place and place[1] else text.count("\n") + 1
+        self.note(("",), f"this is no TOML: {_SYNTAX_PLACE.sub('', told)}", "correct this line")
+
+    def _make_plan(self, known: Mapping[str, Any], text: str) -> Plan | None:
+        """Return the plan of what could be read, None after mistakes; those between its parts are noted."""
+        tables: dict[str, Mapping[str, Any]] = {part: known.get(part) or {} for part in _NAMED}
+        for part in ("endpoints", "models"):
+            if (
+                part in known
+                and not tables[part]
+                and not any(one.key[:1] == (part,) for one in self.mistakes)
+            ):
+                self.note((part,), "is empty", f"add [{part}.NAME]")
+        self._check_endpoints(tables["models"], tables["endpoints"])
+        self._check_tools(tables["tools"], tables["servers"])
+        prompts = {name: self._read_prompt(name, table) for name, table in tables["prompts"].items()}
+        definitions = {name: self._load(name, table) for name, table in tables["definitions"].items()}
+        tasks_path = self._find_tasks(known.get("tasks") or {})
+        prices = {name: self._find_price(table) for name, table in tables["models"].items()}
+        arms = self._read_arms(known, tables)
+        measure, budget = known.get("measure") or {}, known.get("budget") or {}
+        self._check_measure(measure, arms)
+        self._check_prices(prices, arms, measure, budget)
+        if self.mistakes:
+            return None
+        run = known["run"]
+        return Plan(
+            path=self.path,
+            name=known["name"],
+            question=known["question"],
+            measure=MeasurePlan(**measure),
+            run=RunPlan(run["repeats"], run["seed"], run["max_steps"], run["lossy"], run["timeout"]),
+            budget=Budget(**budget),
+            endpoints={name: _make_endpoint(name, one) for name, one in tables["endpoints"].items()},
+            models={name: _make_model(name, one, prices[name]) for name, one in tables["models"].items()},
+            prompts=prompts,
+            definitions=definitions,
+            tools={name: _make_source(one) for name, one in tables["tools"].items()},
+            servers={name: _make_server(name, one) for name, one in tables["servers"].items()},
+            arms=arms,
+            tasks_path=tasks_path,
+            text=text,
+        )
+
+    def _check_endpoints(self, models: Mapping[str, Any], endpoints: Mapping[str, Any]) -> None:
+        for name, model in models.items():
+            used = model.get("endpoint")
+            if used is not None and used not in endpoints:
+                key = ("models", name, "endpoint")
+                self.note(key, f'[endpoints] has no "{used}"', suggest_name(used, tuple(endpoints)))
+            pattern = (model.get("capabilities") or {}).get("tool_id_pattern")
+            if pattern is not None and not _is_pattern(pattern):
+                what = f"{quote_value(pattern)} is no regular expression"
+                place = ("models", name, "capabilities", "tool_id_pattern")
+                self.note(place, what, "write one as Python reads it")
+
+    def _check_tools(self, tools: Mapping[str, Any], servers: Mapping[str, Any]) -> None:
+        for name, tool in tools.items():
+            used = tool.get("server")
+            if used is not None and used not in servers:
+                key = ("tools", name, "server")
+                self.note(key, f'[servers] has no "{used}"', suggest_name(used, tuple(servers)))
+            if tool.get("default") is not None and tool.get("answers") is None:
+                key = ("tools", name, "default")
+                self.note(
+                    key, "a default is for recorded answers", 'add answers = "recorded", or leave it out'
+                )
+        for name, server in servers.items():
+            if server.get("environment") and server.get("command") is None:
+                key = ("servers", name, "environment")
+                self.note(key, "variables go to a program", "add `command`, or leave them out")
+
+    def _read_prompt(self, name: str, table: Mapping[str, Any]) -> PromptPlan:
+        text = table.get("text") or ""
+        if table.get("file") is not None:
+            try:
+                text = read_text(self.path.parent / table["file"], _MOST_BYTES)
+            except ValueError as problem:
+                what = f"{self.path.parent / table['file']} {problem}"
+                self.note(("prompts", name, "file"), what, "name a file with the prompt, beside the plan")
+        return PromptPlan(name, text, table.get("name") or name, table.get("version"))
+
+    def _load(self, name: str, table: Mapping[str, Any]) -> ToolCatalog:
+        """Return the definitions of all files of a set."""
+        catalog = ToolCatalog()
+        for place, file in enumerate(table.get("files") or ()):
+            key = ("definitions", name, "files", place)
+            path = self.path.parent / file
+            try:
+                loaded = ToolCatalog.load(path)
+            except ToolDefinitionError as problem:
+                self.note(key, str(problem).rstrip("."), "name a file with tool definitions, beside the plan")
+                continue
+            twice = [*loaded.repeated, *(tool.name for tool in loaded if catalog.get(tool.name) is not None)]
+            if twice:
+                self.note(key, f"{path} defines {', '.join(twice)} again", "keep one definition a tool")
+            if not len(loaded):
+                self.note(key, f"{path} defines no tool", "name a file with tool definitions")
+            catalog = catalog.overlay(loaded)
+        return catalog
+
+    def _find_tasks(self, table: Mapping[str, Any]) -> Path:
+        path = self.path.parent / str(table.get("file", ""))
+        if "file" in table and not path.is_file():
+            what = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
+            self.note(("tasks", "file"), what, "name the file of tasks, beside the plan")
+        return path
+
+    def _find_price(self, model: Mapping[str, Any]) -> TokenPrice | None:
+        """Return the price that the plan gives, else the one of our list that holds today."""
+        if model.get("price") is not None:
+            given = model["price"]
+            complete = {"input", "output"} <= given.keys()
+            return TokenPrice(given["input"], given["output"], given.get("cached")) if complete else None
+        match = PriceList().match(model.get("model", ""))
+        held = [price for price in match.prices if price.from_day <= self.today] if match else []
+        if not held:
+            return None
+        price = held[-1]
+        source = f"Callgauge's list, {price.model} from {price.from_day}"
+        return TokenPrice(price.input, price.output, price.cached_input, source)
+
+    def _read_arms(self, known: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
+        """Return the arms, none where what they are made of could not be read."""
+        run, arms = known.get("run") or {}, known.get("arms")
+        if arms is None or not {"compensations", "accept", "template"} <= run.keys():
+            return ()
+        names = {part: tuple(tables[part]) for part in ("models", "prompts", "definitions")}
+        return read_arms(arms, run, names, self.mistakes) if names["models"] else ()
+
+    def _check_measure(self, measure: Mapping[str, Any], arms: tuple[TrialArm, ...]) -> None:
+        primary, smallest = measure.get("primary"), measure.get("smallest")
+        if primary in _OF_SHARES and smallest is not None and smallest >= 1:
+            what = f"{smallest:g} is no share"
+            advice = f"write a share: {smallest / 100:g} is {smallest:g} points"
+            self.note(("measure", "smallest"), what, advice)
+        if primary is not None and primary in (measure.get("secondary") or ()):
+            self.note(("measure", "secondary"), f'"{primary}" is the primary measure', "leave it out here")
+        of_others = ("expected_rate",) if primary not in _OF_SHARES else ("expected_spread",)
+        for name in of_others:
+            if primary is not None and measure.get(name) is not None:
+                what = f"it says nothing of {primary}"
+                other = "expected_spread" if name == "expected_rate" else "expected_rate"
+                self.note(("measure", name), what, f"write {other}, or leave it out")
+        names = [arm.name for arm in arms]
+        reference = measure.get("reference")
+        if names and reference is not None and reference not in names:
+            self.note(
+                ("measure", "reference"), f'no arm is called "{reference}"', suggest_name(reference, names)
+            )
+
+    def _check_prices(
+        self,
+        prices: Mapping[str, TokenPrice | None],
+        arms: tuple[TrialArm, ...],
+        measure: Mapping[str, Any],
+        budget: Mapping[str, Any],
+    ) -> None:
+        reasons = []
+        if budget.get("cost") is not None:
+            reasons.append("[budget] caps the cost")
+        if "cost" in (measure.get("primary"), *(measure.get("secondary") or ())):
+            reasons.append("the cost is measured")
+        if not reasons:
+            return
+        for name in dict.fromkeys(arm.model for arm in arms):
+            if prices.get(name) is None:
+                advice = (
+                    "add price = { input = …, output = … }, USD a million tokens; 0 where it costs nothing"
+                )
+                self.note(("models", name), f"has no price, and {' and '.join(reasons)}", advice)
+
+
+_NAMED = ("endpoints", "models", "prompts", "definitions", "tools", "servers")
+
+
+def _drop_unread(read: Any) -> Any:
+    """Return what was read without what could not be read."""
+    if isinstance(read, Mapping):
+        return {name: _drop_unread(value) for name, value in read.items() if value is not UNREAD}
+    return read
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _make_endpoint(name: str, table: Mapping[str, Any]) -> EndpointPlan:
+    key = table["key"]
+    return EndpointPlan(
+        name=name,
+        wire=table["wire"],
+        url=table["url"],
+        key_variable=key.removeprefix("env:") if key is not None else None,
+        server=table["server"],
+        concurrency=table["concurrency"],
+        requests_per_minute=table["requests_per_minute"],
+        tokens_per_minute=table["tokens_per_minute"],
+    )
+
+
+def _make_model(name: str, table: Mapping[str, Any], price: TokenPrice | None) -> ModelPlan:
+    return ModelPlan(
+        name=name,
+        endpoint=table["endpoint"],
+        model=table["model"],
+        sampling={key: value for key, value in (table["sampling"] or {}).items() if value is not None},
+        price=price,
+        capabilities=Capabilities(**(table["capabilities"] or {})),
+        body=table["body"] or {},
+    )
+
+
+def _make_source(table: Mapping[str, Any]) -> ToolSource:
+    if table["function"] is not None:
+        return ToolSource("function", table["function"])
+    if table["server"] is not None:
+        return ToolSource("server", table["server"])
+    return ToolSource("recorded", default=table["default"])
+
+
+def _make_server(name: str, table: Mapping[str, Any]) -> ServerPlan:
+    return ServerPlan(name, table["command"] or (), table["url"], tuple(table["environment"]))

@@ -1,0 +1,183 @@
+"""The keys of a task: what each may hold and what it says. The reader and the JSON Schema are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.trials.planning.field_types import (
+    REQUIRED,
+    UNREAD,
+    AnyTable,
+    AnyValue,
+    Choice,
+    Field,
+    Flag,
+    KeyedTable,
+    ListOf,
+    Mistake,
+    Schema,
+    Text,
+)
+from callgauge.trials.planning.file_problems import quote_value
+from callgauge.trials.planning.plan_fields import FUNCTION
+from callgauge.trials.planning.toml_lines import KeyPath
+
+_ADVICE = 'write {"search_orders": {"customer": ["Acme"], "limit": [10, ""]}}: a tool, and accepted values'
+
+
+@dataclass(frozen=True, slots=True)
+class _CallChoice:
+    """An expected call as BFCL writes it, or the tool's name alone for any arguments."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if isinstance(value, str) and value.strip():
+            return value, None
+        if not isinstance(value, Mapping) or len(value) != 1:
+            mistakes.append(Mistake(key, f"{quote_value(value)} is no expected call", _ADVICE))
+            return UNREAD
+        ((tool, accepted),) = value.items()
+        if not isinstance(accepted, Mapping):
+            mistakes.append(
+                Mistake((*key, tool), f"{quote_value(accepted)} is no table of parameters", _ADVICE)
+            )
+            return UNREAD
+        known = len(mistakes)
+        for name, values in accepted.items():
+            if not isinstance(values, list) or not values:
+                what = f"{quote_value(values)} is no list of accepted values"
+                advice = (
+                    f"write [{quote_value(values)}]" if values != [] else 'name one, [""] if it is left out'
+                )
+                mistakes.append(Mistake((*key, tool, name), what, advice))
+        return UNREAD if len(mistakes) > known else (tool, {name: tuple(vs) for name, vs in accepted.items()})
+
+    def to_schema(self) -> Schema:
+        values = {"type": "array", "minItems": 1}
+        parameters = {"type": "object", "additionalProperties": values}
+        one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": parameters}
+        return {"anyOf": [{"type": "string", "pattern": r"\S"}, one]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Messages:
+    """What is said before the model is asked: a text, or messages in OpenAI's chat format."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if isinstance(value, str):
+            return Text("write what the user says").read(value, key, mistakes)
+        if isinstance(value, list):
+            return ListOf(_MESSAGE).read(value, key, mistakes)
+        mistakes.append(
+            Mistake(key, f"{quote_value(value)} is no input", "write a text, or a list of messages")
+        )
+        return UNREAD
+
+    def to_schema(self) -> Schema:
+        return {"anyOf": [Text().to_schema(), ListOf(_MESSAGE).to_schema()]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """The text of a message, also as a list of parts that are texts."""
+
+    def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
+        if value is None or isinstance(value, str):
+            return value or ""
+        parts = value if isinstance(value, list) else []
+        texts = [
+            one["text"] for one in parts if isinstance(one, Mapping) and isinstance(one.get("text"), str)
+        ]
+        if texts and len(texts) == len(parts):
+            return "\n".join(texts)
+        mistakes.append(Mistake(key, f"{quote_value(value)} is no text", "write a text: images are not sent"))
+        return UNREAD
+
+    def to_schema(self) -> Schema:
+        part = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+        return {"anyOf": [{"type": ["string", "null"]}, {"type": "array", "items": part, "minItems": 1}]}
+
+
+_ANY_TEXT = Text(may_be_empty=True)
+_CALL_MADE = KeyedTable(
+    {
+        "id": Field(Text(), "The call's id.", REQUIRED),
+        "type": Field(Choice(("function",)), "function."),
+        "function": Field(
+            KeyedTable(
+                {
+                    "name": Field(Text(), "The tool.", REQUIRED),
+                    "arguments": Field(_ANY_TEXT, "The arguments, as the text that was sent.", REQUIRED),
+                }
+            ),
+            "What was called.",
+            REQUIRED,
+        ),
+    }
+)
+_MESSAGE = KeyedTable(
+    {
+        "role": Field(Choice(("system", "user", "assistant", "tool")), "Who says it.", REQUIRED),
+        "content": Field(_Content(), "What is said.", ""),
+        "tool_calls": Field(ListOf(_CALL_MADE, fewest=0), "An assistant's calls.", ()),
+        "tool_call_id": Field(Text(), "Of the role `tool`: the id of the call that this is the result of."),
+        "name": Field(Text(), "Of the role `tool`: the tool."),
+    }
+)
+_ANSWER = KeyedTable(
+    {
+        "contains": Field(
+            ListOf(Text(), takes_one=True), "Texts that stand in it; capitals do not count.", ()
+        ),
+        "regex": Field(Text(), "A regular expression that is found in it."),
+        "equals": Field(_ANY_TEXT, "All of it, but for blanks around it."),
+    }
+)
+_EXPECT = KeyedTable(
+    {
+        "calls": Field(ListOf(_CallChoice()), "The calls that are made, each with its accepted values.", ()),
+        "ordered": Field(Flag(), "They are made in this order.", False),
+        "more": Field(Flag(), "Further calls may be made.", False),
+        "loose": Field(
+            Flag(), "Texts are compared as BFCL does: without capitals, blanks and , . / - _ * ^ .", False
+        ),
+        "no_call": Field(Flag(), "No call is made at all.", False),
+        "not_called": Field(ListOf(Text()), "Tools that are not called.", ()),
+        "answer": Field(_ANSWER, "What the final answer is."),
+        "check": Field(FUNCTION, "A Python function, module:function, called with the task and the turn."),
+    }
+)
+_RECORDED = KeyedTable(
+    {
+        "tool": Field(Text(), "The tool.", REQUIRED),
+        "when": Field(AnyTable(), "What its arguments contain; any arguments without it."),
+        "result": Field(AnyValue(), "What it answers; what is no text is written as JSON.", REQUIRED),
+        "status": Field(
+            Choice(("success", "tool_rejected", "execution_failed")), "How the call ends.", "success"
+        ),
+    }
+)
+TASK = KeyedTable(
+    {
+        "id": Field(Text(), "The task's name, once in the file.", REQUIRED),
+        "input": Field(
+            _Messages(), "What the user says, or the messages before the model is asked.", REQUIRED
+        ),
+        "tools": Field(ListOf(Text(), fewest=0), "The tools that are offered; all of the arm's without it."),
+        "definitions": Field(ListOf(AnyTable()), "Definitions of this task, over those of the arm.", ()),
+        "expect": Field(_EXPECT, "What makes a trial right; all of it must hold."),
+        "answers": Field(ListOf(_RECORDED, fewest=0), "Recorded answers of tools; the first that fits.", ()),
+        "group": Field(Text(), "Tasks of one group are not independent of each other."),
+        "origin": Field(Text(), "Where the task comes from."),
+    }
+)
+
+
+def task_schema() -> Schema:
+    """Return the JSON Schema of a task, one line of a file of tasks (draft 7)."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "A task of Callgauge's trials",
+        **TASK.to_schema(),
+    }

@@ -1,0 +1,276 @@
+"""Reads and writes files of tasks, JSON Lines: all tasks, or an error that lists every mistake."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from callgauge.gateway import ChatMessage, RecordedAnswer
+from callgauge.gateway.past_messages import read_past_messages
+from callgauge.trials.planning.field_types import UNREAD, Mistake
+from callgauge.trials.planning.file_problems import Problem, TaskError, quote_value, read_text
+from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
+from callgauge.trials.planning.task_fields import TASK
+from callgauge.trials.planning.toml_lines import KeyPath, write_key
+from lenient import ToolCatalog, ToolDefinitionError
+
+_MOST_BYTES = 1 << 30
+_NEXT_STEP = "write one task a line, as docs/trials.md shows it"
+
+
+def read_tasks(path: str | Path) -> tuple[Task, ...]:
+    """Return the tasks of a JSON Lines file, in its order. Raises TaskError with all mistakes at once."""
+    return tuple(task for _, task in read_numbered_tasks(Path(path)))
+
+
+def read_numbered_tasks(path: Path) -> list[tuple[int, Task]]:
+    """Return the tasks of a file, each with its line. Raises TaskError with all mistakes at once."""
+    try:
+        text = read_text(path, _MOST_BYTES)
+    except ValueError as problem:
+        raise TaskError([Problem(path, None, "", f"it {problem}", "name a file of tasks")]) from None
+    if text.lstrip()[:1] == "[":
+        what = "this is a list, not one task a line"
+        raise TaskError([Problem(path, 1, "", what, f"write it as lines: jq -c '.[]' {path.name}")])
+    tasks: list[tuple[int, Task]] = []
+    problems: list[Problem] = []
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        mistakes: list[Mistake] = []
+        task = _read_line(line, mistakes)
+        if task is not None:
+            first = lines.setdefault(task.id, number)
+            if first != number:
+                what = f"{quote_value(task.id)} stands in line {first} already"
+                mistakes.append(Mistake(("id",), what, "give each task an id of its own"))
+            tasks.append((number, task))
+        problems += [
+            Problem(path, number, write_key(mistake.key), mistake.what, mistake.advice)
+            for mistake in mistakes
+        ]
+    if not tasks and not problems:
+        problems.append(Problem(path, None, "", "it holds no task", _NEXT_STEP))
+    if problems:
+        raise TaskError(problems)
+    return tasks
+
+
+def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
+    try:
+        told = orjson.loads(line)
+    except orjson.JSONDecodeError as problem:
+        what = f"this is no JSON: {problem.msg} in column {problem.colno}"
+        mistakes.append(Mistake((), what, _NEXT_STEP))
+        return None
+    except UnicodeEncodeError:
+        mistakes.append(Mistake((), "this holds half a character", _NEXT_STEP))
+        return None
+    return read_task(told, mistakes)
+
+
+def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
+    """Return the task of a decoded line; None where `mistakes` got what is wrong with it."""
+    known = len(mistakes)
+    read = TASK.read(told, (), mistakes)
+    if read is UNREAD:
+        return None
+    catalog = ToolCatalog()
+    definitions = read["definitions"]
+    if definitions:
+        try:
+            catalog = ToolCatalog.load(list(definitions))
+        except ToolDefinitionError as problem:
+            advice = "write definitions as a provider takes them"
+            mistakes.append(Mistake(("definitions",), str(problem).rstrip("."), advice))
+    messages = _read_messages(read["input"], catalog, mistakes)
+    expect = _read_expectation(read["expect"], mistakes) if read["expect"] else None
+    answers = tuple(_read_answers(read["answers"] or (), mistakes))
+    if len(mistakes) > known:
+        return None
+    return Task(
+        id=read["id"],
+        messages=messages,
+        tools=read["tools"],
+        definitions=tuple(definitions),
+        expect=expect,
+        answers=answers,
+        group=read["group"],
+        origin=read["origin"],
+    )
+
+
+def _read_messages(told: Any, catalog: ToolCatalog, mistakes: list[Mistake]) -> tuple[ChatMessage, ...]:
+    if told is UNREAD:
+        return ()
+    if isinstance(told, str):
+        return (ChatMessage("user", told),)
+    known = len(mistakes)
+    mistakes += _find_broken_history(told)
+    return () if len(mistakes) > known else tuple(read_past_messages(told, catalog))
+
+
+def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
+    """Yield where messages are none that a server takes: every result has its call, the model is to speak."""
+    waiting: set[str] = set()
+    for place, message in enumerate(messages):
+        key: KeyPath = ("input", place)
+        role, calls = message["role"], message["tool_calls"]
+        if role == "tool":
+            if message["tool_call_id"] not in waiting:
+                told = quote_value(message["tool_call_id"])
+                what = f"is the result of {told}, which no message before it calls"
+                yield Mistake((*key, "tool_call_id"), what, "name the id of the call that it answers")
+            waiting.discard(message["tool_call_id"])
+            continue
+        if calls and role != "assistant":
+            yield Mistake((*key, "tool_calls"), f"a message of the {role} calls tools", "leave them out")
+        waiting = {call["id"] for call in calls}
+        if len(waiting) < len(calls):
+            yield Mistake((*key, "tool_calls"), "two calls have the same id", "give each an id of its own")
+        if not calls and not message["content"] and role != "system":
+            yield Mistake((*key, "content"), "the message is empty", "write what is said")
+    if messages[-1]["role"] not in ("user", "tool"):
+        what = f"the last message is of the role {messages[-1]['role']}"
+        yield Mistake(("input", len(messages) - 1), what, "end with the user's, or with a tool's result")
+
+
+def _read_expectation(told: Mapping[str, Any], mistakes: list[Mistake]) -> Expectation | None:
+    answer = told["answer"] or {"contains": (), "regex": None, "equals": None}
+    if UNREAD in (*told.values(), *answer.values()):
+        return None
+    calls = tuple(
+        ExpectedCall(tool, accepted or {}, takes_any=accepted is None) for tool, accepted in told["calls"]
+    )
+    expect = Expectation(
+        calls=calls,
+        is_ordered=told["ordered"],
+        allows_more=told["more"],
+        is_loose=told["loose"],
+        no_call=told["no_call"],
+        not_called=told["not_called"],
+        answer_contains=answer["contains"],
+        answer_matches=answer["regex"],
+        answer_equals=answer["equals"],
+        check=told["check"],
+    )
+    mistakes += _find_contradictions(expect)
+    return expect
+
+
+def _find_contradictions(expect: Expectation) -> Iterator[Mistake]:
+    key: KeyPath = ("expect",)
+    asked = (
+        expect.calls, expect.no_call, expect.not_called, expect.answer_contains, expect.answer_matches,
+        expect.answer_equals is not None, expect.check,
+    )  # fmt: skip
+    if not any(asked):
+        yield Mistake(
+            key, "expects nothing", "name calls, no_call, not_called, answer or check, or leave it out"
+        )
+    if expect.no_call and expect.calls:
+        yield Mistake((*key, "no_call"), "calls are expected, too", "leave one of the two out")
+    if not expect.calls and (expect.is_ordered or expect.allows_more or expect.is_loose):
+        yield Mistake(key, "`ordered`, `more` and `loose` say how `calls` are compared", "add `calls`")
+    both = sorted({call.tool for call in expect.calls} & set(expect.not_called))
+    if both:
+        yield Mistake((*key, "not_called"), f"{', '.join(both)} is expected, too", "leave it out here")
+    if expect.answer_matches is not None:
+        try:
+            re.compile(expect.answer_matches)
+        except (re.error, OverflowError, RecursionError) as problem:
+            what = f"{quote_value(expect.answer_matches)} is no regular expression: {problem}"
+            yield Mistake((*key, "answer", "regex"), what, "write one as Python reads it")
+
+
+def _read_answers(told: Iterable[Mapping[str, Any]], mistakes: list[Mistake]) -> Iterator[RecordedAnswer]:
+    for_any: set[str] = set()
+    for place, one in enumerate(told):
+        if UNREAD in one.values():
+            continue
+        if one["tool"] in for_any:
+            what = f"is never given: an answer of {one['tool']} before it fits any arguments"
+            mistakes.append(Mistake(("answers", place), what, "put the one without `when` last"))
+        if not one["when"]:
+            for_any.add(one["tool"])
+        result = one["result"]
+        text = result if isinstance(result, str) else orjson.dumps(result).decode()
+        yield RecordedAnswer(one["tool"], text, one["when"] or {}, one["status"])
+
+
+def write_tasks(path: str | Path, tasks: Iterable[Task]) -> None:
+    """Write tasks as JSON Lines, so that `read_tasks` returns them again. The file is replaced as a whole."""
+    target = Path(path)
+    part = target.with_name(target.name + ".part")
+    part.write_bytes(b"".join(task_line(task) for task in tasks))
+    part.replace(target)
+
+
+def task_line(task: Task) -> bytes:
+    """Return a task as the line of a file of tasks, with its line break."""
+    told = {
+        "id": task.id,
+        "input": _write_messages(task.messages),
+        "tools": list(task.tools) if task.tools is not None else None,
+        "definitions": list(task.definitions),
+        "expect": _write_expectation(task.expect) if task.expect is not None else None,
+        "answers": [_write_answer(answer) for answer in task.answers],
+        "group": task.group,
+        "origin": task.origin,
+    }
+    kept = {name: value for name, value in told.items() if value is not None and (value or name == "tools")}
+    return orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _write_messages(messages: Sequence[ChatMessage]) -> Any:
+    if len(messages) == 1 and messages[0].role == "user" and messages[0].text.strip():
+        return messages[0].text
+    return [_write_message(message) for message in messages]
+
+
+def _write_message(message: ChatMessage) -> dict[str, Any]:
+    told: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        told["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.raw}}
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        told |= {"tool_call_id": message.call_id} | ({"name": message.name} if message.name else {})
+    return told
+
+
+def _write_expectation(expect: Expectation) -> dict[str, Any]:
+    answer = {
+        "contains": list(expect.answer_contains),
+        "regex": expect.answer_matches,
+        "equals": expect.answer_equals,
+    }
+    told: dict[str, Any] = {
+        "calls": [
+            call.tool
+            if call.takes_any
+            else {call.tool: {name: list(vs) for name, vs in call.accepted.items()}}
+            for call in expect.calls
+        ],
+        "ordered": expect.is_ordered,
+        "more": expect.allows_more,
+        "loose": expect.is_loose,
+        "no_call": expect.no_call,
+        "not_called": list(expect.not_called),
+        "answer": {name: value for name, value in answer.items() if value is not None and value != []},
+        "check": expect.check,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _write_answer(answer: RecordedAnswer) -> dict[str, Any]:
+    told: dict[str, Any] = {"tool": answer.tool, "result": answer.result}
+    if answer.when:
+        told["when"] = dict(answer.when)
+    return told | ({"status": answer.status} if answer.status != "success" else {})

@@ -1,0 +1,91 @@
+"""Reads a plan together with its tasks, and finds what does not fit between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+from callgauge.trials.planning.file_problems import PlanError, Problem, TaskError, suggest_name
+from callgauge.trials.planning.plan import Plan
+from callgauge.trials.planning.plan_file import read_plan
+from callgauge.trials.planning.task import Task
+from callgauge.trials.planning.task_file import read_numbered_tasks
+from callgauge.trials.planning.toml_lines import find_key_lines, find_line, write_key
+from lenient import ToolCatalog
+
+
+def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Plan, tuple[Task, ...]]:
+    """Return a plan and its tasks. Raises PlanError with all mistakes of both, and of how they fit."""
+    plan = read_plan(path, today)
+    try:
+        numbered = read_numbered_tasks(plan.tasks_path)
+    except TaskError as error:
+        raise PlanError(error.problems) from None
+    problems = [*_find_task_problems(plan, numbered), *_find_plan_problems(plan, numbered)]
+    if problems:
+        raise PlanError(problems)
+    return plan, tuple(task for _, task in numbered)
+
+
+def offered_tools(task: Task, catalog: ToolCatalog) -> ToolCatalog:
+    """Return the definitions that a task offers with an arm's definitions: its own count before those."""
+    both = catalog.overlay(ToolCatalog.load(list(task.definitions))) if task.definitions else catalog
+    if task.tools is None:
+        return both
+    return ToolCatalog.from_definitions(tool for tool in both if tool.name in task.tools)
+
+
+def _find_task_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Iterator[Problem]:
+    """Yield the names of tools in tasks that some arm does not define, and tasks that offer none."""
+    if plan.servers:  # their tools are known when they run
+        return
+    catalogs = {
+        arm.definitions: plan.definitions.get(arm.definitions or "") or ToolCatalog() for arm in plan.arms
+    }
+    for line, task in numbered:
+        own = ToolCatalog.load(list(task.definitions)) if task.definitions else ToolCatalog()
+        told: set[tuple[str, str]] = set()
+        for name, catalog in catalogs.items():
+            known, offered = tuple(catalog.overlay(own).tools), tuple(offered_tools(task, catalog).tools)
+            if not known and task.tools != ():
+                advice = "add [definitions.NAME] to the plan, or `definitions` to the task"
+                yield Problem(plan.tasks_path, line, "", "there is no tool for it", advice)
+                break
+            for key, tool in _tools_named(task):
+                names = known if key == "tools" else offered
+                if tool not in names and (key, tool) not in told:
+                    told.add((key, tool))
+                    where = f'with the definitions "{name}" it' if name else "it"
+                    what = f'{where} offers no tool "{tool}"'
+                    yield Problem(plan.tasks_path, line, key, what, suggest_name(tool, names))
+
+
+def _tools_named(task: Task) -> Iterator[tuple[str, str]]:
+    yield from (("tools", name) for name in task.tools or ())
+    yield from (("answers", answer.tool) for answer in task.answers)
+    if task.expect is not None:
+        yield from (("expect.calls", call.tool) for call in task.expect.calls)
+
+
+def _find_plan_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Iterator[Problem]:
+    """Yield the keys of the plan that no task makes sense of."""
+    lines = find_key_lines(plan.text)
+    for name in ("primary", "secondary"):
+        key = ("measure", name)
+        told = getattr(plan.measure, name)
+        if "right" in ((told,) if name == "primary" else told) and not any(
+            task.expect for _, task in numbered
+        ):
+            what = f"it names right, and no task of {plan.tasks_path} says what is right"
+            yield Problem(plan.path, find_line(lines, key), write_key(key), what, "add `expect` to tasks")
+    defined = {tool.name for catalog in plan.definitions.values() for tool in catalog}
+    for _, task in numbered:
+        if task.definitions:
+            defined |= {tool.name for tool in ToolCatalog.load(list(task.definitions))}
+    for name, source in plan.tools.items():
+        if name not in defined and source.kind != "server":
+            tool_key = ("tools", name)
+            what = "no definition has this name"
+            advice = suggest_name(name, sorted(defined))
+            yield Problem(plan.path, find_line(lines, tool_key), write_key(tool_key), what, advice)

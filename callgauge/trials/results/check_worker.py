@@ -1,0 +1,109 @@
+"""The process in which people's check functions and patterns run: they may raise, hang, or end it.
+
+Started by `check_process`. Standard input and output carry pickles, each after its length in eight bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import pickle
+import queue
+import re
+import sys
+import threading
+from collections.abc import Callable
+from typing import IO, Any
+
+Result = tuple[bool | None, str | None]
+READY = b"ready"
+"""The first frame: the process can be asked."""
+_LONGEST = 300  # characters of what a check says
+
+
+def write_frame(stream: IO[bytes], data: bytes) -> None:
+    """Write some bytes. Raises OSError where nobody reads."""
+    stream.write(len(data).to_bytes(8, "big") + data)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> bytes:
+    """Return the next bytes that were written. Raises EOFError where there are none."""
+    head = stream.read(8)
+    size = int.from_bytes(head, "big")
+    data = stream.read(size) if len(head) == 8 else b""
+    if len(head) < 8 or len(data) < size:
+        raise EOFError
+    return data
+
+
+def find_pattern(pattern: str, text: str) -> Result:
+    """Return whether a regular expression is found in a text."""
+    return (True, None) if re.search(pattern, text) else (False, f"the answer does not match {pattern}")
+
+
+def find_function(named: str) -> Result:
+    """Return whether `module:name` can be imported and called."""
+    module, _, name = named.partition(":")
+    found = getattr(importlib.import_module(module), name)
+    return (True, None) if callable(found) else (False, f"{named} is no function")
+
+
+def call_check(named: str, task: Any, turn: Any) -> Result:
+    """Return what a function `module:name` says of a turn: None where it says nothing that can be used."""
+    module, _, name = named.partition(":")
+    said = getattr(importlib.import_module(module), name)(task, turn)
+    if inspect.iscoroutine(said):
+        said = asyncio.run(said)
+    if isinstance(said, bool):
+        return said, None if said else f"{named} says no"
+    if isinstance(said, str) and said.strip():
+        return False, " ".join(said.split())[:_LONGEST]
+    kind = "an empty text" if isinstance(said, str) else type(said).__name__
+    return None, f"{named} returned {kind}; it returns True, False or a sentence"
+
+
+_QUESTIONS: dict[str, Callable[..., Result]] = {
+    "pattern": find_pattern,
+    "function": call_check,
+    "find": find_function,
+}
+
+
+def _answer(asked: bytes) -> Result:
+    named = ""
+    try:
+        question, named, *given = pickle.loads(asked)  # noqa: S301 - written by our own process
+        return _QUESTIONS[question](named, *given)
+    except BaseException as error:  # a check may raise anything, SystemExit too
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+        return None, f"{named} failed: {told}"
+
+
+def main() -> None:
+    """Answer questions until standard input ends; then end at once, whatever a check is doing."""
+    asked: IO[bytes] = os.fdopen(os.dup(0), "rb")
+    answered: IO[bytes] = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)  # what a check reads or prints is no part of the conversation
+    os.dup2(nothing, 1)
+    questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read_all() -> None:
+        while True:
+            try:
+                questions.put(read_frame(asked))
+            except EOFError:
+                os._exit(0)
+
+    sys.path.insert(0, sys.argv[1])
+    threading.Thread(target=read_all, daemon=True).start()
+    write_frame(answered, READY)
+    while True:
+        write_frame(answered, pickle.dumps(_answer(questions.get())))
+
+
+if __name__ == "__main__":
+    main()

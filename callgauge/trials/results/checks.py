@@ -1,0 +1,178 @@
+"""Says whether a trial is right: what its task expects, held against the turn."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from callgauge.gateway import CallResult, Turn
+from callgauge.trials.planning.file_problems import quote_value
+from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
+from callgauge.trials.results.call_values import LEFT_OUT, find_difference
+from callgauge.trials.results.check_process import CheckProcess
+
+CHECK_SECONDS = 10.0
+"""How long a check function or a pattern may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a trial is right, and why not. `ok` is None where that is not known: nobody expects anything,
+    or a check failed, which is not the model's fault.
+    """
+
+    ok: bool | None
+    why: str | None = None
+
+
+def check_turn(
+    task: Task, turn: Turn, *, folder: Path | None = None, seconds: float = CHECK_SECONDS
+) -> Verdict:
+    """Return whether a turn is what its task expects. Never raises.
+
+    Modules of check functions are looked for in `folder` first, the plan's; without it in the working
+    folder. They run in a process of their own, for at most `seconds`: call this in a thread.
+    """
+    expect = task.expect
+    if expect is None:
+        return Verdict(None)
+    why = next(_find_faults(expect, turn), None)
+    if why is not None:
+        return Verdict(False, why)
+    unknown: Verdict | None = None
+    process = _process_of(folder or Path.cwd()) if expect.answer_matches or expect.check else None
+    for question, named, given in (
+        ("pattern", expect.answer_matches, (turn.answer,)),
+        ("function", expect.check, (task, turn)),
+    ):
+        if named is None or process is None:
+            continue
+        ok, why = process.ask(question, named, *given, seconds=seconds)
+        if ok is False:
+            return Verdict(False, why)
+        unknown = Verdict(None, why) if ok is None else unknown
+    return unknown or Verdict(True)
+
+
+def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
+    """Return why a function `module:name` cannot be imported, None if it can; `folder` comes first."""
+    ok, why = _process_of(folder).ask("find", named, seconds=seconds)
+    return None if ok else why
+
+
+def _find_faults(expect: Expectation, turn: Turn) -> Iterator[str]:
+    """Yield what is wrong, as far as it needs no process."""
+    if expect.calls:
+        yield from _find_wrong_calls(expect, turn.calls)
+    if expect.no_call and (turn.calls or any(step.fault for step in turn.steps)):
+        name = turn.calls[0].read.request.tool_name if turn.calls else None
+        yield f"{name or 'a tool'} was called, and no call was expected"
+    for name in expect.not_called:
+        if any(call.read.request.tool_name == name for call in turn.calls):
+            yield f"{name} was called"
+    answer = turn.answer.casefold()
+    for text in expect.answer_contains:
+        if text.casefold() not in answer:
+            yield f"the answer does not contain {quote_value(text)}"
+    if expect.answer_equals is not None and turn.answer.strip() != expect.answer_equals.strip():
+        yield f"the answer is not {quote_value(expect.answer_equals)}"
+
+
+def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Iterator[str]:
+    """Yield what is wrong with the calls whose tool was run; those that were refused were not made."""
+    made = [call for call in calls if call.result.ran]
+    fits = [[_find_misfit(wanted, call, expect) is None for call in made] for wanted in expect.calls]
+    matched = _match_in_order(fits, len(made)) if expect.is_ordered else _match(fits, len(made))
+    for wanted, place in zip(expect.calls, matched, strict=True):
+        if place is None:
+            yield _describe_missing(wanted, expect, calls, {one for one in matched if one is not None}, made)
+    if not expect.allows_more:
+        for place, call in enumerate(made):
+            if place not in matched:
+                yield f"{call.read.request.tool_name} was called, and is not expected"
+
+
+def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) -> str | None:
+    """Return why a call is not the expected one, as a clause; None where it is."""
+    request = call.read.request
+    if request.tool_name != wanted.tool:
+        return f"{request.tool_name} is called"
+    if wanted.takes_any:
+        return None
+    sent = request.arguments or {}
+    defaults = request.with_defaults().arguments or {}  # the tool is run on them
+    told = {
+        name: defaults[name]
+        for name, values in wanted.accepted.items()
+        if name in defaults and LEFT_OUT not in values
+    }
+    return find_difference({**told, **sent}, wanted.accepted, is_loose=expect.is_loose)
+
+
+def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
+    """Return for each expected call the place of its own call: as many as can be, by augmenting paths."""
+    owner: list[int | None] = [None] * calls
+
+    def assign(wanted: int, tried: set[int]) -> bool:
+        for place in range(calls):
+            if fits[wanted][place] and place not in tried:
+                tried.add(place)
+                holder = owner[place]
+                if holder is None or assign(holder, tried):
+                    owner[place] = wanted
+                    return True
+        return False
+
+    for wanted in range(len(fits)):
+        assign(wanted, set())
+    return [owner.index(wanted) if wanted in owner else None for wanted in range(len(fits))]
+
+
+def _match_in_order(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
+    """Return for each expected call the first call after that of the one before it."""
+    places: list[int | None] = []
+    first = 0
+    for row in fits:
+        place = next((one for one in range(first, calls) if row[one]), None)
+        places.append(place)
+        first = first if place is None else place + 1
+    return places
+
+
+def _describe_missing(
+    wanted: ExpectedCall,
+    expect: Expectation,
+    calls: Sequence[CallResult],
+    matched: set[int],
+    made: Sequence[CallResult],
+) -> str:
+    """Return in words that an expected call was not made, and what was made in its place."""
+    of_tool = [call for call in calls if call.read.request.tool_name == wanted.tool]
+    free = [call for place, call in enumerate(made) if place not in matched]
+    for call in free:
+        if call.read.request.tool_name == wanted.tool:
+            misfit = _find_misfit(wanted, call, expect)
+            return f"{wanted.tool}: {misfit}" if misfit else f"{wanted.tool} was not called in this order"
+    refused = next((call for call in of_tool if not call.result.ran), None)
+    if refused is not None:
+        told = refused.read.request.parse_error or refused.result.status
+        return f"{wanted.tool} was called and not run: {told}"
+    return f"{wanted.tool} was not called{' often enough' if of_tool else ''}"
+
+
+_processes: dict[Path, CheckProcess] = {}
+_processes_lock = threading.Lock()
+
+
+def _process_of(folder: Path) -> CheckProcess:
+    with _processes_lock:
+        return _processes.setdefault(folder.resolve(), CheckProcess(folder.resolve()))
+
+
+@atexit.register
+def _end_processes() -> None:
+    for process in _processes.values():
+        process.close()

@@ -1,0 +1,183 @@
+"""The gate: whether any arm of a run is worse than the reference by a margin, as an exit code for CI.
+
+`no-worse=0.02` asks for it on the primary measure, `no-worse:right=0.02` on another. An arm passes where the
+end of its interval is within the margin (non-inferiority), fails where it is worse than the reference for
+sure, and cannot be told else. The intervals are those of the looks, so that stopping early is allowed for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite, sqrt
+from typing import Literal
+
+from callgauge.stats.sequential import normal_quantile, observations_needed
+from callgauge.trials.planning.plan import MeasureName
+from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
+from callgauge.trials.verdicts.looks import (
+    FEWEST_UNLIKE,
+    MOST_MISSING,
+    PairedTasks,
+    TrialDesign,
+    has_enough,
+    pair_tasks,
+    repeated_interval,
+)
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
+
+NOT_WORSE, WORSE, CANNOT_TELL = 0, 5, 6
+"""Exit codes of a gate."""
+Verdict = Literal["not worse", "worse", "cannot be told"]
+_CODES: dict[Verdict, int] = {"not worse": NOT_WORSE, "worse": WORSE, "cannot be told": CANNOT_TELL}
+_SYNTAX = re.compile(r"\s*no-worse(?::(?P<measure>[\w-]+))?\s*=\s*(?P<size>\S+)\s*", re.ASCII)
+
+
+class GateSyntaxError(ValueError):
+    """A gate that cannot be read; the message says what it should look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """By how much an arm may be worse: a share for rates, else an amount. `measure` None: the primary one."""
+
+    measure: MeasureName | None
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmGate:
+    """What the gate says of one arm. `low`, `high`: the interval of arm − reference that decided.
+
+    `more`: the tasks that it would take beyond those there are; None where nobody can say.
+    """
+
+    arm: str
+    verdict: Verdict
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    more: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What the gate says of a run: the worst of its arms."""
+
+    measure: MeasureName
+    margin: float
+    arms: tuple[ArmGate, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of the arms; without any arm nothing can be told."""
+        verdicts = {arm.verdict for arm in self.arms} or {"cannot be told"}
+        order: tuple[Verdict, ...] = ("worse", "cannot be told", "not worse")
+        return next(each for each in order if each in verdicts)
+
+    @property
+    def is_passed(self) -> bool:
+        """True when no arm is worse by the margin."""
+        return self.verdict == "not worse"
+
+    @property
+    def exit_code(self) -> int:
+        """0 not worse, 5 worse, 6 cannot be told."""
+        return _CODES[self.verdict]
+
+
+def read_gate(text: str) -> Margin:
+    """Return the margin of a gate such as `no-worse=0.02`, `no-worse=2%` or `no-worse:right=0.02`.
+
+    Raises GateSyntaxError.
+    """
+    matched = _SYNTAX.fullmatch(text)
+    if matched is None:
+        raise GateSyntaxError(f"a gate is no-worse=0.02 or no-worse:right=0.02, not {text!r}")
+    name, written = matched["measure"], matched["size"]
+    if name is not None and name not in MEASURES:
+        raise GateSyntaxError(f"a gate has no measure {name!r}; there are {', '.join(MEASURES)}")
+    try:
+        size = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
+    except ValueError:
+        raise GateSyntaxError(f"the margin of a gate is a number such as 0.02, not {written!r}") from None
+    if not isfinite(size) or size <= 0:
+        raise GateSyntaxError(f"the margin of a gate is above 0, not {written}")
+    measure = MEASURES[name].name if name is not None else None  # type: ignore[index]
+    return Margin(measure, size)
+
+
+def judge_gate(
+    design: TrialDesign, outcomes: Sequence[TrialOutcome], looks: Sequence[ArmLook], margin: Margin
+) -> GateResult:
+    """Return what the gate says of every arm of a run, as far as it has come.
+
+    `looks`: those that the run made. Passing has an error of alpha for each arm, being worse one of alpha for
+    all together.
+    """
+    name = margin.measure or design.primary
+    counts = count_tasks(outcomes, MEASURES[name])
+    arms = tuple(
+        _judge_arm(
+            design,
+            name,
+            margin.size,
+            arm,
+            pair_tasks(counts, MEASURES[name], arm, design.reference, design.groups),
+            [one for one in looks if one.arm == arm],
+        )
+        for arm in design.others
+    )
+    return GateResult(name, margin.size, arms)
+
+
+def choose_exit_code(gates: Sequence[GateResult]) -> int:
+    """Return the exit code of several gates: 5 when any fails, else 6 when any cannot be told."""
+    codes = {one.exit_code for one in gates}
+    return next((code for code in (WORSE, CANNOT_TELL) if code in codes), NOT_WORSE)
+
+
+def _judge_arm(
+    design: TrialDesign,
+    name: MeasureName,
+    margin: float,
+    arm: str,
+    pairs: PairedTasks,
+    looks: Sequence[ArmLook],
+) -> ArmGate:
+    mean, measure = pairs.mean, MEASURES[name]
+    if mean is None:
+        return ArmGate(arm, "cannot be told", why="fewer than two tasks that both arms have")
+    is_last = any(one.look >= len(design.look_at) for one in looks)
+    passing = repeated_interval(design, pairs, looks, 2 * design.alpha) or (0.0, 0.0)
+    failing = repeated_interval(design, pairs, looks, design.arm_alpha) or (0.0, 0.0)
+    # From here on more is worse.
+    sign = 1 if measure.lower_is_better else -1
+    low, high = passing
+    most = max(sign * low, sign * high)
+    surely = min(sign * end for end in failing)
+    needed = _find_needed(sign * mean.estimate, mean.error, pairs.tasks, margin, design)
+    if needed is not None and not is_last and needed < design.planned:
+        # Before the end a boundary is higher, by the root of the share of the information.
+        needed = ceil(sqrt(needed * design.planned))
+    more = None if needed is None else max(1, needed - pairs.tasks)
+    if pairs.most_missing > MOST_MISSING:
+        why = f"{pairs.most_missing:.1%} of an arm's trials have no reply"
+        return ArmGate(arm, "cannot be told", mean.estimate, low, high, None, why)
+    if pairs.tasks >= FEWEST_UNLIKE and most < margin:
+        return ArmGate(arm, "not worse", mean.estimate, low, high)
+    if has_enough(measure, pairs) and surely > 0:
+        return ArmGate(arm, "worse", mean.estimate, *failing)
+    return ArmGate(arm, "cannot be told", mean.estimate, low, high, more)
+
+
+def _find_needed(worse_by: float, error: float, tasks: int, margin: float, design: TrialDesign) -> int | None:
+    """Return how many tasks in all would decide at one look, if the difference is the one seen."""
+    ways = (
+        observations_needed(error, tasks, margin - worse_by, normal_quantile(design.alpha)),
+        observations_needed(error, tasks, worse_by, normal_quantile(design.arm_alpha / 2)),
+    )
+    known = [each for each in ways if each is not None]
+    return min(known, default=None)

@@ -1,0 +1,91 @@
+"""What each measure is: its value in a trial, its unit, and which way is better."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from callgauge.trials.planning.plan import MeasureName
+from callgauge.trials.results.run_folder import TrialOutcome
+
+NO_REPLY = "no_reply"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure. `parts` gives the hits and the tries of a trial (k and n), or None where it has none.
+
+    `tried`: what n counts, in words. `is_share`: a share of 0 to 1, else an amount in `unit`.
+    """
+
+    name: MeasureName
+    parts: Callable[[TrialOutcome], tuple[float, float] | None]
+    tried: str
+    lower_is_better: bool = True
+    is_share: bool = True
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCount:
+    """What the trials of one task in one arm come to: k of n, and the trials without a reply."""
+
+    k: float = 0.0
+    n: float = 0.0
+    trials: int = 0
+    missing: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """k / n; None where nothing was measured."""
+        return self.k / self.n if self.n else None
+
+
+def _calls(count: int, calls: int) -> tuple[float, float] | None:
+    return (float(count), float(calls)) if calls else None
+
+
+def _tokens(one: TrialOutcome) -> tuple[float, float] | None:
+    known = [each for each in (one.input_tokens, one.output_tokens) if each is not None]
+    return (float(sum(known)), 1.0) if known else None
+
+
+MEASURES: Mapping[MeasureName, Measure] = {
+    measure.name: measure
+    for measure in (
+        Measure("refused", lambda one: _calls(one.refused, one.calls), "calls"),
+        Measure("mended", lambda one: _calls(one.mended, one.calls), "calls"),
+        Measure(
+            "right",
+            lambda one: None if one.right is None else (float(one.right), 1.0),
+            "trials",
+            lower_is_better=False,
+        ),
+        Measure("turn_ok", lambda one: (float(one.status == "ok"), 1.0), "trials", lower_is_better=False),
+        Measure("tokens", _tokens, "trials", is_share=False, unit="tokens"),
+        Measure(
+            "cost",
+            lambda one: None if one.cost is None else (one.cost, 1.0),
+            "trials",
+            is_share=False,
+            unit="USD",
+        ),
+    )
+}
+"""Every measure by name, in the order of a report."""
+
+Counts = Mapping[str, Mapping[str, TaskCount]]
+
+
+def count_tasks(outcomes: Iterable[TrialOutcome], measure: Measure) -> Counts:
+    """Return the counts of each arm's tasks, by arm and task. The trials of a task are taken together."""
+    found: dict[str, dict[str, TaskCount]] = defaultdict(dict)
+    for one in outcomes:
+        before = found[one.arm].get(one.task, TaskCount())
+        is_missing = one.status == NO_REPLY
+        k, n = (None if is_missing else measure.parts(one)) or (0.0, 0.0)
+        found[one.arm][one.task] = TaskCount(
+            before.k + k, before.n + n, before.trials + 1, before.missing + is_missing
+        )
+    return found

@@ -1,0 +1,386 @@
+"""The report of a run, as data: what every arm comes to, how it compares, and what is not known.
+
+Only the primary measure has a verdict that the run was planned for. Where the run has not come to its end,
+its interval is the one that may be looked at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from callgauge.stats.intervals import Z
+from callgauge.trials.planning.plan import MeasureName
+from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
+from callgauge.trials.verdicts.factors import FactorComparison, compare_factors
+from callgauge.trials.verdicts.looks import (
+    ENDS,
+    MOST_MISSING,
+    PairedTasks,
+    adjust_for_looks,
+    anytime_interval,
+    bound_missing,
+    judge_unplanned,
+    pair_tasks,
+    pair_values,
+    repeated_interval,
+    tasks_more,
+)
+from callgauge.trials.verdicts.measures import MEASURES, NO_REPLY, Counts, Measure, count_tasks
+from callgauge.trials.verdicts.run_record import RunRecord, count_whole_tasks, open_arms
+
+MOST_MISSES = 0.05
+"""The share of an arm's calls without a recorded answer above which the report warns."""
+IntervalKind = Literal["adjusted", "alike", "anytime", "fixed"]
+RunState = Literal["over", "not over"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDifference:
+    """An arm − the reference, over the tasks that both have, in the unit of the measure.
+
+    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was
+    held against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look.
+    `of`, `against`: the means over these tasks.
+    """
+
+    tasks: int
+    of: float
+    against: float
+    estimate: float
+    low: float
+    high: float
+    kind: IntervalKind
+
+
+@dataclass(frozen=True, slots=True)
+class ArmMeasure:
+    """One measure of one arm. `k` of `n`: the counts of all its tasks, or the sum of an amount and trials.
+
+    `rate`: the mean over tasks, each counted alike, with its 95 % interval; None where nothing is known.
+    `word`: better, worse, alike, not decided, withheld; empty for the reference. `is_planned`: False for
+    measures that the run was not planned for. `more`: tasks more that would decide, where it is not.
+    """
+
+    measure: MeasureName
+    k: float
+    n: float
+    tasks: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    difference: MeasuredDifference | None = None
+    word: Decision | Literal[""] = ""
+    is_planned: bool = True
+    more: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmReport:
+    """One arm. `settings`: what it is made of; `look`: the look that ended it, or the last one.
+
+    `bounds`: between which values the difference lies, whatever the missing trials would have been; only
+    where the verdict is withheld. `per_right`, `per_ok`: cost of a right, and of a completed trial, in USD.
+    """
+
+    name: str
+    is_reference: bool
+    settings: Mapping[str, Any]
+    trials: int
+    missing: int
+    calls: int
+    misses: int
+    cost: float | None
+    tokens: int | None
+    per_right: float | None
+    per_ok: float | None
+    measures: tuple[ArmMeasure, ...]
+    look: int | None = None
+    stopped_at: int | None = None
+    bounds: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run found. `whole_tasks`: those for which all arms that still ran have every trial.
+
+    `next_look`: the number of whole tasks at which it is due; None when the run is over.
+    `spent`, `caps`: cost (USD), tokens and minutes, where known. `held`: what was the same for all arms,
+    `differing`: what was not. `unknown`: what the run cannot tell, in sentences.
+    """
+
+    run: str
+    name: str
+    question: str
+    state: RunState
+    primary: MeasureName
+    smallest: float
+    reference: str
+    alpha: float
+    planned_tasks: int
+    whole_tasks: int
+    looks_planned: int
+    looks_made: int
+    next_look: int | None
+    secondary: tuple[MeasureName, ...]
+    spent: Mapping[str, float]
+    caps: Mapping[str, float]
+    arms: tuple[ArmReport, ...]
+    factors: tuple[FactorComparison, ...]
+    looks: tuple[ArmLook, ...]
+    held: Mapping[str, Any]
+    differing: Mapping[str, Any]
+    warnings: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def budget_share(self) -> float | None:
+        """How much of the budget was spent, of the cap that is nearest; None without caps."""
+        shares = [self.spent[name] / cap for name, cap in self.caps.items() if cap and name in self.spent]
+        return max(shares, default=None)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the object of `report.json`."""
+        return {"callgauge_report": 1, **asdict(self), "budget_share": self.budget_share}
+
+
+def make_report(record: RunRecord) -> Report:
+    """Return the report of a run, as far as it has come."""
+    design, lock = record.design, record.lock
+    names = [design.primary, *(name for name in MEASURES if name != design.primary)]
+    counts = {name: count_tasks(record.outcomes, MEASURES[name]) for name in names}
+    settings = {str(arm["name"]): {key: arm.get(key) for key in _SETTINGS} for arm in lock["arms"]}
+    arms = tuple(_report_arm(record, counts, arm, settings[arm]) for arm in design.arms)
+    held, differing = _sort_settings(settings)
+    run_plan = lock.get("run_plan") or {}
+    return Report(
+        str(lock.get("run", "")),
+        str(lock.get("name", "")),
+        str(lock.get("question") or ""),
+        "over" if record.is_over else "not over",
+        design.primary,
+        design.smallest,
+        design.reference,
+        design.alpha,
+        design.planned,
+        count_whole_tasks(
+            record.tasks,
+            record.repeats,
+            [design.reference, *open_arms(design, record.looks)],
+            record.outcomes,
+        ),
+        len(design.look_at),
+        (made := max((one.look for one in record.looks), default=0)),
+        None if record.is_over else design.look_at[made],
+        design.secondary,
+        _sum_spent(record.outcomes),
+        {name: cap for name, cap in asdict(record.budget).items() if cap is not None},
+        arms,
+        compare_factors(counts[design.primary], design, settings),
+        record.looks,
+        {
+            **held,
+            "tasks": design.planned,
+            **{key: run_plan.get(key) for key in ("repeats", "seed", "max_steps")},
+        },
+        differing,
+        tuple(_warn(record, arms)),
+        tuple(_name_unknown(record, counts)),
+    )
+
+
+_SETTINGS = ("model", "prompt", "definitions", "strategy", "compensations", "policy", "adds_template")
+
+
+def _report_arm(
+    record: RunRecord, counts: Mapping[MeasureName, Counts], arm: str, settings: Mapping[str, Any]
+) -> ArmReport:
+    design = record.design
+    its = [one for one in record.outcomes if one.arm == arm]
+    replies = [one for one in its if one.status != NO_REPLY]
+    looks = [one for one in record.looks if one.arm == arm]
+    costs = [one.cost for one in replies if one.cost is not None]
+    # A share of the cost would look like a cheap arm.
+    cost = sum(costs) if costs and len(costs) == len(replies) else None
+    tokens = [sum(map(int, known)) for one in replies if (known := _known_tokens(one))]
+    ended = next((one for one in looks if one.decision in ENDS), None)
+    is_withheld = bool(looks) and looks[-1].decision == "withheld"
+    measure = MEASURES[design.primary]
+    return ArmReport(
+        arm,
+        arm == design.reference,
+        settings,
+        len(its),
+        len(its) - len(replies),
+        sum(one.calls for one in its),
+        sum(one.misses for one in its),
+        cost,
+        sum(tokens) if tokens else None,
+        _divide(cost, sum(one.right is True for one in replies)),
+        _divide(cost, sum(one.status == "ok" for one in replies)),
+        tuple(
+            _measure_arm(record, name, its_counts, arm, looks)
+            for name, its_counts in counts.items()
+            if name in (design.primary, *design.secondary) or _is_known(its_counts)
+        ),
+        looks[-1].look if looks else None,
+        ended.look if ended and ended.look < len(design.look_at) else None,
+        bound_missing(counts[design.primary], arm, design.reference)
+        if is_withheld and measure.is_share
+        else None,
+    )
+
+
+def _measure_arm(
+    record: RunRecord, name: MeasureName, counts: Counts, arm: str, looks: Sequence[ArmLook]
+) -> ArmMeasure:
+    design, measure, tasks = record.design, MEASURES[name], counts.get(arm, {})
+    known = {task: (its.rate, 0.0) for task, its in tasks.items() if its.rate is not None}
+    alone = pair_values(known, measure, design.groups)
+    low, high = alone.mean.interval(Z) if alone.mean else (None, None)
+    if low is not None and high is not None:
+        low, high = max(0.0, low), min(1.0, high) if measure.is_share else high
+    plain = ArmMeasure(
+        name, sum(its.k for its in tasks.values()), sum(its.n for its in tasks.values()), len(known),
+        alone.of, low, high, is_planned=name == design.primary,
+    )  # fmt: skip
+    if arm == design.reference:
+        return plain
+    pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)
+    if name == design.primary:
+        difference, word = _compare_primary(record, pairs, looks)
+    else:
+        difference, word = _compare_secondary(measure, pairs)
+    more = tasks_more(design, pairs) if word == "not decided" and name == design.primary else None
+    return ArmMeasure(
+        name, plain.k, plain.n, plain.tasks, plain.rate, low, high, difference, word, plain.is_planned, more
+    )
+
+
+def _compare_primary(
+    record: RunRecord, pairs: PairedTasks, looks: Sequence[ArmLook]
+) -> tuple[MeasuredDifference | None, Decision]:
+    """Return the difference and the verdict of the looks; in between them the anytime interval."""
+    design = record.design
+    last = looks[-1] if looks else None
+    if pairs.mean is None:
+        return None, last.decision if last else "go on"
+    is_over = last is not None and (last.decision in ENDS or last.look >= len(design.look_at))
+    adjusted = adjust_for_looks(last, looks[:-1], design.arm_alpha) if is_over and last else None
+    if last is not None and last.decision == "alike":
+        ends = repeated_interval(design, pairs, looks, 2 * design.arm_alpha) or (0.0, 0.0)
+        return _make_difference(pairs, pairs.mean.estimate, *ends, "alike"), "alike"
+    if last is not None and adjusted is not None:
+        found = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
+        return replace(found, tasks=last.tasks), last.decision
+    low, high = anytime_interval(design, pairs) or (0.0, 0.0)
+    decision = last.decision if last is not None and is_over else "go on"
+    return _make_difference(pairs, pairs.mean.estimate, low, high, "anytime"), decision
+
+
+def _compare_secondary(measure: Measure, pairs: PairedTasks) -> tuple[MeasuredDifference | None, Decision]:
+    word = judge_unplanned(measure, pairs)
+    if pairs.mean is None:
+        return None, word
+    return _make_difference(pairs, pairs.mean.estimate, *pairs.mean.interval(Z), "fixed"), word
+
+
+def _make_difference(
+    pairs: PairedTasks, estimate: float, low: float, high: float, kind: IntervalKind
+) -> MeasuredDifference:
+    return MeasuredDifference(pairs.tasks, pairs.of or 0.0, pairs.against or 0.0, estimate, low, high, kind)
+
+
+def _sort_settings(
+    settings: Mapping[str, Mapping[str, Any]],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings that all arms have in common, and those that they have not, with their values."""
+    held: dict[str, Any] = {}
+    differing: dict[str, Any] = {}
+    for key in _SETTINGS:
+        values = list(dict.fromkeys(its[key] for its in settings.values()))
+        if len(values) == 1:
+            held[key] = values[0]
+        else:
+            differing[key] = values
+    return held, differing
+
+
+def _sum_spent(outcomes: Sequence[TrialOutcome]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    costs = [one.cost for one in outcomes if one.cost is not None]
+    tokens = [sum(known) for one in outcomes if (known := _known_tokens(one))]
+    if costs:
+        found["cost"] = sum(costs)
+    if tokens:
+        found["tokens"] = sum(tokens)
+    return found
+
+
+def _known_tokens(one: TrialOutcome) -> list[int]:
+    return [each for each in (one.input_tokens, one.output_tokens) if each is not None]
+
+
+def _divide(amount: float | None, number: int) -> float | None:
+    return amount / number if amount is not None and number else None
+
+
+def _is_known(counts: Counts) -> bool:
+    return any(its.n for tasks in counts.values() for its in tasks.values())
+
+
+def _warn(record: RunRecord, arms: Sequence[ArmReport]) -> list[str]:
+    found = []
+    if record.unread:
+        found.append(
+            f"{record.unread:,} lines of ledger.jsonl are no outcome of a trial (a killed process leaves "
+            "half a line): `callgauge trial run` makes them anew from the session logs"
+        )
+    if record.repeated:
+        found.append(f"{record.repeated:,} trials stand in ledger.jsonl twice: the later line counts")
+    for arm in arms:
+        if arm.trials and arm.missing > MOST_MISSING * arm.trials:
+            found.append(
+                f"{arm.name}: {arm.missing:,} of {arm.trials:,} trials have no reply. Above "
+                f"{MOST_MISSING:.0%} no verdict is given"
+            )
+        if arm.calls and arm.misses > MOST_MISSES * arm.calls:
+            found.append(
+                f"{arm.name}: for {arm.misses:,} of {arm.calls:,} calls there was no recorded answer, so "
+                "that the model went on with an error that is not its own"
+            )
+    return found
+
+
+def _name_unknown(record: RunRecord, counts: Mapping[MeasureName, Counts]) -> list[str]:
+    design = record.design
+    found = []
+    if not record.outcomes:
+        found.append("No trial has ended yet")
+    for name in (design.primary, *design.secondary):
+        lacking = {
+            arm: number
+            for arm in design.arms
+            if (number := sum(not its.n for its in counts[name].get(arm, {}).values()))
+        }
+        if lacking:
+            told = ", ".join(f"{arm} {number:,}" for arm, number in lacking.items())
+            found.append(f"{name}: tasks that tell nothing of it ({_WHY[name]}), by arm: {told}")
+    endpoints = record.lock.get("endpoints") or {}
+    found += [
+        f"Which server answers at the endpoint {name} is not named"
+        for name, one in endpoints.items()
+        if not one.get("server")
+    ]
+    return found
+
+
+_WHY: Mapping[MeasureName, str] = {
+    "refused": "no call was made, or no reply came",
+    "mended": "no call was made, or no reply came",
+    "right": "nothing is expected, or no reply came",
+    "turn_ok": "no reply came",
+    "tokens": "the endpoint counts none, or no reply came",
+    "cost": "the model has no price, or no reply came",
+}

@@ -1,0 +1,287 @@
+"""Says a report in words: the answer in a sentence for each arm, the table, what is not known; Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from callgauge.trials.results.run_folder import Decision
+from callgauge.trials.verdicts.factors import FactorComparison, FactorDifference
+from callgauge.trials.verdicts.gate import ArmGate, GateResult
+from callgauge.trials.verdicts.measures import MEASURES, Measure
+from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, MeasuredDifference, Report
+
+FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
+HEADS = ("arm", "measure", "k / n", "mean of the tasks", "difference", "verdict")
+_UNPLANNED = "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several."
+_DONE: dict[Decision, str] = {"better": "is better than", "worse": "is worse than"}
+
+
+def answer_lines(report: Report) -> list[str]:
+    """Return the answer: a sentence for each arm, then one for each setting that arms differ in."""
+    arms = [_answer_arm(report, arm) for arm in report.arms if not arm.is_reference]
+    if not arms:
+        return ["The plan has one arm: there is nothing to hold it against"]
+    end = _describe_end(report)
+    if len(arms) == 1:
+        return [f"{arms[0]}; {end}"]
+    return [
+        *arms,
+        end[0].upper() + end[1:],
+        *(_answer_factor(MEASURES[report.primary], one) for one in report.factors),
+    ]
+
+
+def table_rows(report: Report) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each arm and measure, in the columns of `HEADS`; the primary measure first.
+
+    Where the plan names no secondary measures, those that are not the same in all arms.
+    """
+    for name in dict.fromkeys(its.measure for arm in report.arms for its in arm.measures):
+        rates = {its.rate for arm in report.arms for its in arm.measures if its.measure == name}
+        if name not in (report.primary, *report.secondary) and (report.secondary or len(rates) == 1):
+            continue
+        for arm in report.arms:
+            yield from (_row(report, arm, its) for its in arm.measures if its.measure == name)
+
+
+def factor_rows(report: Report) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each comparison of a setting, in the columns of `FACTOR_HEADS`."""
+    measure = MEASURES[report.primary]
+    for one in report.factors:
+        for its in (one.overall, *one.within):
+            where = _name_place(its) or "everywhere, each place alike"
+            difference = describe_difference(measure, its)
+            yield f"{one.factor} {_show(one.value)} *", _show(one.against), where, difference, _word(its.word)
+
+
+def _name_place(of: FactorDifference) -> str:
+    return ", ".join(f"{key} {_show(value)}" for key, value in of.where.items())
+
+
+def markdown_report(report: Report) -> str:
+    """Return the report as Markdown (`report.md`)."""
+    parts = [f"# {escape_markdown(report.name or report.run)}"]
+    if report.question:
+        parts.append(f"*{escape_markdown(report.question)}*")
+    parts.append("\n".join(f"- {escape_markdown(line)}." for line in answer_lines(report)))
+    parts.append("\n".join(_markdown_table(HEADS, table_rows(report))))
+    if report.factors:
+        parts.append("\n".join(_markdown_table(FACTOR_HEADS, factor_rows(report))))
+    if _has_unplanned(report):
+        parts.append(_UNPLANNED)
+    parts.append("\n".join(f"- {escape_markdown(line)}." for line in detail_lines(report)))
+    for title, lines in (("Warnings", report.warnings), ("Not known", report.unknown)):
+        if lines:
+            parts += [f"## {title}", "\n".join(f"- {escape_markdown(line)}." for line in lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def detail_lines(report: Report) -> Iterator[str]:
+    """Yield what is behind the table: costs, how arms were stopped, what was the same for all."""
+    for arm in report.arms:
+        parts = [f"{arm.trials:,} trials", f"{arm.calls:,} calls"]
+        parts += [f"{arm.missing:,} without a reply"] * bool(arm.missing)
+        parts += [f"{arm.misses:,} without a recorded answer"] * bool(arm.misses)
+        if arm.tokens is not None:
+            parts.append(f"{arm.tokens:,} tokens")
+        parts.append("cost not known" if arm.cost is None else f"{_money(arm.cost)} USD")
+        if arm.per_right is not None:
+            parts.append(f"{_money(arm.per_right)} USD a right answer")
+        elif arm.per_ok is not None:
+            parts.append(f"{_money(arm.per_ok)} USD a completed trial")
+        yield f"{arm.name}: {', '.join(parts)}"
+    yield "The same for all arms: " + ", ".join(
+        f"{key} {_show(value)}" for key, value in report.held.items() if key != "adds_template" or not value
+    )
+    for key, values in report.differing.items():
+        yield f"Not the same: {key} ({', '.join(map(_show, values))})"
+
+
+def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
+    """Yield what a gate says: one line for all, and one for each arm."""
+    measure = MEASURES[gate.measure]
+    margin = format_difference(measure, gate.margin).lstrip("+")
+    yield f"gate no-worse:{gate.measure}={gate.margin:g}: {gate.verdict} (exit {gate.exit_code})"
+    for arm in gate.arms:
+        yield f"{arm.arm}: {_describe_gate(arm, measure, margin, reference)}"
+
+
+def unplanned_note(report: Report) -> str | None:
+    """Return the sentence about measures that the run was not planned for; None without any."""
+    return _UNPLANNED.replace("\\", "") if _has_unplanned(report) else None
+
+
+def format_value(measure: Measure, value: float) -> str:
+    """Return a value of a measure for people: 4.1%, 1,204 tokens, 0.0031 USD."""
+    return _bare(measure, value) + ("" if measure.is_share else f" {measure.unit}")
+
+
+def _bare(measure: Measure, value: float) -> str:
+    """Return a value without its unit, but for the sign of percent."""
+    if measure.is_share:
+        return f"{100 * value:.1f}%"
+    return _money(value) if measure.unit == "USD" else f"{value:,.0f}"
+
+
+def format_difference(measure: Measure, value: float) -> str:
+    """Return a difference for people, with its sign: −7.7 points."""
+    bare = _bare(measure, abs(value)).removesuffix("%")
+    # What rounds to 0 has no sign.
+    sign = "" if not bare.strip("0.,") else "−" if value < 0 else "+"
+    return f"{sign}{bare} {'points' if measure.is_share else measure.unit}"
+
+
+def escape_markdown(text: str) -> str:
+    """Return text in one line whose characters mean nothing in Markdown or HTML."""
+    # An underscore within a word and a bracket without an address mean nothing.
+    return re.sub(r"([\\`*<>|~]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", " ".join(text.split()))
+
+
+def _answer_arm(report: Report, arm: ArmReport) -> str:
+    measure = MEASURES[report.primary]
+    its = next(one for one in arm.measures if one.measure == report.primary)
+    if its.difference is None:
+        if its.word == "withheld":
+            return _withhold(report, arm)
+        return f"{arm.name} against {report.reference}: nothing to compare yet"
+    found = describe_difference(measure, its.difference)
+    numbers = (
+        f"{report.primary} {format_value(measure, its.difference.of)} against "
+        f"{format_value(measure, its.difference.against)}, {found}"
+    )
+    if its.word in _DONE:
+        return f"{arm.name} {_DONE[its.word]} {report.reference}: {numbers}{_describe_stop(report, arm)}"
+    if its.word == "alike":
+        return (
+            f"{arm.name} and {report.reference} are {_alike(report)}: {numbers}{_describe_stop(report, arm)}"
+        )
+    if its.word == "withheld":
+        return _withhold(report, arm)
+    more = f"; {_more_tasks(its.more)} would decide if the difference stays as it is" if its.more else ""
+    if its.word == "not decided":
+        return (
+            f"{arm.name} against {report.reference} is not decided: {numbers}"
+            f"{_describe_stop(report, arm)}{more}"
+        )
+    against = f"{arm.name} against {report.reference} has no verdict yet"
+    return f"{against}: {numbers} (an interval for any time)"
+
+
+def _withhold(report: Report, arm: ArmReport) -> str:
+    lost = {each.name: each for each in report.arms}[report.reference].missing
+    told = (
+        f"no verdict on {arm.name}: {arm.missing:,} of its {arm.trials:,} trials and {lost:,} of "
+        f"{report.reference} have no reply"
+    )
+    if arm.bounds is None:
+        return told
+    measure = MEASURES[report.primary]
+    low, high = (format_difference(measure, end) for end in arm.bounds)
+    return f"{told}; whatever they had been, the difference is between {low} and {high}"
+
+
+def _describe_stop(report: Report, arm: ArmReport) -> str:
+    if arm.stopped_at is None:
+        return ""
+    its = next(one for one in report.looks if one.arm == arm.name and one.look == arm.stopped_at)
+    return (
+        f"; stopped at look {arm.stopped_at} of {report.looks_planned} after {its.tasks:,} of "
+        f"{report.planned_tasks:,} tasks"
+    )
+
+
+def _describe_end(report: Report) -> str:
+    share = report.budget_share
+    spent = "" if share is None else f"{share:.0%} of the budget"
+    if report.state == "over":
+        return f"the run is over{f', {spent} was spent' if spent else ''}"
+    done = f"the run is not over: {report.whole_tasks:,} of {report.planned_tasks:,} tasks"
+    return f"{done}{f', {spent}' if spent else ''}; the next look is at {report.next_look:,}"
+
+
+def describe_difference(measure: Measure, of: MeasuredDifference | FactorDifference) -> str:
+    """Return a difference with its interval: −7.7 points [−11.9, −3.6]."""
+    low, high = (
+        format_difference(measure, end).removesuffix(" points").removesuffix(f" {measure.unit}")
+        for end in (of.low, of.high)
+    )
+    return f"{format_difference(measure, of.estimate)} [{low}, {high}]"
+
+
+def _answer_factor(measure: Measure, one: FactorComparison) -> str:
+    whole = f"{one.factor} {_show(one.value)} against {_show(one.against)} *: {_word(one.overall.word)}"
+    numbers = describe_difference(measure, one.overall)
+    if not one.interacts:
+        return f"{whole}, {numbers}; nowhere shown to be another difference than elsewhere"
+    places = ", ".join(
+        f"{_word(its.word)} with {_name_place(its)} ({format_difference(measure, its.estimate)})"
+        for its in one.within
+    )
+    return f"{whole}, {numbers}, but not the same everywhere: {places}"
+
+
+def _row(report: Report, arm: ArmReport, its: ArmMeasure) -> tuple[str, ...]:
+    measure = MEASURES[its.measure]
+    mark = "" if its.is_planned else " *"
+    total = _bare(measure, its.k) if its.measure == "cost" else f"{its.k:,.0f}"
+    counts = f"{total} / {its.n:,.0f} {measure.tried}"
+    rate = "–" if its.rate is None else format_value(measure, its.rate)
+    if its.low is not None and its.high is not None:
+        rate += f" [{_bare(measure, its.low)}, {_bare(measure, its.high)}]"
+    difference = "reference" if arm.is_reference else "–"
+    if its.difference is not None:
+        difference = describe_difference(measure, its.difference)
+    return arm.name, its.measure + mark, counts, rate, difference, _describe_word(report, its)
+
+
+def _describe_word(report: Report, its: ArmMeasure) -> str:
+    if its.word == "alike":
+        return _alike(report)
+    more = f", {_more_tasks(its.more)}" if its.more else ""
+    return f"{_word(its.word)}{more}" if its.word else ""
+
+
+def _more_tasks(number: int) -> str:
+    return f"about {number:,} more task{'' if number == 1 else 's'}"
+
+
+def _word(word: Decision | str) -> str:
+    return "no verdict yet" if word == "go on" else word
+
+
+def _alike(report: Report) -> str:
+    smallest = format_difference(MEASURES[report.primary], report.smallest)
+    return f"alike within {smallest.lstrip('+')}"
+
+
+def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) -> str:
+    if arm.estimate is None or arm.low is None or arm.high is None:
+        return f"cannot be told: {arm.why}"
+    low, high = (format_difference(measure, end) for end in (arm.low, arm.high))
+    found = f"{format_difference(measure, arm.estimate)}, between {low} and {high}"
+    if arm.verdict == "not worse":
+        return f"not worse than {reference} by {margin}: {found}"
+    if arm.verdict == "worse":
+        return f"worse than {reference}: {found}"
+    more = f"; {_more_tasks(arm.more)} would tell if the difference stays as it is" if arm.more else ""
+    return f"cannot be told: {arm.why or found}{more}"
+
+
+def _has_unplanned(report: Report) -> bool:
+    return bool(report.factors) or any(not its.is_planned for arm in report.arms for its in arm.measures)
+
+
+def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    for row in (heads, ("---",) * len(heads)):
+        yield f"| {' | '.join(row)} |"
+    for row in rows:
+        yield f"| {' | '.join(map(escape_markdown, row))} |"
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}" if abs(amount) >= 1 else f"{amount:.4f}"
+
+
+def _show(value: object) -> str:
+    return "none" if value is None else str(value)

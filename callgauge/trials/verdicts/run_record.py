@@ -1,0 +1,204 @@
+"""Reads what a run left in its folder, as the report needs it, and says what of it cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, get_args
+
+import orjson
+
+from callgauge.trials.planning.plan import Budget
+from callgauge.trials.results.ledger import read_ledger, read_looks
+from callgauge.trials.results.run_folder import ArmLook, Decision, RunFolder, TrialOutcome
+from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look
+from callgauge.trials.verdicts.measures import MEASURES
+
+_BUDGET = ("cost", "tokens", "minutes")
+_COUNTS = ("repeat", "calls", "refused", "mended", "misses")
+_AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
+
+
+class RunFolderError(Exception):
+    """A folder holds no run that can be reported on; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as it stands in its folder. `lock` is the object of `lock.json`.
+
+    `looks`: those that were made, and those that are due and were not written. `unread`: lines of the ledger
+    that are no outcome; `repeated`: lines of trials that have a later line.
+    """
+
+    lock: Mapping[str, Any]
+    design: TrialDesign
+    tasks: tuple[str, ...]
+    repeats: int
+    budget: Budget
+    outcomes: tuple[TrialOutcome, ...]
+    looks: tuple[ArmLook, ...]
+    unread: int = 0
+    repeated: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """True when every arm is decided, or the last look was made."""
+        return not open_arms(self.design, self.looks) or any(
+            one.look >= len(self.design.look_at) for one in self.looks
+        )
+
+
+def read_run(root: Path) -> RunRecord:
+    """Return the run of a folder. Raises RunFolderError."""
+    folder = RunFolder(root)
+    lock = _read_lock(folder)
+    try:
+        design, tasks = _read_design(lock), tuple(map(str, lock["tasks"]))
+        repeats = max(1, int(lock["run_plan"]["repeats"]))
+        budget = Budget(**{name: _read_number(lock.get("budget"), name) for name in _BUDGET})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RunFolderError(
+            f"{folder.lock} is not the lock of a run ({type(error).__name__}: {error}): it was changed, or "
+            "another version of Callgauge wrote it"
+        ) from None
+    try:
+        ledger = read_ledger(folder.ledger)
+        lines = _count_lines(folder.ledger)
+        looks = tuple(one for one in read_looks(folder.looks) if _is_sound_look(one, design))
+    except OSError as error:
+        raise RunFolderError(f"{error.filename} cannot be read: {error.strerror}") from None
+    known = set(tasks)
+    sound = [one for one in ledger if _is_sound(one) and one.arm in design.arms and one.task in known]
+    newest = {(one.arm, one.task, one.repeat): one for one in sound}
+    outcomes = tuple(newest.values())
+    found = (*looks, *_make_due_looks(design, tasks, repeats, outcomes, looks))
+    return RunRecord(
+        lock,
+        design,
+        tasks,
+        repeats,
+        budget,
+        outcomes,
+        found,
+        lines - len(sound),
+        len(sound) - len(outcomes),
+    )
+
+
+def open_arms(design: TrialDesign, looks: Iterable[ArmLook]) -> list[str]:
+    """Return the arms that no look has ended, without the reference."""
+    ended = {one.arm for one in looks if one.decision in ENDS}
+    return [arm for arm in design.others if arm not in ended]
+
+
+def count_whole_tasks(
+    tasks: Iterable[str], repeats: int, arms: Sequence[str], outcomes: Iterable[TrialOutcome]
+) -> int:
+    """Return for how many tasks every trial of these arms has ended."""
+    done = {(one.arm, one.task, one.repeat) for one in outcomes}
+    return sum(
+        all((arm, task, repeat) in done for arm in arms for repeat in range(repeats)) for task in tasks
+    )
+
+
+def _make_due_looks(
+    design: TrialDesign,
+    tasks: Sequence[str],
+    repeats: int,
+    outcomes: Sequence[TrialOutcome],
+    made: Sequence[ArmLook],
+) -> list[ArmLook]:
+    """Return the looks for which all trials are there, and which a killed process could not write."""
+    found: list[ArmLook] = []
+    latest = max((one.look for one in made), default=0)
+    for number, until in enumerate(design.look_at, 1):
+        if number <= latest:
+            continue
+        still = open_arms(design, [*made, *found])
+        its = set(tasks[:until])
+        seen = [one for one in outcomes if one.task in its]
+        if not still or count_whole_tasks(its, repeats, [design.reference, *still], seen) < len(its):
+            break
+        found += look(design, seen, number, [*made, *found])
+    return found
+
+
+def _read_lock(folder: RunFolder) -> Mapping[str, Any]:
+    if not folder.root.is_dir():
+        raise RunFolderError(f"{folder.root} is no folder: give that of a run, such as runs/NAME")
+    try:
+        told = orjson.loads(folder.lock.read_bytes())
+    except FileNotFoundError:
+        raise RunFolderError(
+            f"{folder.root} is not the folder of a run: it has no lock.json. Give the folder that `callgauge "
+            "trial run` names, such as runs/NAME"
+        ) from None
+    except OSError as error:
+        raise RunFolderError(f"{folder.lock} cannot be read: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise RunFolderError(f"{folder.lock} is no JSON ({error}): it was cut or changed") from None
+    if not isinstance(told, dict) or told.get("callgauge_trial") != 1:
+        raise RunFolderError(
+            f"{folder.lock} is not the lock of a run that this version can read: callgauge_trial is not 1"
+        )
+    return told
+
+
+def _read_design(lock: Mapping[str, Any]) -> TrialDesign:
+    measure, arms = lock["measure"], tuple(str(arm["name"]) for arm in lock["arms"])
+    reference = measure.get("reference") or arms[0]
+    if reference not in arms:
+        raise ValueError(f"the reference {reference!r} is no arm")
+    return TrialDesign(
+        MEASURES[measure["primary"]].name,
+        float(measure["smallest"]),
+        reference,
+        arms,
+        len(lock["tasks"]),
+        tuple(int(each) for each in lock["look_at"]),
+        float(measure["alpha"]),
+        tuple(MEASURES[name].name for name in measure.get("secondary") or ()),
+        {str(task): str(group) for task, group in (lock.get("groups") or {}).items() if group is not None},
+    )
+
+
+def _read_number(budget: Any, name: str) -> Any:
+    value = (budget or {}).get(name)
+    return None if value is None else float(value)
+
+
+def _count_lines(path: Path) -> int:
+    try:
+        return sum(bool(line.strip()) for line in path.read_bytes().splitlines())
+    except FileNotFoundError:
+        return 0
+
+
+def _is_sound(one: TrialOutcome) -> bool:
+    """Return True where an outcome holds what its type says: people change ledgers by hand."""
+    counts = [getattr(one, name) for name in _COUNTS]
+    amounts = [value for name in _AMOUNTS if (value := getattr(one, name)) is not None]
+    return (
+        all(isinstance(getattr(one, name), str) for name in ("arm", "task", "status"))
+        and all(type(count) is int and count >= 0 for count in counts)
+        and max(one.refused, one.mended) <= one.calls
+        and all(type(amount) in (int, float) and isfinite(amount) for amount in amounts)
+        and (one.right is None or type(one.right) is bool)
+    )
+
+
+def _is_sound_look(one: ArmLook, design: TrialDesign) -> bool:
+    known = [
+        value
+        for name in ("estimate", "low", "high", "statistic", "boundary")
+        if (value := getattr(one, name)) is not None
+    ]
+    return (
+        one.arm in design.others
+        and all(type(count) is int and count >= 0 for count in (one.look, one.tasks))
+        and one.decision in get_args(Decision)
+        and all(type(value) in (int, float) and isfinite(value) for value in known)
+    )

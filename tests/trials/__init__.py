@@ -1,0 +1,1 @@
+"""Trials: plans, runs, verdicts."""
