@@ -107,6 +107,7 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     user: str | None = None  # who asked, by whatever name or id the log has
     task: str | None = None  # what a benchmark gives to several models: the same task has the same name
     run: str | None = None  # the experiment that the session is part of
+    trial_run: str | None = None  # the run of trials that the log itself says it is of
     arm: str | None = None  # what is compared within it: a model, a prompt, a definition
     repeat_no: str | None = None  # which of several tries at the task
     capabilities: str | None = None  # JSON: what is known of the model
@@ -143,6 +144,24 @@ class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
     error: str | None = None
     provider: str | None = None
     model: str | None = None
+
+
+class TrialRunPlanned(Event, frozen=True, kw_only=True, gc=False):
+    """A run of trials, as its lock says; `session_id` is the run's name.
+
+    `facts` are columns of `trial_runs`, as decoded from JSON. `ts` is when the run was locked.
+    """
+
+    facts: Mapping[str, Any]
+
+
+class TrialLookTaken(Event, frozen=True, kw_only=True, gc=False):
+    """What one look of a run said of one arm; `session_id` is the run's name.
+
+    `facts` are columns of `trial_looks`. `ts` is when the look was taken.
+    """
+
+    facts: Mapping[str, Any]
 
 
 class TurnStarted(Event, frozen=True, kw_only=True, gc=False):

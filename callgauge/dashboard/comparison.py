@@ -20,6 +20,8 @@ PARAMETERS: Mapping[str, str] = {
     "strategy": "strategies",
     "source": "sources",
     "harness_version": "harness_versions",
+    "run": "runs",
+    "arm": "arms",
 }
 _BY_CALL = ("tool", "strategy", "harness_version")
 

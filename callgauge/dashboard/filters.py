@@ -1,4 +1,6 @@
-"""The filter bar of all pages that count calls: days, model, prompt, tool, source, baseline; kept in the URL.
+"""The filter bar of all pages that count calls, kept in the URL: days, model, prompt, tool, source, baseline.
+
+Where a store holds trials, their run and arm can be chosen, too: without, no page counts them.
 
 The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
 values.
@@ -20,7 +22,8 @@ from callgauge.dashboard import wording
 from callgauge.dashboard.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
 
-DIMENSIONS = ("model", "prompt", "tool", "source")
+_TRIALS = ("run", "arm")
+DIMENSIONS = ("model", "prompt", "tool", "source", *_TRIALS)
 _LONGEST = 120  # characters of a label: every page sends them all
 _ON_BUTTON = 26  # characters of a chosen value on the button of its filter
 _DAYS = "days"
@@ -40,7 +43,10 @@ _LABELS = "_labels"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The chosen filters; None means all. The field names are the parameters of the metrics."""
+    """The chosen filters; the field names are the parameters of the metrics.
+
+    None means all; but without `runs` and `arms` nothing that is of a trial is counted.
+    """
 
     from_day: date | None = None
     to_day: date | None = None
@@ -48,6 +54,8 @@ class Filters:
     prompts: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
+    runs: tuple[str, ...] | None = None
+    arms: tuple[str, ...] | None = None
 
     def parameters(self) -> dict[str, Any]:
         return asdict(self)
@@ -75,13 +83,17 @@ def draw_filter_bar(
     key = "filterbar" if shown else "filterbar_hidden"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
         days = _draw_days(first, last)
-        chosen = {name: _draw_choice(name, choices[choices.dimension == name]) for name in DIMENSIONS}
+        chosen = {
+            name: _draw_choice(name, rows)
+            for name in DIMENSIONS
+            if len(rows := choices[choices.dimension == name]) or name not in _TRIALS
+        }
         st.session_state[_BASELINE_DAYS] = _draw_baseline(days, baselines)
         st.button("Reset", on_click=reset, key="reset", type="tertiary")
     if misread := st.session_state.pop(_MISREAD, None):
         st.caption(f":red[{wording.in_markdown(misread, 200)}]")
     from_day, to_day = days or (None, None)
-    st.session_state[_CHOSEN] = Filters(from_day, to_day, **{f"{name}s": chosen[name] for name in DIMENSIONS})
+    st.session_state[_CHOSEN] = Filters(from_day, to_day, **{f"{name}s": its for name, its in chosen.items()})
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:
@@ -187,14 +199,32 @@ def _days_before(days: Days, length: int) -> Days:
     return days[0] - timedelta(length), days[0] - timedelta(1)
 
 
+def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the chosen runs and arms of trials, before the filter bar is drawn; None means none.
+
+    `choices`: the rows of the metric `choices`.
+    """
+    runs, arms = (_read_choice(name, _unique_labels(choices[choices.dimension == name])) for name in _TRIALS)
+    return runs, arms
+
+
+def _read_choice(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
+    chosen = _chosen_labels(name, labels)
+    return tuple(value for value, label in labels.items() if label in chosen) or None
+
+
+def _chosen_labels(name: str, labels: Mapping[str, str]) -> list[str]:
+    if name in st.session_state:
+        return [labels[value] for value in st.session_state[name] if value in labels]
+    # Before the first run the chosen values are only in the URL, which holds their labels.
+    known = set(labels.values())
+    return [label for label in st.query_params.get_all(name) if label in known]
+
+
 def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
     labels = _unique_labels(rows)
     st.session_state.setdefault(_LABELS, {})[name] = labels
-    if name in st.session_state:
-        chosen = [labels[value] for value in st.session_state[name] if value in labels]
-    else:  # before the first run the chosen values are only in the URL, which holds their labels
-        known = set(labels.values())
-        chosen = [label for label in st.query_params.get_all(name) if label in known]
+    chosen = _chosen_labels(name, labels)
     # No popover: it takes a widget out of the page while it is closed, and the URL loses the filter with it.
     # The frame's styles make the fold a list that opens below its button.
     with st.expander(wording.in_markdown(_button_text(name, chosen), 40), key=f"choose_{name}"):

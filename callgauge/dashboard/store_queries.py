@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.metrics import answer_metric, metrics
 from callgauge.dashboard.metrics.published_store import (
     Connection,
     NothingLoadedError,
@@ -24,6 +24,7 @@ from callgauge.memory.team_memory import TeamMemory
 _SHOWN = "_generation"
 _ASKED = "_asked"
 _RECORDS = "_team_records"
+_TRIALS = "_shown_trials"
 
 
 class Generation(NamedTuple):
@@ -71,6 +72,7 @@ def begin_run() -> None:
     st.session_state.pop(_SHOWN, None)
     st.session_state.pop(_ASKED, None)
     st.session_state.pop(_RECORDS, None)
+    st.session_state.pop(_TRIALS, None)
     published_generation(store_folder())  # says what is wrong, if anything is
     shown = named_generation()
     if shown is None:  # gone between two looks; the next run finds what took its place
@@ -106,6 +108,14 @@ def _answer(shown: Generation, metric: str, given: tuple[tuple[str, Any], ...]) 
     return answer_metric(_connection(shown), metric, listed)
 
 
+def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> None:
+    """Let all metrics that this page asks count these runs and arms of trials, unless they name others.
+
+    Without a run and an arm no metric counts a trial.
+    """
+    st.session_state[_TRIALS] = {"runs": runs, "arms": arms}
+
+
 def ask(metric: str, **given: Any) -> pd.DataFrame:
     """Return a metric's rows from this run's generation; pass lists as tuples. Raises MetricError."""
     return keep_asking()(metric, **given)
@@ -130,7 +140,9 @@ def _note_parameters(
     asked: dict[str, dict[str, Any]], metric: str, given: Mapping[str, Any]
 ) -> tuple[tuple[str, Any], ...]:
     """Return the parameters sorted, as a cache key; store them in `asked` for the links to the SQL page."""
-    known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
+    trials = st.session_state.get(_TRIALS, {}) if "runs" in metrics()[metric].parameters else {}
+    meant = {**trials, **given}
+    known = tuple(sorted((name, value) for name, value in meant.items() if value is not None))
     asked[metric] = dict(known)
     return known
 
@@ -140,8 +152,8 @@ def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]
 
     The answers are not cached, because they may be large.
     """
-    connection = _connection(shown_generation())
-    return lambda metric, given: answer_metric(connection, metric, given).to_dict("records")
+    connection, trials = _connection(shown_generation()), st.session_state.get(_TRIALS, {})
+    return lambda metric, given: answer_metric(connection, metric, {**trials, **given}).to_dict("records")
 
 
 def shown_generation() -> Generation:

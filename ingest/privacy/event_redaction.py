@@ -17,6 +17,8 @@ from ingest.events import (
     SessionSeen,
     StepMade,
     ToolsOffered,
+    TrialLookTaken,
+    TrialRunPlanned,
 )
 from lenient import ToolCatalog
 
@@ -91,6 +93,8 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
         changed["user"] = redactor.redact_user(event.user)
     if isinstance(event, CallMade) and event.arguments is not None:
         changed["arguments"] = redactor.redact_value(event.arguments)
+    if isinstance(event, TrialRunPlanned | TrialLookTaken):
+        changed["facts"] = redactor.redact_value(event.facts)
     if isinstance(event, ToolsOffered):
         changed["definitions"] = tuple(redactor.redact_value(event.definitions))
     return replace(event, **changed) if changed else event

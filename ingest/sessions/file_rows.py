@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.events import LogLine, ProbeSeen, PromptSeen
+from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
 from ingest.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.classification import CallClassification, CallDefinitions
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
-from ingest.sessions.stored_text import cut_text
+from ingest.sessions.stored_text import cut_text, json_text
 from ingest.sessions.table_rows import (
     JUDGED,
     CallPlaces,
@@ -35,6 +35,12 @@ _CALL_COLUMNS = (
     "call_id", "chain_id", "definition_id", "line", "byte_offset", "ts", "day",
     "model", "model_name", "model_source", "file_id", "session_id", "turn", "turn_id", "source", "duplicate",
     *JUDGED,
+)  # fmt: skip
+
+_JSON_FACTS = frozenset(
+    {
+        "arms", "task_order", "task_groups", "definitions", "prices", "endpoints", "versions", "hashes",
+    }
 )  # fmt: skip
 
 
@@ -97,6 +103,7 @@ class FileRows:
             "task": facts.get("task"),
             "user_name": facts.get("user"),
             "run": facts.get("run") or (self._facts.run.value if self._facts.run else None),
+            "trial_run": facts.get("trial_run"),
             "arm": facts.get("arm"),
             "repeat_no": facts.get("repeat_no"),
             "capabilities": facts.get("capabilities"),
@@ -112,6 +119,16 @@ class FileRows:
             "duplicate": False,
         }
         self.add("sessions", session.where, row)
+
+    def add_trial_run(self, event: TrialRunPlanned) -> None:
+        facts = {
+            name: json_text(value) if name in _JSON_FACTS and value is not None else value
+            for name, value in event.facts.items()
+        }
+        self.add("trial_runs", event.where, {**facts, "created_at": event.ts, "duplicate": False})
+
+    def add_trial_look(self, event: TrialLookTaken) -> None:
+        self.add("trial_looks", event.where, {**event.facts, "taken_at": event.ts, "duplicate": False})
 
     def add_probe(self, event: ProbeSeen, row: Row, model: str | None) -> None:
         named, _ = self._name_model(model)

@@ -20,8 +20,8 @@ Row = dict[str, Any]
 NAMES = frozenset(
     {
         "session_id", "parent_session_id", "harness", "harness_version", "user_name", "task",
-        "provider", "model", "model_name", "run", "arm", "repeat_no", "prompt_id", "name", "tool",
-        "tool_sent", "tool_call_id", "retry_of",
+        "provider", "model", "model_name", "run", "trial_run", "arm", "repeat_no", "prompt_id", "name",
+        "tool", "tool_sent", "tool_call_id", "retry_of",
     }
 )  # fmt: skip
 """Columns whose values pages group by and put into links.

@@ -20,6 +20,8 @@ from ingest.events import (
     SessionSeen,
     StepMade,
     ToolsOffered,
+    TrialLookTaken,
+    TrialRunPlanned,
     TurnEnded,
     TurnStarted,
 )
@@ -36,6 +38,7 @@ from ingest.sessions.turns import OpenTurn
 from lenient import ToolCatalog
 
 OPEN_TURNS = 2  # results and turn ends may come a little late
+_OF_RUNS = (TrialRunPlanned, TrialLookTaken)  # events whose "session" is a run of trials
 _WEIGHED = 256  # events after which the open sessions are weighed, at the latest
 
 
@@ -105,7 +108,8 @@ class SessionBuilder:
     def _begin_session(self, event: Event) -> SessionState:
         forgotten = bool(self._forgotten) and session_hash(self._source, event.session_id) in self._forgotten
         self.forgot = self.forgot or forgotten
-        return SessionState(event.session_id, event.where, forgotten)
+        is_listed = type(event) not in _OF_RUNS
+        return SessionState(event.session_id, event.where, forgotten, is_listed)
 
     def spill_sessions(self) -> None:
         """Move sessions to a temporary file when the open sessions fill the memory."""
@@ -126,7 +130,7 @@ class SessionBuilder:
         self._spoken = None
         for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
-            if not session.forgotten:
+            if session.is_listed and not session.forgotten:
                 self._rows.add_session(session)
             yield
 
@@ -174,6 +178,12 @@ class SessionBuilder:
             "error": event.error,
         }
         self._rows.add_probe(event, row, event.model or session.context.model)
+
+    def _handle_trial_run(self, event: TrialRunPlanned, _session: SessionState) -> None:
+        self._rows.add_trial_run(event)
+
+    def _handle_trial_look(self, event: TrialLookTaken, _session: SessionState) -> None:
+        self._rows.add_trial_look(event)
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
         if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
@@ -305,4 +315,6 @@ _RULES: Mapping[type[Event], Callable[[SessionBuilder, Any, SessionState], None]
     CallMade: SessionBuilder._handle_call,
     ResultSeen: SessionBuilder._handle_result,
     TurnEnded: SessionBuilder._handle_turn_end,
+    TrialRunPlanned: SessionBuilder._handle_trial_run,
+    TrialLookTaken: SessionBuilder._handle_trial_look,
 }

@@ -14,7 +14,7 @@ from ingest.sessions.turns import CallContext, OpenTurn
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PICKLE = pickle.PROTO  # the first byte of a pickle; in MessagePack an object without fields
 _FACTS = (
-    "harness", "harness_version", "parent_session_id", "user", "task", "run", "arm", "repeat_no",
+    "harness", "harness_version", "parent_session_id", "user", "task", "run", "trial_run", "arm", "repeat_no",
     "capabilities", "sampling", "provider", "model",
 )  # fmt: skip
 
@@ -28,6 +28,7 @@ class SessionState(msgspec.Struct):
     session_id: str
     where: LogLine
     forgotten: bool = False  # nothing of it is taken in
+    is_listed: bool = True  # False: it is no session, but a run of trials
     facts: dict[str, str] = {}
     started: datetime | None = None
     ended: datetime | None = None

@@ -52,6 +52,7 @@ def share_memory(con: Connection, *, beside_workers: bool) -> None:
 _ARROW: Mapping[str, pa.DataType] = {
     "VARCHAR": pa.string(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(),
     "BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us"), "DATE": pa.date32(),
+    "VARCHAR[]": pa.list_(pa.string()), "BIGINT[]": pa.list_(pa.int64()), "DOUBLE[]": pa.list_(pa.float64()),
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ _HERE = Path(__file__).parent
 
 FACTS = (
     "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
-    "file_members",
+    "file_members", "trial_runs", "trial_looks",
 )  # fmt: skip
 
 _SHARED = ("copies", "prompts", "tool_definitions")  # one row each, however many files tell of it

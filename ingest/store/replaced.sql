@@ -11,6 +11,8 @@ DELETE FROM rejects WHERE file_id IN (FROM replaced);
 DELETE FROM turn_parts WHERE file_id IN (FROM replaced);
 DELETE FROM unfinished WHERE file_id IN (FROM replaced);
 DELETE FROM file_members WHERE file_id IN (FROM replaced);
+DELETE FROM trial_runs WHERE file_id IN (FROM replaced);
+DELETE FROM trial_looks WHERE file_id IN (FROM replaced);
 
 UPDATE files SET follows = r.new FROM reread r WHERE files.follows = r.old;
 UPDATE files SET follows = kept.old

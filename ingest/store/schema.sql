@@ -66,10 +66,12 @@ CREATE TABLE sources (
 -- run: of what experiment the session is, where the log or the file's path says it; arm: what is compared within it;
 -- repeat_no: which of several tries at the task; capabilities, sampling: JSON, what was known of the model and what was
 -- sent to it.
+-- trial_run: the run of trials that the session's own log says it is of; NULL = it is of none. Turns, calls, probes and
+-- daily sums have it from their session, with its arm, and pages leave them out unless a run or an arm is chosen.
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
-    user_name VARCHAR, task VARCHAR, run VARCHAR, arm VARCHAR, repeat_no VARCHAR,
+    user_name VARCHAR, task VARCHAR, run VARCHAR, trial_run VARCHAR, arm VARCHAR, repeat_no VARCHAR,
     capabilities VARCHAR, sampling VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN
@@ -102,6 +104,7 @@ CREATE TABLE turns (
     turn_id VARCHAR, session_id VARCHAR, turn INTEGER, file_id INTEGER, line BIGINT, byte_offset BIGINT,
     ts TIMESTAMP, ended_at TIMESTAMP, day DATE, source VARCHAR,
     provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
+    trial_run VARCHAR, arm VARCHAR,
     user_text VARCHAR USING COMPRESSION zstd, answer_text VARCHAR USING COMPRESSION zstd,
     steps INTEGER, calls INTEGER, faults INTEGER, retries INTEGER,
     recorded_status VARCHAR, recorded_ok BOOLEAN, derived_ok BOOLEAN, derived_reason VARCHAR,
@@ -132,7 +135,8 @@ CREATE TABLE turns (
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
-    prompt_id VARCHAR, tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
+    prompt_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
+    tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
     raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
     arguments VARCHAR USING COMPRESSION zstd, arguments_depth INTEGER, rejected VARCHAR,
@@ -188,20 +192,47 @@ CREATE TABLE codes (code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN
 -- probe_id: the same in all sessions that rest on one probe; NULL = each row is one.
 CREATE TABLE probes (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, day DATE, source VARCHAR,
-    provider VARCHAR, model VARCHAR, model_name VARCHAR, ok BOOLEAN, error VARCHAR, probe_id VARCHAR
+    provider VARCHAR, model VARCHAR, model_name VARCHAR, trial_run VARCHAR, arm VARCHAR,
+    ok BOOLEAN, error VARCHAR, probe_id VARCHAR
+);
+
+-- Runs of trials, as their lock.json says before the first request; one row a run and file. `duplicate`: another row stands
+-- for the run. tasks, repeats: as planned; reference: the arm that others are held against; smallest: the smallest
+-- difference worth knowing, in the unit of the primary measure; look_at: numbers of completed tasks at which the run looks,
+-- with its boundaries in units of z. task_order: the ids of the tasks in the order of the run; arms: objects with name,
+-- model, prompt, definitions, strategy, compensations, policy. From arms on all are JSON, as lock.json has it.
+CREATE TABLE trial_runs (
+    run VARCHAR, name VARCHAR, question VARCHAR, created_at TIMESTAMP,
+    primary_measure VARCHAR, smallest DOUBLE, alpha DOUBLE, reference VARCHAR, looks INTEGER, expected_rate DOUBLE,
+    secondary VARCHAR[], tasks BIGINT, repeats INTEGER, seed BIGINT, max_steps INTEGER,
+    look_at BIGINT[], boundaries DOUBLE[], budget_cost DOUBLE, budget_tokens BIGINT, budget_minutes DOUBLE,
+    arms VARCHAR, task_order VARCHAR, task_groups VARCHAR, definitions VARCHAR, prices VARCHAR, endpoints VARCHAR,
+    versions VARCHAR, hashes VARCHAR,
+    file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
+);
+
+-- What each look of a run said of an arm against the reference: estimate, low and high are arm - reference; statistic and
+-- boundary in units of z. tasks: that both arms have; missing: trials of both without a reply. decision: better | worse |
+-- alike | go on | not decided | withheld.
+CREATE TABLE trial_looks (
+    run VARCHAR, look INTEGER, arm VARCHAR, tasks BIGINT, planned BIGINT,
+    estimate DOUBLE, low DOUBLE, high DOUBLE, statistic DOUBLE, boundary DOUBLE,
+    decision VARCHAR, missing BIGINT, taken_at TIMESTAMP,
+    file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
 -- Names of models that are counted as another one, and the rule that says so: own (the store's naming.toml) | a kind of
 -- the table that comes with Callgauge. A name that is not here is counted as it stands.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
--- Daily rollups: additive, without duplicates. The pages read these first.
+-- Daily rollups: additive, without duplicates. The pages read these first. trial_run, arm: see sessions.
 -- parse_known: calls whose text we judged, or whose refusal the harness would have marked at both layers, or that were
 -- refused; mend_known: calls with syntax_seen or schema_seen 'full'. They are the denominators of the parse_error and the mended rate.
 -- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
 -- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict.
 CREATE TABLE daily_calls (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, strategy VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, strategy VARCHAR,
     calls BIGINT, parse_known BIGINT, mend_known BIGINT,
     syntax_full BIGINT, syntax_failures BIGINT, schema_full BIGINT, schema_failures BIGINT,
     clean BIGINT, coerced BIGINT, repaired BIGINT, failed BIGINT, unmeasured BIGINT, lossy BIGINT, mended_refused BIGINT,
@@ -213,6 +244,7 @@ CREATE TABLE daily_calls (
 
 CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
     both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT,
     tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, ms DOUBLE
@@ -220,24 +252,26 @@ CREATE TABLE daily_turns (
 
 -- Tokens, apart by what they cost. `whole`: every step of the turn is counted (see turns).
 CREATE TABLE daily_tokens (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_group UTINYINT,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, session_group UTINYINT,
     whole BOOLEAN, recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, steps BIGINT,
     counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
 );
 
 -- Which text of a prompt, and which definition of a tool, was in force when; first_ts and last_ts within the day.
 CREATE TABLE daily_prompts (
-    day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR,
+    day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR, trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
 CREATE TABLE daily_definitions (
-    day DATE, source VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    day DATE, source VARCHAR, tool VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
     calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
 CREATE TABLE daily_codes (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
@@ -246,13 +280,15 @@ CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR
 
 -- The scripts in ingest/store/rollups/ say what the columns of these mean.
 CREATE TABLE daily_rates (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, harness_version VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, harness_version VARCHAR,
     strategy VARCHAR, tool VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
     k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );
 
 CREATE TABLE daily_chains (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, fault_layer VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, fault_layer VARCHAR,
     ended VARCHAR, attempts INTEGER, session_group UTINYINT, chains BIGINT, retries BIGINT,
     identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
     first_changed BIGINT, first_changed_worked BIGINT,
@@ -261,29 +297,35 @@ CREATE TABLE daily_chains (
 );
 
 CREATE TABLE daily_parallel (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_group UTINYINT,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, session_group UTINYINT,
     steps BIGINT, calls BIGINT, lost BIGINT, bad_steps BIGINT, bad BIGINT, others BIGINT, others_lost BIGINT
 );
 
 CREATE TABLE daily_errors (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
     signature_id VARCHAR, calls BIGINT, sessions BIGINT, example VARCHAR
 );
 
 CREATE TABLE daily_parameters (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, definition_id VARCHAR,
     parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example VARCHAR,
     group_ids UTINYINT[], group_calls UINTEGER[]
 );
 
 CREATE TABLE daily_traits (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, tool VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
     trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT,
     group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );
 
 CREATE TABLE task_trials (
-    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR, session_id VARCHAR,
+    day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, session_id VARCHAR,
     task VARCHAR, task_origin VARCHAR, task_text VARCHAR,
-    recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, calls BIGINT, parse_k BIGINT, parse_n BIGINT
+    recorded_ok BOOLEAN, derived_ok BOOLEAN, turns BIGINT, calls BIGINT, parse_k BIGINT, parse_n BIGINT,
+    mended_k BIGINT, mended_n BIGINT, misses BIGINT, tokens BIGINT, cost DOUBLE, repeat_no VARCHAR
 );

@@ -56,6 +56,7 @@ FOLDS = {
     "Sessions in several files": "doubles",
     "Prompts and tools that changed": "versions",
     "Names of models": "names",
+    "Runs of trials": "runs",
 }
 
 
@@ -78,7 +79,9 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
         assert metric not in app.session_state["_asked"]
 
 
-_METRICS = dict(zip(FOLDS, ("coverage", "files", "session_copies", "changed", "model_names"), strict=True))
+_METRICS = dict(
+    zip(FOLDS, ("coverage", "files", "session_copies", "changed", "model_names", "loaded_runs"), strict=True)
+)
 
 
 @pytest.mark.parametrize("title", FOLDS)

@@ -125,25 +125,25 @@ def fresh_browser(**query: str) -> AppTest:
 def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
     edited = json.dumps({"name": "read_file", "input_schema": WIDER})
     first = run(opened(PAGE, replay_tool="read_file", definition=pack_text(edited)))
-    link = {key: first.query_params[key] for key in ("replay_tool", "definition", "run")}
+    link = {key: first.query_params[key] for key in ("replay_tool", "definition", "reading")}
     colleague = wait_for_result(fresh_browser(**link))
     assert verdict(colleague) == verdict(first)
     assert "limit" in "".join(block.value for block in colleague.code if block.language == "diff")
 
 
 def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
-    mark = run(opened(PAGE)).query_params["run"]
-    app = fresh_browser(run=mark, replay_policy="strict")
+    mark = run(opened(PAGE)).query_params["reading"]
+    app = fresh_browser(reading=mark, replay_policy="strict")
     assert not app.header
-    assert "run" not in app.query_params
+    assert "reading" not in app.query_params
 
 
 def test_a_link_to_more_calls_than_it_may_start_asks_first(
     replayed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mark = run(opened(PAGE)).query_params["run"]
+    mark = run(opened(PAGE)).query_params["reading"]
     monkeypatch.setattr("callgauge.dashboard.replay.jobs.AT_ONCE", 10)
-    app = fresh_browser(run=mark)
+    app = fresh_browser(reading=mark)
     assert not app.header
     assert "press Run" in said(app)
 

@@ -63,7 +63,7 @@ def test_a_run_is_shown_where_a_session_is_of_one_and_the_list_is_filtered_by_it
     app = opened(SESSIONS)
     assert [row["Session"]["sub"] for row in sheet_of(app, "Sessions")] == ["s1\nrun night-7", "s2"]
     assert next(box.options for box in app.selectbox if box.label == "Run") == ["All runs", "night-7"]
-    app = opened(SESSIONS, run="night-7")
+    app = opened(SESSIONS, path_run="night-7")
     assert "1 session matches." in said(app)
     assert [row["Session"]["sub"] for row in sheet_of(app, "Sessions")] == ["s1\nrun night-7"]
     assert "run night-7" in str(sheet_of(opened(SESSIONS, session="s1"), "What is known of the session"))

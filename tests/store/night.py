@@ -24,7 +24,7 @@ TABLES = (
     "ingest_runs", "files", "copies", "rejects", "sources", "codes",
     "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "step_texts",
     "probes", "late_results",
-    "turn_parts",
+    "turn_parts", "trial_runs", "trial_looks",
     "prompt_texts", *ROLLUPS,
 )  # fmt: skip
 FACTS = (

@@ -17,7 +17,7 @@ from ingest.store.generations import published_generation
 Row = dict[str, Any]
 Counted = tuple[bool, bool, bool]  # of a call or turn: whether it is in `total`, in `n`, in `k`
 
-WHO = ("day", "source", "provider", "model", "prompt_id")
+WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 REFUSED = ("syntax", "schema")
 MENDED = ("coerced", "repaired")
 FAILED = (*MENDED, "failed")
@@ -320,21 +320,34 @@ def traits(facts: Facts) -> Iterator[Row]:
         yield {**named, **by_group(named["source"], counts)}
 
 
+def add(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def add_all(values: Sequence[Any]) -> Any:
+    return None if None in values else sum(values)
+
+
 def trials(facts: Facts) -> Iterator[Row]:
-    told = {(one["source"], one["session_id"]): one["task"] for one in facts.sessions}
+    told = {(one["source"], one["session_id"]): one for one in facts.sessions}
     calls = grouped(facts.calls, ("source", "session_id"))
     for (source, session_id), unordered in grouped(facts.turns, ("source", "session_id")).items():
         turns = sorted(unordered, key=lambda turn: turn["turn"])
         first = {
             name: next((turn[name] for turn in turns if turn[name] is not None), None)
-            for name in ("provider", "model", "prompt_id", "user_text")
+            for name in ("provider", "model", "prompt_id", "trial_run", "arm", "user_text")
         }
-        asked, task = first.pop("user_text"), told.get((source, session_id))
+        its = told.get((source, session_id), {})
+        asked, task = first.pop("user_text"), its.get("task")
         a_task = task is not None or 40 <= len(asked or "") <= 2_000
         if not a_task or source == "bfcl_score":
             continue
         verdicts = {name: [turn[name] for turn in turns if turn[name] is not None] for name in VERDICTS}
-        judged = [call for call in calls.get((source, session_id), ()) if is_judged(call)]
+        made = calls.get((source, session_id), [])
+        judged = [call for call in made if is_judged(call)]
+        mended = [of_call(call)["mended"] for call in made]
+        tokens = [add(turn["input_tokens"], turn["output_tokens"]) for turn in turns]
+        costs = [turn["cost"] for turn in turns]
         hashed = md5((asked or "").encode(), usedforsecurity=False).hexdigest()[:16]
         yield first | {
             "day": min((turn["day"] for turn in turns if turn["day"] is not None), default=None),
@@ -344,6 +357,10 @@ def trials(facts: Facts) -> Iterator[Row]:
             "task_text": (task or asked or "")[:120],
             "turns": len(turns), "calls": sum(turn["calls"] for turn in turns),
             "parse_k": sum(call["fault_layer"] in REFUSED for call in judged), "parse_n": len(judged),
+            "mended_k": sum(k for _, _, k in mended), "mended_n": sum(n for _, n, _ in mended),
+            "misses": sum(call["simulated"] == "miss" for call in made),
+            "tokens": add_all(tokens), "cost": add_all(costs),
+            "repeat_no": its.get("repeat_no"),
             **{name: all(said) if said else None for name, said in verdicts.items()},
         }  # fmt: skip
 

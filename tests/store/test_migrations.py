@@ -41,6 +41,7 @@ LOST = {
     3: TOKENS,
     4: (),
     5: (),
+    6: (),
 }
 KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
 

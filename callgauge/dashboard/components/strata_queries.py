@@ -41,7 +41,12 @@ def read_strata(
     dimensions = choose_dimensions(rate, [*([by] if by else []), *apart])
     asked = dict(zip(("first", "second", "third"), dimensions, strict=False))
     rows = store_queries.ask(
-        "strata", rates=(rate.name,), by=by, arms=tuple(arms) if arms is not None else None, **asked, **chosen
+        "strata",
+        rates=(rate.name,),
+        by=by,
+        among=tuple(arms) if arms is not None else None,
+        **asked,
+        **chosen,
     )
     return make_strata(rows, dimensions)
 
@@ -107,7 +112,7 @@ def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata
 
 def read_arms(rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]) -> ArmSlices:
     """Return the slices of each of these values of the dimension `by`, by the other dimensions."""
-    return split_arms(ask_arms(rate, [by], chosen, by=by, arms=tuple(arms)))
+    return split_arms(ask_arms(rate, [by], chosen, by=by, among=tuple(arms)))
 
 
 def ask_arms(

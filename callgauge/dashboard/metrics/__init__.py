@@ -2,7 +2,7 @@
 
 A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a
 reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are
-not given are NULL, and NULL means all.
+not given are NULL, and NULL means all. But where `$runs` and `$arms` are NULL, nothing of a trial counts.
 
 `{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
 `{filters a_: models}` for the same over the parameters `$a_models` and so on. `{value: by}` stands for the

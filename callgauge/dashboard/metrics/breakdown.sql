@@ -13,7 +13,7 @@
 -- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool and prompt, too.
 -- note: From the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
 -- $dimensions: model, tool, prompt. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
--- harness_version, day. $arms: values of $by.
+-- harness_version, day. $among: values of $by.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
@@ -29,8 +29,8 @@ chosen AS NOT MATERIALIZED (
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR asked_for = 'tool'
                      OR coalesce($by, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
-    AND ($arms IS NULL OR list_contains($arms, {value: by}))
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions}
+    AND ($among IS NULL OR list_contains($among, {value: by}))
+    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
 sums AS (
   SELECT rate, dimension, slice, also, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,

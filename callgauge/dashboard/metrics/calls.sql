@@ -27,7 +27,7 @@ WITH listable AS NOT MATERIALIZED (
   WHERE {filters: days}
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
-    AND {filters: models, prompts, tools, sources}
+    AND {filters: models, prompts, tools, sources, trials}
     AND NOT coalesce(duplicate, false)
     AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
          OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed') AND (syntax_seen = 'full' OR schema_seen = 'full'))

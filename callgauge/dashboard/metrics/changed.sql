@@ -10,12 +10,15 @@ WITH prompts_of AS (
   SELECT 'prompt' AS kind, source, coalesce(name, '') AS name, prompt_id AS id, prompt_hash AS hash,
          sum(turns) AS uses, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day
   FROM daily_prompts LEFT JOIN prompts USING (prompt_id)
-  WHERE prompt_hash IS NOT NULL GROUP BY ALL
+  WHERE prompt_hash IS NOT NULL AND {filters: trials}
+  GROUP BY ALL
 ),
 tools_of AS (
   SELECT 'tool' AS kind, source, coalesce(tool, '') AS name, definition_id AS id, NULL AS hash,
          sum(calls) AS uses, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day
-  FROM daily_definitions GROUP BY ALL
+  FROM daily_definitions
+  WHERE {filters: trials}
+  GROUP BY ALL
 )
 SELECT kind, source, coalesce(any_value(title), source) AS title, name, count(*)::BIGINT AS versions,
        max(began) AS changed, min(first_day) AS first_day, max(last_day) AS last_day, sum(uses)::BIGINT AS uses,

@@ -4,19 +4,29 @@
 -- column value: what the filter compares; 'unknown' where the log names none
 -- column label: what people read; of a prompt without a name the first words of its text and the beginning of its id
 -- column name: of a prompt, its name in the log
-WITH used AS (
-  SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM daily_calls UNION ALL
-  SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM daily_calls UNION ALL
-  SELECT 'tool', coalesce(tool, 'unknown'), calls FROM daily_calls UNION ALL
-  SELECT 'source', source, calls FROM daily_calls UNION ALL
-  SELECT 'provider', coalesce(provider, 'unknown'), calls FROM daily_calls UNION ALL
-  SELECT 'strategy', coalesce(strategy, 'unknown'), calls FROM daily_calls UNION ALL
+-- note: Runs of trials and their arms are always among them; the others are those of the chosen run, else of all but trials.
+WITH
+chosen_calls AS NOT MATERIALIZED (
+  FROM daily_calls WHERE {filters: trials}
+),
+chosen_turns AS NOT MATERIALIZED (
+  FROM daily_turns WHERE {filters: trials}
+),
+used AS (
+  SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM chosen_calls UNION ALL
+  SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM chosen_calls UNION ALL
+  SELECT 'tool', coalesce(tool, 'unknown'), calls FROM chosen_calls UNION ALL
+  SELECT 'source', source, calls FROM chosen_calls UNION ALL
+  SELECT 'provider', coalesce(provider, 'unknown'), calls FROM chosen_calls UNION ALL
+  SELECT 'strategy', coalesce(strategy, 'unknown'), calls FROM chosen_calls UNION ALL
   SELECT 'harness_version', coalesce(harness_version, 'unknown'), total FROM daily_rates
-  WHERE rate = 'emission' AND cut = 'all' UNION ALL
+  WHERE rate = 'emission' AND cut = 'all' AND {filters: trials} UNION ALL
   -- Turns without a call are turns all the same: their model must be selectable.
-  SELECT 'model', coalesce(model, 'unknown'), 0 FROM daily_turns UNION ALL
-  SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM daily_turns UNION ALL
-  SELECT 'source', source, 0 FROM daily_turns
+  SELECT 'model', coalesce(model, 'unknown'), 0 FROM chosen_turns UNION ALL
+  SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM chosen_turns UNION ALL
+  SELECT 'source', source, 0 FROM chosen_turns UNION ALL
+  SELECT 'run', trial_run, calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
+  SELECT 'arm', coalesce(arm, 'unknown'), calls FROM daily_turns WHERE trial_run IS NOT NULL
 ),
 beginnings AS (
   SELECT *, nullif(trim(regexp_replace(if(name IS NULL AND label IS NULL, left(text, 400), NULL), '\s+', ' ', 'g')), '') AS said

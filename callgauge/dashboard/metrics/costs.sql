@@ -22,10 +22,10 @@ WITH prices AS (
        "input": "DOUBLE", "cached_input": "DOUBLE", "cache_write": "DOUBLE", "output": "DOUBLE"}]')) AS p)
 ),
 chosen AS (
-  SELECT * FROM daily_tokens WHERE {filters: days, models, providers, prompts, sources}
+  SELECT * FROM daily_tokens WHERE {filters: days, models, providers, prompts, sources, trials}
 ),
 chosen_chains AS (
-  SELECT * FROM daily_chains WHERE {filters: days, models, providers, prompts, sources}
+  SELECT * FROM daily_chains WHERE {filters: days, models, providers, prompts, sources, trials}
 ),
 counted AS (
   SELECT false AS of_retries, day, source, provider, model, prompt_id, session_group, whole, recorded_ok, derived_ok,

@@ -10,7 +10,7 @@ WITH used AS (
          sum(calls) FILTER ({filters: days})::BIGINT AS calls
   FROM daily_definitions
   WHERE list_contains($tools, coalesce(tool, 'unknown'))
-    AND {filters: sources}
+    AND {filters: sources, trials}
   GROUP BY definition_id
 ),
 numbered AS (

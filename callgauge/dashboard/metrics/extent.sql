@@ -2,4 +2,5 @@
 -- question: Which days do the calls and turns of the store span?
 -- unit: UTC days
 SELECT min(day) AS first_day, max(day) AS last_day
-FROM (SELECT day FROM daily_calls UNION ALL SELECT day FROM daily_turns)
+FROM (SELECT day, trial_run, arm FROM daily_calls UNION ALL SELECT day, trial_run, arm FROM daily_turns)
+WHERE {filters: trials}

@@ -9,7 +9,7 @@ WITH used AS (
   SELECT DISTINCT day, coalesce(model, 'unknown') AS model, source, provider, prompt_id, harness_version, strategy
   FROM daily_rates
   WHERE rate = 'emission' AND cut = 'all' AND day IS NOT NULL
-    AND {filters: models, sources}
+    AND {filters: models, sources, trials}
 ),
 things AS (
   SELECT model, day, unnest([

@@ -12,7 +12,7 @@ found AS (
   SELECT tool, model, source, sum(calls)::BIGINT AS calls,
          arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example, max(day) AS last_day
   FROM daily_parameters
-  WHERE {filters: days, models, prompts, tools, sources} AND code = 'unknown_tool' AND tool IS NOT NULL
+  WHERE {filters: days, models, prompts, tools, sources, trials} AND code = 'unknown_tool' AND tool IS NOT NULL
   GROUP BY ALL
 ),
 listed AS (
@@ -23,7 +23,8 @@ listed AS (
   ORDER BY calls DESC, tool
   LIMIT coalesce($limit, 200)
 ),
-offered AS (SELECT DISTINCT source, tool FROM daily_definitions WHERE definition_id IS NOT NULL AND tool IS NOT NULL),
+offered AS (SELECT DISTINCT source, tool FROM daily_definitions
+            WHERE definition_id IS NOT NULL AND tool IS NOT NULL AND {filters: trials}),
 compared AS (
   SELECT l.tool, o.tool AS other, damerau_levenshtein(l.tool[:100], o.tool[:100]) AS apart
   FROM listed l JOIN offered o

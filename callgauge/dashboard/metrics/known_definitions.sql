@@ -7,10 +7,15 @@
 WITH used AS (
   SELECT definition_id, sum(calls)::BIGINT AS calls, min(first_ts) AS began, max(last_ts) AS ended,
          min(day) AS first_day, max(day) AS last_day
-  FROM daily_definitions WHERE definition_id IS NOT NULL GROUP BY definition_id
+  FROM daily_definitions WHERE definition_id IS NOT NULL AND {filters: trials}
+  GROUP BY definition_id
 ),
 known AS (
-  SELECT definition_id, any_value(tool) AS tool FROM tool_definitions WHERE tool IS NOT NULL GROUP BY definition_id
+  SELECT definition_id, any_value(tool) AS tool FROM tool_definitions
+  WHERE tool IS NOT NULL
+    AND (definition_id IN (SELECT definition_id FROM used)
+         OR $runs IS NULL AND $arms IS NULL AND definition_id NOT IN (SELECT definition_id FROM daily_definitions WHERE trial_run IS NOT NULL AND definition_id IS NOT NULL))
+  GROUP BY definition_id
 ),
 numbered AS (
   SELECT tool, definition_id, coalesce(calls, 0) AS calls, first_day, last_day, ended,

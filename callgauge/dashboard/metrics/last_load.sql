@@ -7,11 +7,11 @@
 -- column rejected_files: files of which nothing could be used; foreign_files: those that are no logs, which do not count there
 -- column rejected_lines: what was rejected in files that are in; a line may hold several
 SELECT (SELECT max(finished_at) FROM ingest_runs) AS loaded_at,
-       (SELECT max(ts) FROM turns) AS newest,
+       (SELECT max(ts) FROM turns WHERE {filters: trials}) AS newest,
        count(*) FILTER (WHERE status = 'loaded')::BIGINT AS files,
        coalesce(sum(lines) FILTER (WHERE status = 'loaded'), 0)::BIGINT AS lines,
        (SELECT count(DISTINCT (file_id, line)) FROM rejects)::BIGINT AS lines_left_out,
-       (SELECT coalesce(sum(calls), 0) FROM daily_calls)::BIGINT AS calls,
+       (SELECT coalesce(sum(calls), 0) FROM daily_calls WHERE {filters: trials})::BIGINT AS calls,
        greatest(0, coalesce(sum(calls), 0) - (SELECT coalesce(sum(calls), 0) FROM daily_calls))::BIGINT AS copies,
        count(*) FILTER (WHERE status = 'rejected' AND foreign_kind IS NULL)::BIGINT AS rejected_files,
        count(*) FILTER (WHERE status = 'rejected' AND foreign_kind IS NOT NULL)::BIGINT AS foreign_files,

@@ -9,7 +9,7 @@
 WITH named AS (
   SELECT t.model, t.model_name, t.model_source, a.rule, coalesce(sum(t.steps), 0)::BIGINT AS steps
   FROM turns t LEFT JOIN model_aliases a USING (model_name, model)
-  WHERE t.model IS NOT NULL AND NOT t.duplicate AND ($sources IS NULL OR list_contains($sources, t.source))
+  WHERE t.model IS NOT NULL AND NOT t.duplicate AND ($sources IS NULL OR list_contains($sources, t.source)) AND {filters: trials}
   GROUP BY ALL
 )
 SELECT *, (count(*) OVER ())::BIGINT AS found

@@ -7,18 +7,20 @@
 -- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
 -- note: Chance would hardly do it. Were the error as old as the 28 days before, its sessions would fall on those days too. That all fall on the days since has a chance of at most 1 in 1,000. At least $least_days of these days have calls of its log source.
 WITH
-ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors WHERE day IS NOT NULL GROUP BY ALL),
+ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors
+         WHERE day IS NOT NULL AND {filters: trials}
+         GROUP BY ALL),
 fresh AS (SELECT signature_id, first_day, source AS first_source FROM ever WHERE first_day BETWEEN $newest::DATE - 6 AND $newest),
 settled AS (
   SELECT signature_id, first_day, count(DISTINCT day) FILTER (day < first_day) AS before, count(DISTINCT day) AS days
   FROM fresh JOIN daily_calls ON source = first_source
-  WHERE day BETWEEN first_day - 28 AND $newest
+  WHERE day BETWEEN first_day - 28 AND $newest AND {filters: trials}
   GROUP BY ALL
 ),
 counted AS (
   SELECT signature_id, first_day, count(*)::BIGINT AS calls, count(DISTINCT session_id)::BIGINT AS sessions
   FROM tool_calls JOIN fresh USING (signature_id)
-  WHERE NOT duplicate AND day BETWEEN $newest::DATE - 6 AND $newest AND {filters: models, prompts, tools, sources}
+  WHERE NOT duplicate AND day BETWEEN $newest::DATE - 6 AND $newest AND {filters: models, prompts, tools, sources, trials}
   GROUP BY ALL
 )
 SELECT signature_id, fault_layer, text, first_day, calls, sessions

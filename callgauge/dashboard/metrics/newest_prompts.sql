@@ -6,7 +6,7 @@
 -- note: By the time at which a version was first in force, not by its number.
 WITH versions AS (
   SELECT source, name, prompt_id, sum(turns) AS turns, min(coalesce(first_ts, day::TIMESTAMP)) AS began
-  FROM daily_prompts JOIN prompts USING (prompt_id) WHERE name IS NOT NULL
+  FROM daily_prompts JOIN prompts USING (prompt_id) WHERE name IS NOT NULL AND {filters: trials}
   GROUP BY ALL
 )
 SELECT source, name, list(prompt_id ORDER BY began DESC NULLS LAST, prompt_id DESC)[1] AS newest,

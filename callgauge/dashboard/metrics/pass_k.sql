@@ -11,7 +11,7 @@
 WITH outcomes AS (
   SELECT task, CASE $measure WHEN 'recorded_ok' THEN recorded_ok ELSE derived_ok END AS ok FROM task_trials
   WHERE true
-    AND {filters: days, models, providers, prompts, sources}
+    AND {filters: days, models, providers, prompts, sources, trials}
 ),
 of_tasks AS (
   SELECT task, count(ok) AS trials, count(*) FILTER (ok) AS passed FROM outcomes GROUP BY task HAVING count(ok) > 0

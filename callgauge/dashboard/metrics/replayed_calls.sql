@@ -11,6 +11,6 @@ SELECT call_id, session_id, ts, model, coalesce(tool_sent, tool) AS sent, args_s
        refused_by_harness, result_fault_layer, definition_id, coalesce(tools_offered, false) AS offered,
        outcome, codes
 FROM tool_calls LEFT JOIN found USING (call_id, file_id)
-WHERE {filters: days, models, prompts, tools, sources}
+WHERE {filters: days, models, prompts, tools, sources, trials}
   AND NOT coalesce(duplicate, false)
   AND (coalesce($every, 1) = 1 OR hash(session_id) % $every = 0)

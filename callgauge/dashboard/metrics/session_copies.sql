@@ -12,7 +12,7 @@ WITH told AS (
          sum(s.calls) AS calls, sum(s.duplicate_calls) AS duplicate_calls, bool_and(s.duplicate) AS duplicate
   FROM sessions s LEFT JOIN files f USING (file_id)
   WHERE s.session_id IN (SELECT session_id FROM sessions WHERE duplicate)
-    AND ($sources IS NULL OR list_contains($sources, s.source))
+    AND ($sources IS NULL OR list_contains($sources, s.source)) AND {filters: trials}
   GROUP BY s.session_id, s.file_id
 )
 SELECT session_id, coalesce(any_value(title), any_value(source)) AS title,

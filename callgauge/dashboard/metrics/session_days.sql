@@ -17,6 +17,6 @@ SELECT day, count(*)::BIGINT AS most,
        if(bool_and(coalesce(timed, ended_at IS NOT NULL)), max(greatest(ended_at, ended))::DATE, NULL) AS last_day
 FROM (FROM sessions WHERE NOT coalesce(duplicate, false)) s LEFT JOIN spread USING (session_id)
 WHERE ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
-  AND {filters: sources}
+  AND {filters: sources, trials}
 GROUP BY day
 ORDER BY day DESC NULLS LAST

@@ -3,7 +3,7 @@
 -- unit: one row a run, the newest first
 -- note: The run of a session is what the path of its file says, see --from-path.
 SELECT run, count(*)::BIGINT AS sessions FROM sessions
-WHERE run IS NOT NULL AND NOT coalesce(duplicate, false)
+WHERE run IS NOT NULL AND {filters: trials} AND NOT coalesce(duplicate, false)
 GROUP BY run
 ORDER BY max(started_at) DESC NULLS LAST, run
 LIMIT 100

@@ -32,7 +32,7 @@ chosen AS NOT MATERIALIZED (
     AND ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
-    AND {filters: sources}
+    AND {filters: sources, trials}
     AND ($run IS NULL OR run = $run)
     AND (($models IS NULL AND $prompts IS NULL AND $turns IS NULL) OR EXISTS (
       FROM own_turns t

@@ -18,13 +18,13 @@ tried AS (
 a AS (
   SELECT task, any_value(task_origin) AS origin, sum(k)::BIGINT AS a_k, sum(n)::BIGINT AS a_n FROM tried
   WHERE n > 0
-    AND {filters a_: days, models, providers, prompts, sources}
+    AND {filters a_: days, models, providers, prompts, sources, trials}
   GROUP BY task
 ),
 b AS (
   SELECT task, sum(k)::BIGINT AS b_k, sum(n)::BIGINT AS b_n FROM tried
   WHERE n > 0
-    AND {filters b_: days, models, providers, prompts, sources}
+    AND {filters b_: days, models, providers, prompts, sources, trials}
   GROUP BY task
 )
 SELECT origin, a_k, a_n, b_k, b_n, count(*)::BIGINT AS tasks

@@ -12,18 +12,18 @@
 -- note: New: the signature was never seen before the newest day on which the store has calls. Those come first, then the most frequent.
 WITH chosen AS (
   FROM daily_errors
-  WHERE {filters: days, models, prompts, tools, sources}
+  WHERE {filters: days, models, prompts, tools, sources, trials}
     AND ($signature IS NULL OR signature_id = $signature)
 ),
 days AS (
   SELECT day FROM (
     SELECT DISTINCT day FROM daily_calls
-    WHERE day IS NOT NULL AND {filters: days, sources}
+    WHERE day IS NOT NULL AND {filters: days, sources, trials}
     ORDER BY day DESC LIMIT 14
   )
 ),
-ever AS (SELECT signature_id, min(day) AS first_day FROM daily_errors GROUP BY signature_id),
-extent AS (SELECT min(day) AS oldest, max(day) AS newest FROM daily_calls),
+ever AS (SELECT signature_id, min(day) AS first_day FROM daily_errors WHERE {filters: trials} GROUP BY signature_id),
+extent AS (SELECT min(day) AS oldest, max(day) AS newest FROM daily_calls WHERE {filters: trials}),
 counted AS (
   SELECT signature_id, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,
          list_sort(list_distinct(list(coalesce(tool, 'unknown')))) AS tools,

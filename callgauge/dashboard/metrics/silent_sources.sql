@@ -11,9 +11,9 @@
 -- note: A source without data for more than 28 days counts as gone, not as silent.
 WITH
 days AS (
-  SELECT source, day FROM daily_calls WHERE source IS NOT NULL AND day IS NOT NULL
+  SELECT source, day FROM daily_calls WHERE source IS NOT NULL AND day IS NOT NULL AND {filters: trials}
   UNION
-  SELECT source, day FROM daily_turns WHERE source IS NOT NULL AND day IS NOT NULL
+  SELECT source, day FROM daily_turns WHERE source IS NOT NULL AND day IS NOT NULL AND {filters: trials}
 ),
 newest AS (
   SELECT least(max(day), (SELECT max(finished_at)::DATE - 1 FROM ingest_runs)) AS full_day FROM days

@@ -27,7 +27,7 @@ chosen AS NOT MATERIALIZED (
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition')
                      OR coalesce($also, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions}
+    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
 sums AS (
   SELECT rate, slice, also, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,

@@ -12,7 +12,7 @@
 -- note: Two arms may get different work: the one with the harder tools looks worse. Each stratum is compared with itself, and the differences of two arms are averaged, weighted by how much both have of each stratum (Mantel–Haenszel).
 -- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
 -- $by, $first, $second and $third: model, provider, prompt, prompt_name, tool, definition, strategy, source,
--- harness_version, day. $arms: values of $by.
+-- harness_version, day. $among: values of $by.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
@@ -24,8 +24,8 @@ chosen AS NOT MATERIALIZED (
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL
                      OR list_has_any([$by, $first, $second, $third], ['tool', 'definition']) THEN 'tool' ELSE 'all' END
-    AND ($arms IS NULL OR list_contains($arms, {value: by}))
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions}
+    AND ($among IS NULL OR list_contains($among, {value: by}))
+    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
 sums AS (
   SELECT rate, arm, first, second, third, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,

@@ -10,7 +10,7 @@
 WITH
 chosen AS NOT MATERIALIZED (
   FROM daily_traits
-  WHERE {filters: days, models, prompts, tools, sources}
+  WHERE {filters: days, models, prompts, tools, sources, trials}
 ),
 sums AS (
   SELECT trait, class, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(sessions)::BIGINT AS sessions

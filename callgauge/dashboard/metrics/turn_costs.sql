@@ -13,9 +13,9 @@
 WITH chosen AS (
   SELECT t.*, coalesce(p.name, t.prompt_id) AS prompt_name
   FROM daily_turns t LEFT JOIN prompts p USING (prompt_id)
-  WHERE {filters: days, models, providers}
+  WHERE {filters: days, models, providers, trials}
     AND ($prompts IS NULL OR list_contains($prompts, coalesce(t.prompt_id, 'unknown')))
-    AND {filters: sources}
+    AND {filters: sources, trials}
 ),
 summed AS (
   SELECT

@@ -10,13 +10,13 @@ WITH texts AS (
   SELECT prompt_id AS id, prompt_hash AS hash, version, sum(turns) AS uses,
          min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day
   FROM daily_prompts LEFT JOIN prompts USING (prompt_id)
-  WHERE $kind = 'prompt' AND ($source IS NULL OR source = $source) AND prompt_hash IS NOT NULL
+  WHERE $kind = 'prompt' AND ($source IS NULL OR source = $source) AND prompt_hash IS NOT NULL AND {filters: trials}
     AND (coalesce(name, '') = $name OR (name IS NULL AND prompt_id = $name))
   GROUP BY ALL
   UNION ALL
   SELECT definition_id, definition_id, NULL, sum(calls), min(first_ts), min(day), max(day)
   FROM daily_definitions
-  WHERE $kind = 'tool' AND ($source IS NULL OR source = $source) AND coalesce(tool, '') = $name
+  WHERE $kind = 'tool' AND ($source IS NULL OR source = $source) AND coalesce(tool, '') = $name AND {filters: trials}
   GROUP BY ALL
 )
 SELECT row_number() OVER (ORDER BY began NULLS FIRST, version, hash)::BIGINT AS number,

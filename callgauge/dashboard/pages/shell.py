@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import PageLink, draw_navigation
 from callgauge.dashboard.components.shell.palette import draw_palette
@@ -47,7 +48,10 @@ def show(sender: LiveSender | None = None) -> None:
     if problem is None:
         # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
         # keeps the filters for the next page.
-        _filter_bar(shown=entry.filtered and not {"call", "session"} & set(st.query_params))
+        is_filtered = entry.filtered and not {"call", "session"} & set(st.query_params)
+        _filter_bar(shown=is_filtered)
+        if is_filtered:
+            _say_what_is_left_out()
     elif not entry.needs_store:
         problem = None  # only a page that needs the store minds
     links = [_link_to(each, current=each is entry) for each in PAGES]
@@ -83,6 +87,7 @@ def _open_store() -> UnshownStoreError | None:
 
 def _filter_bar(*, shown: bool) -> None:
     try:
+        store_queries.show_trials(*filters.read_trials(store_queries.ask("choices")))
         extent = store_queries.ask("extent").iloc[0]
         filters.draw_filter_bar(
             store_queries.ask("choices"), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
@@ -90,6 +95,18 @@ def _filter_bar(*, shown: bool) -> None:
     except MetricError as problem:
         st.error(wording.in_markdown(str(problem), 600))
         st.stop()
+
+
+def _say_what_is_left_out() -> None:
+    """Draw a quiet line where sessions of trials lie in the chosen days and are not counted."""
+    left_out = store_queries.ask("trials_left_out", **filters.chosen_filters().parameters()).iloc[0]
+    if not left_out.sessions:
+        return
+    sessions, runs = wording.plural(left_out.sessions, "trial session"), wording.plural(left_out.runs, "run")
+    is_one = left_out.sessions == 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="left_out"):
+        st.caption(f"{sessions} of {runs} {'is' if is_one else 'are'} not counted here", width="content")
+        draw_link("open_trials", "Open Trials", filters.page_link("trials", {}, {}))
 
 
 def _kept_baselines() -> list[tuple[str, Days]]:

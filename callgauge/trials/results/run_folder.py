@@ -43,6 +43,8 @@ class ArmLook:
 
     `low`, `high`: the repeated interval at this look's boundary; `statistic` and `boundary` in units of z.
     `tasks` that both arms have, `planned` tasks of the whole run; `missing`: trials without a reply, of both.
+    `run`: the run's name, as in the lock. A line of `looks.jsonl` without it belongs to no run, and ingest
+    rejects it (`ingest.formats.trial_run`).
     """
 
     look: int
@@ -57,6 +59,7 @@ class ArmLook:
     decision: Decision
     missing: int = 0
     at: str = ""
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)

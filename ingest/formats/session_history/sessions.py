@@ -24,6 +24,8 @@ _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
 _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
+_NAMELESS_RUN = "unknown"  # of a trial whose log names its arm alone
+
 
 class HistorySession:
     """The state of one session, which is given its entries in order.
@@ -94,6 +96,7 @@ class HistorySession:
             user=read_text(entry.meta.get("user")),
             task=read_text(entry.meta.get("task")),
             run=read_text(trial.get("run")),
+            trial_run=read_text(trial.get("run")) or (_NAMELESS_RUN if trial.get("arm") else None),
             arm=read_text(trial.get("arm")),
             repeat_no=_number_or_text(trial.get("repeat")),
             capabilities=_object_text(entry.meta.get("capabilities")),

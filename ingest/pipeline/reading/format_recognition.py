@@ -32,6 +32,7 @@ from ingest.sources.stored_names import stored_path
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_UNDER_WAY = ".jsonl.part"  # of a session in a run of trials
 _KEY_SHOWN = 60  # characters; half a key could be half a secret
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 
@@ -101,7 +102,11 @@ def recognise_content(
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
-    """Raise UnusableFileError for a file of SQLite's that is read together with the database beside it."""
+    """Raise UnusableFileError for a file that is only whole later, or with the database beside it."""
+    if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
+        under_way = UnusableFileError("is a trial that is still under way; it is read when it has ended")
+        under_way.is_companion = True
+        raise under_way
     suffix = next((end for end in ALL_SIDE_FILES if place.own_name.endswith(end)), None)
     if suffix is None or head.objects:
         return
@@ -111,6 +116,11 @@ def check_side_file(place: LogPlace, head: LogHead) -> None:
     beside = UnusableFileError(f"is read with {_one_line(database.own_name)}")
     beside.is_companion = True
     raise beside
+
+
+def _is_of_trial(value: dict[str, Any]) -> bool:
+    meta = value.get("meta")
+    return isinstance(meta, dict) and "trial" in meta
 
 
 def _is_database(place: LogPlace) -> bool:
@@ -132,7 +142,8 @@ def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: i
 class LogHead:
     """The beginning of a log: its first bytes, its first objects, and the formats that claim these.
 
-    `cut_off` says why the log ends there, when it is compressed data that ends in the middle.
+    `cut_off` says why the log ends there, when it is compressed data that ends in the middle. `too_long` is
+    why a line or the document was not read, None where none is longer than `--max-line`.
     """
 
     first: bytes
@@ -140,6 +151,7 @@ class LogHead:
     objects: list[dict[str, Any]]
     claiming: list[Format]
     cut_off: str | None
+    too_long: str | None
 
 
 def read_head(content: LogContent, max_line: int) -> LogHead:
@@ -159,21 +171,25 @@ def _read_objects_up_to(content: LogContent, max_line: int, objects: int, at_mos
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
-    seen = _collect_objects(read_records(stream, container, max_line, size=at_most), objects, at_most)
+    records = read_records(stream, container, max_line, size=at_most)
+    seen, too_long = _collect_objects(records, objects, at_most)
     stream.detach()
-    return LogHead(first, container, seen, claiming_formats(seen), content.cut_off)
+    return LogHead(first, container, seen, claiming_formats(seen), content.cut_off, too_long)
 
 
 def _collect_objects(
     records: Iterable[Record | Rejected], objects: int, at_most: int
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], str | None]:
     seen: list[dict[str, Any]] = []
+    too_long: str | None = None
     for record in records:
         if isinstance(record, Record):
             seen.append(record.value)
+        elif record.code == "line_too_long":
+            too_long = record.reason
         if len(seen) == objects or record.where.offset >= at_most:
             break
-    return seen
+    return seen, too_long
 
 
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
@@ -189,6 +205,8 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         raise beside
     if not head.objects and head.cut_off is not None:
         raise describe_read_error(DamagedFileError(head.cut_off))
+    if not head.objects and head.too_long is not None:
+        raise UnusableFileError(f"cannot be read: {head.too_long}")
     if not head.objects:
         kind, why = _describe_no_records(head.first, about.name)
         raise _refuse_foreign(kind, why, _collect_explanations(about))

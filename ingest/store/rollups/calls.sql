@@ -4,7 +4,7 @@ DELETE FROM daily_calls USING touched_days t WHERE daily_calls.day IS NOT DISTIN
 
 INSERT INTO daily_calls BY NAME
 SELECT
-    day, source, provider, model, prompt_id, tool, strategy,
+    day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,
     count(*) AS calls,
     count(*) FILTER (
         syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')

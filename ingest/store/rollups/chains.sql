@@ -11,7 +11,8 @@ INSERT INTO daily_chains BY NAME
 WITH
     begun AS (
         SELECT
-            chain_id, turn_id, day, source, provider, model, prompt_id, tool, fault_layer, chain_outcome AS ended,
+            chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer,
+            chain_outcome AS ended,
             session_group(source, session_id) AS session_group
         FROM tool_calls
         WHERE NOT duplicate AND attempt = 1 AND chain_id = call_id
@@ -47,7 +48,7 @@ WITH
         GROUP BY chain_id
     )
 SELECT
-    day, source, provider, model, prompt_id, tool, fault_layer, coalesce(ended, 'open') AS ended,
+    day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer, coalesce(ended, 'open') AS ended,
     least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts, session_group,
     count(*) AS chains,
     coalesce(sum(retries), 0) AS retries,

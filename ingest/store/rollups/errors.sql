@@ -4,7 +4,7 @@ DELETE FROM daily_errors USING touched_days t WHERE daily_errors.day IS NOT DIST
 
 INSERT INTO daily_errors BY NAME
 SELECT
-    day, source, provider, model, prompt_id, tool, signature_id,
+    day, source, provider, model, prompt_id, trial_run, arm, tool, signature_id,
     count(*) AS calls, count(DISTINCT session_id) AS sessions,
     arg_max(call_id, (coalesce(ts, TIMESTAMP '0001-01-01'), call_id)) AS example
 FROM tool_calls

@@ -13,7 +13,7 @@ WITH
     ),
     steps AS (
         SELECT
-            day, source, provider, model, prompt_id, session_id, turn_id, step,
+            day, source, provider, model, prompt_id, trial_run, arm, session_id, turn_id, step,
             count(*) AS calls,
             count(*) FILTER (fault_layer IN ('emission', 'syntax', 'schema')) AS bad,
             count(*) FILTER (
@@ -25,7 +25,7 @@ WITH
         GROUP BY ALL HAVING count(*) > 1
     )
 SELECT
-    day, source, provider, model, prompt_id, session_group(source, session_id) AS session_group,
+    day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
     count(*) AS steps, sum(calls) AS calls, sum(lost) AS lost,
     count(*) FILTER (bad > 0) AS bad_steps, sum(bad) AS bad,
     coalesce(sum(calls - bad) FILTER (bad > 0), 0) AS others,

@@ -8,7 +8,8 @@ INSERT INTO daily_parameters BY NAME
 WITH
     found AS (
         SELECT DISTINCT
-            c.day, c.source, c.provider, c.model, c.prompt_id, c.tool, c.definition_id, c.session_id, c.call_id, c.ts,
+            c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.definition_id,
+            c.session_id, c.call_id, c.ts,
             regexp_replace(regexp_replace(coalesce(d.path, '$'), '\[\d+\]', '[]', 'g'), '^\$\.?', '') AS parameter,
             d.code, d.severity, d.stage
         FROM diagnostics d
@@ -17,7 +18,7 @@ WITH
     ),
     of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, tool, definition_id, parameter, code,
+            day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
             session_group(source, session_id) AS id,
             max(severity) AS severity,
             count(DISTINCT call_id) AS calls,
@@ -27,7 +28,7 @@ WITH
     ),
     cells AS (
         SELECT
-            day, source, provider, model, prompt_id, tool, definition_id, parameter, code,
+            day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
             max(severity) AS severity, sum(calls) AS calls, max(newest).call_id AS example,
             list_sort(list({'id': id, 'calls': calls::UINTEGER})) AS groups
         FROM of_groups

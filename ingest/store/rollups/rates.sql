@@ -12,7 +12,8 @@ WITH
     told AS (SELECT source, session_id, harness_version FROM sessions WHERE NOT duplicate),
     calls_of_days AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, session_id,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
+            session_id,
             fault_layer, outcome, attempt, chain_outcome, tools_offered,
             coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
                 OR fault_layer IN ('syntax', 'schema'), false) AS judged,
@@ -32,7 +33,7 @@ WITH
     ),
     turns_of_days AS (
         SELECT
-            turn_id, day, source, provider, model, prompt_id, harness_version, session_id,
+            turn_id, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
             calls, retries, recorded_ok, derived_ok
         FROM turns u LEFT JOIN told t USING (source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM u.day)
@@ -50,7 +51,7 @@ WITH
     ),
     calls_of_sessions AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
             session_group(source, session_id) AS id,
             count(*) AS calls,
@@ -82,13 +83,14 @@ WITH
             count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS recovered
         FROM calls_of_days
         GROUP BY GROUPING SETS (
-            (day, source, provider, model, prompt_id, harness_version, strategy, session_id),
-            (day, source, provider, model, prompt_id, harness_version, strategy, session_id, tool, definition_id)
+            (day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id),
+            (day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool,
+             definition_id)
         )
     ),
     turns_of_sessions AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             session_group(source, session_id) AS id,
             count(*) AS turns,
             count(*) FILTER (calls > 0) AS calling,
@@ -100,14 +102,16 @@ WITH
             count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL) AS both_known,
             count(*) FILTER (recorded_ok <> derived_ok) AS disagree
         FROM turns_and_tools
-        GROUP BY day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, session_id
+        GROUP BY day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+            definition_id, cut, session_id
     ),
     -- `…_sessions`: the sessions in which there is such a call.
     calls_of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
             sum(COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id
+                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+                definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS([
                 'judged', 'syntax_known', 'schema_known', 'read', 'read_flawed', 'offered', 'calls', 'is_raw', 'tool_known',
@@ -118,9 +122,10 @@ WITH
     ),
     turns_of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
             sum(COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut, id
+                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+                definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS(['calling', 'recorded_known', 'derived_known', 'both_known']) > 0)::UINTEGER
                 AS '\0_sessions'
@@ -130,25 +135,25 @@ WITH
     -- The groups of a cell as one list, by id: it is the first field of each.
     calls_of_cells AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut
+                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
             ))))) AS groups
         FROM calls_of_groups
         GROUP BY ALL
     ),
     turns_of_cells AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut
+                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
             ))))) AS groups
         FROM turns_of_groups
         GROUP BY ALL
     ),
     apart AS (
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             unnest([
                 {'rate': 'parse_error', 'groups': [
                     row(g.id, g.calls, g.judged, g.judged_sessions, g.parse_error) for g in groups]},
@@ -184,7 +189,7 @@ WITH
         FROM calls_of_cells
         UNION ALL
         SELECT
-            day, source, provider, model, prompt_id, harness_version, strategy, tool, definition_id, cut,
+            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             unnest([
                 {'rate': 'retried', 'groups': [
                     row(g.id, g.turns, g.calling, g.calling_sessions, g.retried) for g in groups]},

@@ -6,7 +6,7 @@ DELETE FROM daily_tokens USING touched_days t WHERE daily_tokens.day IS NOT DIST
 
 INSERT INTO daily_tokens BY NAME
 SELECT
-    day, source, provider, model, prompt_id, session_group(source, session_id) AS session_group,
+    day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
     coalesce(counted_steps >= steps AND steps > 0, false) AS whole, recorded_ok, derived_ok,
     count(*) AS turns,
     coalesce(sum(steps), 0) AS steps,

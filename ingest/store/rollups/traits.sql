@@ -7,7 +7,7 @@ INSERT INTO daily_traits BY NAME
 WITH
     observed AS (
         SELECT
-            c.day, c.source, c.provider, c.model, c.prompt_id, c.tool, c.session_id,
+            c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.session_id,
             c.fault_layer IN ('syntax', 'schema') AS hit,
             strlen(c.raw_arguments) AS bytes,
             length(c.raw_arguments) AS chars,
@@ -42,22 +42,22 @@ WITH
     ),
     of_sessions AS (
         SELECT
-            day, source, provider, model, prompt_id, tool, trait, class,
+            day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class,
             session_group(source, session_id) AS id,
             count(*) FILTER (hit) AS k, count(*) AS n
         FROM classed WHERE class IS NOT NULL
-        GROUP BY day, source, provider, model, prompt_id, tool, trait, class, session_id
+        GROUP BY day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class, session_id
     ),
     of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, tool, trait, class, id,
+            day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class, id,
             sum(k)::UINTEGER AS k, sum(n)::UINTEGER AS n, count(*) AS sessions
         FROM of_sessions
         GROUP BY ALL
     ),
     cells AS (
         SELECT
-            day, source, provider, model, prompt_id, tool, trait, class,
+            day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class,
             sum(k) AS k, sum(n) AS n, sum(sessions) AS sessions,
             list_sort(list({'id': id, 'k': k, 'n': n})) AS groups
         FROM of_groups

@@ -1,6 +1,7 @@
 -- One row for each session that tried a task: the task that the log names, else the user's first message where it is long
 -- enough to be one and not cut (ingest.sessions.stored_text keeps 2,000 characters: longer ones often begin alike). A trial passed when
--- none of its turns that could be judged failed.
+-- none of its turns that could be judged failed. mended_k of mended_n: as the mended rate in rates.sql; misses: results for
+-- which a trial had no recorded answer. tokens and cost (USD, as the log has it) are NULL where a turn lacks them.
 
 CREATE TEMP TABLE tried_sessions AS
 SELECT DISTINCT source, session_id FROM turns
@@ -13,17 +14,20 @@ DELETE FROM task_trials WHERE (source, session_id) IN (FROM tried_sessions);
 INSERT INTO task_trials BY NAME
 WITH
     told AS (
-        SELECT source, session_id, min(task) AS task FROM sessions WHERE NOT duplicate GROUP BY ALL
+        SELECT source, session_id, min(task) AS task, min(repeat_no) AS repeat_no
+        FROM sessions WHERE NOT duplicate GROUP BY ALL
     ),
     tried AS (
         SELECT
             source, session_id, min(day) AS day, arg_min(provider, turn) AS provider, arg_min(model, turn) AS model,
-            arg_min(prompt_id, turn) AS prompt_id,
+            arg_min(prompt_id, turn) AS prompt_id, any_value(trial_run) AS trial_run, any_value(arm) AS arm,
             -- Never the text: those of 100,000 sessions take 200 MB.
             arg_min(left(md5(user_text), 16), turn) AS asked, arg_min(left(user_text, 120), turn) AS asked_text,
             arg_min(length(user_text), turn) AS asked_length,
             bool_and(recorded_ok) AS recorded_ok, bool_and(derived_ok) AS derived_ok,
-            count(*) AS turns, sum(calls) AS calls
+            count(*) AS turns, sum(calls) AS calls,
+            if(count(input_tokens + output_tokens) = count(*), sum(input_tokens + output_tokens), NULL) AS tokens,
+            if(count(cost) = count(*), sum(cost), NULL) AS cost
         FROM turns SEMI JOIN tried_sessions USING (source, session_id)
         WHERE NOT duplicate
         GROUP BY source, session_id
@@ -35,17 +39,24 @@ WITH
             count(*) FILTER (
                 syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
                 OR fault_layer IN ('syntax', 'schema')
-            ) AS parse_n
+            ) AS parse_n,
+            count(*) FILTER (
+                (syntax_seen = 'full' OR schema_seen = 'full') AND outcome IN ('coerced', 'repaired')
+            ) AS mended_k,
+            count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mended_n,
+            count(*) FILTER (simulated = 'miss') AS misses
         FROM tool_calls SEMI JOIN tried_sessions USING (source, session_id)
         WHERE NOT duplicate
         GROUP BY ALL
     )
 SELECT
-    day, source, provider, model, prompt_id, session_id,
+    day, source, provider, model, prompt_id, trial_run, arm, session_id,
     coalesce(source || ':' || task, asked) AS task,
     if(task IS NOT NULL, 'log', 'first message') AS task_origin,
     coalesce(left(task, 120), asked_text) AS task_text,
-    recorded_ok, derived_ok, turns, calls, coalesce(parse_k, 0) AS parse_k, coalesce(parse_n, 0) AS parse_n
+    recorded_ok, derived_ok, turns, calls, coalesce(parse_k, 0) AS parse_k, coalesce(parse_n, 0) AS parse_n,
+    coalesce(mended_k, 0) AS mended_k, coalesce(mended_n, 0) AS mended_n, coalesce(misses, 0) AS misses,
+    tokens, cost, repeat_no
 FROM tried
 LEFT JOIN told USING (source, session_id)
 LEFT JOIN judged USING (source, session_id)

@@ -4,7 +4,7 @@ DELETE FROM daily_turns USING touched_days t WHERE daily_turns.day IS NOT DISTIN
 
 INSERT INTO daily_turns BY NAME
 SELECT
-    day, source, provider, model, prompt_id,
+    day, source, provider, model, prompt_id, trial_run, arm,
     count(*) AS turns,
     count(*) FILTER (retries > 0) AS retried,
     count(recorded_ok) AS recorded_known,

@@ -3,4 +3,4 @@
 coalesce(CASE coalesce($dimension, 'all')
     WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id WHEN 'prompt_name' THEN prompt_name
     WHEN 'tool' THEN tool WHEN 'definition' THEN definition_id WHEN 'strategy' THEN strategy WHEN 'source' THEN source
-    WHEN 'harness_version' THEN harness_version WHEN 'day' THEN day::VARCHAR ELSE 'all' END, 'unknown')
+    WHEN 'run' THEN trial_run WHEN 'arm' THEN arm WHEN 'harness_version' THEN harness_version WHEN 'day' THEN day::VARCHAR ELSE 'all' END, 'unknown')

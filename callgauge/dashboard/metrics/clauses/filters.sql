@@ -1,5 +1,8 @@
 -- The filters of a metric: `{filters: days, models}` in its SQL stands for these clauses, joined by AND.
--- `{filters a_: models}` takes the parameters `$a_models` and so on. A parameter that is NULL means all.
+-- `{filters a_: models}` takes the parameters `$a_models` and so on. A parameter that is NULL means all; but without a
+-- run and an arm, nothing that is of a trial.
+-- trials
+if($runs IS NULL AND $arms IS NULL, trial_run IS NULL, trial_run IS NOT NULL AND ($runs IS NULL OR list_contains($runs, trial_run)) AND ($arms IS NULL OR list_contains($arms, coalesce(arm, 'unknown'))))
 -- days
 ($from_day IS NULL OR day >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
 -- models

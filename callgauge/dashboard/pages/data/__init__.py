@@ -4,8 +4,8 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(
-        *("lines", "no_logs", "formats", "inventory", "doubles", "versions", "names"),  # folds
-        *("rejects", "files", "rejected", "foreign", "named", "copies", "changes"),
+        *("lines", "no_logs", "formats", "inventory", "doubles", "versions", "names", "runs"),  # folds
+        *("rejects", "files", "rejected", "foreign", "named", "copies", "changes", "trial_runs"),
         *("reject", "changed", "before", "after"),
     ),
 )

@@ -14,7 +14,13 @@ from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.load_state import describe_rejected, describe_share_read
-from callgauge.dashboard.pages.data import model_names, rejected_lines, sources_card, versions_in_use
+from callgauge.dashboard.pages.data import (
+    model_names,
+    rejected_lines,
+    sources_card,
+    trial_runs,
+    versions_in_use,
+)
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_replaced, describe_status
 from callgauge.dashboard.pages.data.rejected_lines import BY_SOURCE_ONLY
 from callgauge.dashboard.pages.data.sources_card import file_name
@@ -47,6 +53,7 @@ def show() -> None:
     sources_card.show_copies()
     versions_in_use.show()
     model_names.show()
+    trial_runs.show()
 
 
 def _describe_calls(load: pd.Series[Any]) -> str:

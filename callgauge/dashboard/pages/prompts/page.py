@@ -187,7 +187,7 @@ def _draw_comparison(
         "breakdown",
         rates=(rate.name,),
         by="prompt",
-        arms=pair,
+        among=pair,
         dimensions=choose_breakdown(["prompt"]),
         **chosen,
     )

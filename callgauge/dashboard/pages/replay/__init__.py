@@ -4,5 +4,14 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=("moved_page", "flow", "rates", "codes", "picture"),
-    kept=("replay_tool", "replay_against", "replay_policy", "refuse", "silent", "definition", "as", "run"),
+    kept=(
+        "replay_tool",
+        "replay_against",
+        "replay_policy",
+        "refuse",
+        "silent",
+        "definition",
+        "as",
+        "reading",
+    ),
 )

@@ -24,7 +24,7 @@ from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
 MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly
-_RUN = "run"
+_RUN = "reading"
 _SETTINGS = "replay_settings"  # the fold of the settings
 
 

@@ -7,7 +7,7 @@ URL_KEYS = PageUrlKeys(
         "chain": "chain of attempts",
         "attempt": "attempt",
         "turns": "turns",
-        "run": "run",
+        "path_run": "run",
         "q": "search",
     },
     place=("session_page", "order"),

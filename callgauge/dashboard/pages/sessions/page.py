@@ -58,7 +58,7 @@ def _draw_filters() -> None:
         for name, label, options in PICKS:
             draw_pick(label, name, options, width=190)
         if runs := list_runs():
-            draw_pick("Run", "run", runs, width=190)
+            draw_pick("Run", "path_run", runs, width=190)
         draw_search_box(
             "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
         )

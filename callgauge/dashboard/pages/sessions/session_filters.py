@@ -40,7 +40,7 @@ def list_runs() -> dict[str, str]:
 
     A run that the URL names is among them, even when it is none of the newest.
     """
-    named = st.query_params.get("run")
+    named = st.query_params.get("path_run")
     runs = dict.fromkeys([*store_queries.ask("session_runs")["run"], *([named] if named else [])])
     return {"": "All runs", **{run: wording.one_line(run, 60) for run in runs}} if runs else {}
 
@@ -48,7 +48,7 @@ def list_runs() -> dict[str, str]:
 def read_filters() -> dict[str, Any]:
     """Return the parameters of the metric `sessions` that the filter bar and the URL ask for."""
     asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
-    searched = {"search": st.query_params.get("q") or None, "run": st.query_params.get("run") or None}
+    searched = {"search": st.query_params.get("q") or None, "run": st.query_params.get("path_run") or None}
     return filters.chosen_filters().parameters() | asked | searched | read_order(ORDERS)
 
 

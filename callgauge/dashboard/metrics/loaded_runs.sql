@@ -1,0 +1,24 @@
+-- title: Runs of trials
+-- question: Which runs of trials are in, and what was read of each?
+-- unit: one row a run, the newest first
+-- column run: as its sessions name it; name and question as its lock.json does, NULL where that was not loaded
+-- column sessions: trials that were read; planned: as many as its lock.json says, NULL where it does not
+-- column looks: at how many points the run looked at its results
+-- column path: of its lock.json
+-- column found: all runs, of which this is one page
+WITH read AS (
+  SELECT trial_run AS run, count(*) FILTER (arm IS NOT NULL) AS sessions, count(DISTINCT arm) AS arms, min(started_at) AS began,
+         sum(calls) AS calls
+  FROM sessions WHERE trial_run IS NOT NULL AND NOT coalesce(duplicate, false) GROUP BY trial_run
+),
+planned AS (
+  SELECT run, name, question, created_at, tasks * repeats * json_array_length(arms) AS planned, file_id
+  FROM trial_runs WHERE NOT duplicate
+),
+looked AS (SELECT run, count(DISTINCT look) AS looks FROM trial_looks WHERE NOT duplicate GROUP BY run)
+SELECT run, name, question, coalesce(created_at, began) AS began, coalesce(arms, 0)::BIGINT AS arms,
+       coalesce(read.sessions, 0)::BIGINT AS sessions, planned::BIGINT AS planned, coalesce(read.calls, 0)::BIGINT AS calls,
+       coalesce(looks, 0)::BIGINT AS looks, path, (count(*) OVER ())::BIGINT AS found
+FROM read FULL JOIN planned USING (run) LEFT JOIN looked USING (run) LEFT JOIN files USING (file_id)
+ORDER BY began DESC NULLS LAST, run
+LIMIT $limit OFFSET $offset

@@ -1,0 +1,55 @@
+"""Card of the page Data that lists the runs of trials that were loaded."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.data.sources_card import file_name
+
+
+def show() -> None:
+    """Draw the fold on runs of trials; closed, it asks nothing."""
+    if (fold := draw_fold("Runs of trials", "runs")) is not None:
+        with fold:
+            _draw_runs()
+
+
+def _draw_runs() -> None:
+    with cards.draw_card(
+        "Runs of trials",
+        "loaded_runs",
+        caption="A trial shows what would happen, so no other page counts it unless its run or arm is chosen "
+        "in the filter bar. The filters do not apply here.",
+        framed=False,
+    ):
+        rows, pages = read_page_of("loaded_runs", "trial_runs")
+        if not rows:
+            st.caption("No run of trials is loaded. `callgauge ingest runs/` loads their folders.")
+            return
+        heads = ("Arms", "Trials", "Calls", "Looks")
+        columns = [
+            Column("Run", "name"), Column("Question"), Column("Begun (UTC)", "tight"),
+            *(Column(head, "number") for head in heads), Column("Plan"),
+        ]  # fmt: skip
+        draw_table("loaded_runs", "Runs of trials", columns, [_build_row(row) for row in rows])
+        draw_pager("trial_runs", pages)
+
+
+def _build_row(row: Row) -> list[Cell]:
+    of_all = f" of {row['planned']:,}" if row["planned"] else ""
+    plan = file_name(row["path"]) if row["path"] else "its lock.json is not loaded"
+    return [
+        Cell(wording.one_line(row["run"], 60), mono=True, title=wording.visible(row["run"])),
+        Cell(wording.one_line(row["question"] or row["name"] or "–", 120)),
+        Cell(wording.utc(row["began"])),
+        Cell(f"{row['arms']:,}"),
+        Cell(f"{row['sessions']:,}{of_all}"),
+        Cell(f"{row['calls']:,}"),
+        Cell(f"{row['looks']:,}"),
+        Cell(plan, title=wording.visible(row["path"] or "")),
+    ]
