@@ -41,8 +41,13 @@ OURS = {
     "callgauge.cli.store_rates": (
         "callgauge.dashboard.measures.rates", "callgauge.dashboard.metrics", "callgauge.dashboard.wording",
     ),
+    # Tasks of stored calls are made as the pages export them: by the same metrics, with the same reasons.
+    "callgauge.cli.trials.tasks": (
+        "callgauge.cli", "callgauge.dashboard.metrics", "callgauge.dashboard.testsets",
+        "callgauge.dashboard.wording", "ingest", "lenient",
+    ),
     # What a trial needs is planned from the rates of the pages, as they count them.
-    "callgauge.cli.trial_history": (
+    "callgauge.cli.trials.history": (
         "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
     ),
     "callgauge.cli.render": (
@@ -83,9 +88,12 @@ THIRD_PARTY = {
     "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
     # lenient runs without it, only slower
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
-    "httpx2": ("callgauge.gateway.endpoint", "callgauge.recorder.proxy"),
+    "httpx2": (
+        "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
+    ),
+    "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
-    "yaml": ("ingest.decoding",),
+    "yaml": ("ingest.decoding", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command",),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
@@ -128,12 +136,13 @@ ORDER = {
     "callgauge": (
         "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
         "gateway", "recorder",
-        "trials/planning", "trials/results", "trials/verdicts", "trials/running", "trials",
+        "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
+        "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli/trials", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -27,8 +27,8 @@ from callgauge.cli import (
     price_command,
     record_command,
     render,
-    trial_commands,
 )
+from callgauge.cli.trials import commands as trial_commands
 from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES
 from ingest.import_guard import leave_pandas_out
 from lenient import (

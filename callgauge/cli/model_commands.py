@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import runpy
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -16,7 +18,7 @@ from callgauge.cli import render
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Endpoint, Tool
+    from callgauge.gateway import Endpoint, Gateway, McpServer, Tool, TurnStep
 
 _FAILED, _WRONG_USE = 1, 2
 _ATTEMPTS = 3  # somebody waits
@@ -48,6 +50,27 @@ Server = Annotated[
     str | None, typer.Option(help="ollama, llama.cpp, vllm …: what the texts of its calls are worth.")
 ]
 
+McpServers = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COMMAND|URL",
+        help="An MCP server whose tools are offered as well: a command in quotes, or an address; repeat "
+        "for several.",
+    ),
+]
+McpVariables = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VARIABLE", help="An environment variable that the MCP commands get; repeat for several."
+    ),
+]
+McpKey = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VARIABLE", help="The environment variable with the key for the one address among --mcp."
+    ),
+]
+
 
 def chat(
     endpoint: Address,
@@ -61,6 +84,9 @@ def chat(
             "provider: then you type the results.",
         ),
     ] = None,
+    mcp: McpServers = None,
+    mcp_env: McpVariables = None,
+    mcp_key: McpKey = None,
     prompt: Annotated[
         str, typer.Option(metavar="TEXT|FILE", help="The system prompt, or a file with it.")
     ] = "",
@@ -78,38 +104,46 @@ def chat(
 
     Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 when the last turn failed.
     """
-    from callgauge.gateway import Gateway
+    from callgauge.gateway import Gateway, open_mcp_servers
 
     offered = _read_tools(tools) if tools is not None else []
+    servers = _read_servers(mcp or (), tuple(mcp_env or ()), mcp_key)
     opened = _open_endpoint(endpoint, wire, key, server)
     text = _read_prompt(prompt)
 
-    def show_step(step: Any) -> None:
-        for line in render.step_lines(step):
-            print(line, flush=True)
-
     async def talk() -> bool:
-        is_ok = True
-        asking = Gateway(
-            opened,
-            offered,
-            model,
-            text,
-            strategy=strategy,
-            log=log,
-            watch=show_step,
-        )
-        async with asking as gateway:
-            if log is not None:
-                render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
-            for line in _read_lines():
-                turn = await gateway.run(line)
-                print("\n".join(render.turn_lines(turn)), flush=True)
-                is_ok = turn.status == "ok"
-        return is_ok
+        async with open_mcp_servers(servers, taken=[one.name for one in offered]) as found:
+            if servers:
+                names = ", ".join(one.name for one in found)
+                render.print_message(f"{len(found)} tools of MCP servers: {names}")
+            async with Gateway(
+                opened, [*offered, *found], model, text, strategy=strategy, log=log, watch=_show_step
+            ) as gateway:
+                if log is not None:
+                    render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
+                return await _talk(gateway)
 
     if not _run(talk()):
         raise typer.Exit(_FAILED)
+
+
+def _show_step(step: TurnStep) -> None:
+    for line in render.step_lines(step):
+        print(line, flush=True)
+
+
+async def _talk(gateway: Gateway) -> bool:
+    """Hold a turn for each line that is typed; return whether the last one went well."""
+    from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
+
+    is_ok = True
+    for line in _read_lines():
+        turn = await gateway.run(line)
+        if gateway.used_strategy == "json_fallback" and gateway.turns == 1:
+            render.print_message(FALLBACK_IS_DEPRECATED)
+        print("\n".join(render.turn_lines(turn)), flush=True)
+        is_ok = turn.status == "ok"
+    return is_ok
 
 
 def probe(
@@ -123,26 +157,41 @@ def probe(
     json_questions: Annotated[
         int, typer.Option("--json-questions", min=0, max=50, help="How often the JSON fallback is tried.")
     ] = 5,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Ask for strict definitions, answers by a JSON Schema and seeds as well."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Find out what models and their server can do with tools: a few short questions each.
 
-    Exits with 1 when a server was not reached.
+    The cost is that of our price list on this day. Exits with 1 when a server was not reached.
     """
     from callgauge.gateway import probe_model
+    from callgauge.prices import PriceList, cost_of_tokens
 
     opened = _open_endpoint(endpoint, wire, key, server)
 
     async def ask_all() -> list[Any]:
         async with opened:
-            return [await probe_model(opened, name, json_questions=json_questions) for name in model]
+            return [
+                await probe_model(opened, name, json_questions=json_questions, is_full=full) for name in model
+            ]
 
-    found = dict(zip(model, _run(ask_all()), strict=True))
+    prices, today = PriceList(), datetime.now(UTC).date()
+    rows = []
+    for name, found in zip(model, _run(ask_all()), strict=True):
+        price = prices.find(name, today)
+        tokens = found.tokens
+        cost = None if price is None else cost_of_tokens(price, tokens.read, tokens.written, tokens.cached)
+        rows.append(render.ProbeRow(name, found, opened.whose_text, cost))
     if as_json:
-        print(render.to_json({name: render.probe_data(one) for name, one in found.items()}))
+        print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
-        print("\n".join(render.probe_lines(found)))
-    if any(one.ok is None for one in found.values()):
+        print("\n".join(render.probe_lines(rows)))
+    if any(row.probe.ok is None for row in rows):
         raise typer.Exit(_FAILED)
 
 
@@ -159,11 +208,11 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> 
 
 
 def _run(asking: Any) -> Any:
-    from callgauge.gateway import MissingExtraError
+    from callgauge.gateway import McpServerError, MissingExtraError
 
     try:
         return asyncio.run(asking)
-    except MissingExtraError as missing:
+    except (MissingExtraError, McpServerError) as missing:
         _fail(str(missing), _WRONG_USE)
     except KeyboardInterrupt:
         _fail("stopped", render.INTERRUPTED)
@@ -200,6 +249,37 @@ def _read_tools(path: Path) -> list[Tool]:
         return await asyncio.to_thread(_read_line, question)
 
     return [Tool(definition, type_result, timeout=3600) for definition in catalog]
+
+
+def _read_servers(
+    named: Sequence[str], environment: tuple[str, ...], key_variable: str | None
+) -> list[McpServer]:
+    """Return the MCP servers that are named. Exits with a message for one that cannot be meant."""
+    from callgauge.gateway import McpServer
+
+    addresses = [one for one in named if _is_address(one)]
+    if key_variable is not None and len(addresses) != 1:
+        _fail(f"--mcp-key is for one address, and --mcp names {len(addresses)}", _WRONG_USE)
+    if key_variable is not None and key_variable not in os.environ:
+        _fail(f"--mcp-key names {key_variable}, and the environment has no such variable", _WRONG_USE)
+    key = os.environ[key_variable] if key_variable is not None else ""
+    servers = []
+    for one in named:
+        if _is_address(one):
+            servers.append(McpServer(url=one, key=key))
+            continue
+        try:
+            command = tuple(shlex.split(one))
+        except ValueError as problem:
+            _fail(f"--mcp {one!r}: {problem}", _WRONG_USE)
+        if not command:
+            _fail("--mcp is empty: it is a command in quotes, or an address", _WRONG_USE)
+        servers.append(McpServer(command=command, environment=environment))
+    return servers
+
+
+def _is_address(named: str) -> bool:
+    return named.startswith(("http://", "https://"))
 
 
 def _read_prompt(prompt: str) -> str:

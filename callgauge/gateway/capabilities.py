@@ -21,15 +21,22 @@ class JsonStability(NamedTuple):
 class Capabilities:
     """What is known of a model; None is not known.
 
-    `known_by` says of each known field how it is known: `declared`, `wire` or `probed`.
+    `takes_tool_results`: a native call can go back with its result. `known_by` says of each known field how
+    it is known: `declared`, `wire` or `probed`.
     """
 
     supports_tool_use: bool | None = None
     supports_parallel_tools: bool | None = None
+    takes_tool_results: bool | None = None
     tool_id_pattern: str | None = None
     allows_midturn_system: bool | None = None
     json_stability: JsonStability | None = None
     known_by: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def can_use_tools(self) -> bool:
+        """True when the model calls tools natively, and its server is not known to refuse their results."""
+        return self.supports_tool_use is True and self.takes_tool_results is not False
 
     def as_declared(self) -> Capabilities:
         """Return these capabilities, declared where nothing is said of how a field is known."""
@@ -52,6 +59,15 @@ class Capabilities:
             for name in VALUES
             if getattr(self, name) is not None
         }
+
+
+def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
+    """Return the capabilities that `Capabilities.to_log` wrote; other fields are passed over."""
+    known = {name: one for name, one in logged.items() if name in VALUES and isinstance(one, Mapping)}
+    values = {name: one.get("value") for name, one in known.items()}
+    if isinstance(stability := values.get("json_stability"), Mapping):
+        values["json_stability"] = JsonStability(**stability)
+    return Capabilities(**values, known_by={name: str(one.get("known_by")) for name, one in known.items()})
 
 
 VALUES = tuple(one.name for one in fields(Capabilities) if one.name != "known_by")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from callgauge.gateway.provider_errors import (
@@ -24,13 +25,14 @@ from callgauge.gateway.provider_errors import (
 from callgauge.gateway.request_slots import RequestSlots
 from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
-from callgauge.gateway.wires.wire import WireRequest
 from lenient.calls.server_refusals import ServerRefusal
 
 if TYPE_CHECKING:
     import httpx2
 
 MOST_BYTES = 64 << 20  # of one answer
+# Servers that parse the model's text and write the arguments anew.
+REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 _TOO_MANY_REQUESTS = 429
 _OK = 200
 
@@ -40,13 +42,33 @@ class MissingExtraError(ImportError):
 
 
 class _AskAgainError(Exception):
-    """The answer was the network's fault; `wait` is how long the endpoint asks to wait, in seconds."""
+    """The answer was the network's fault; `wait` is how long the endpoint asks to wait, in seconds.
 
-    def __init__(self, message: str, wait: float = 0.0, status: int | None = None) -> None:
+    `is_sent` is False where the request did not reach a server.
+    """
+
+    def __init__(
+        self, message: str, wait: float = 0.0, status: int | None = None, *, is_sent: bool = True
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.wait = wait
         self.status = status
+        self.is_sent = is_sent
+
+
+class RequestMeter(Protocol):
+    """Is told of each request of one conversation, also of those that are sent again.
+
+    `begin` may let a request wait; `size` is its body in bytes. One of the other two follows: `book` with the
+    reply, or `fail`, with `is_charged` True where a reply may have been made and paid for that never came.
+    """
+
+    async def begin(self, request: ChatRequest, size: int) -> None: ...
+
+    def book(self, reply: Reply) -> None: ...
+
+    def fail(self, *, is_charged: bool) -> None: ...
 
 
 class Endpoint:
@@ -89,6 +111,9 @@ class Endpoint:
         self._key = key
         self._transport = transport
         self._client: httpx2.AsyncClient | None = None
+        self._meter: RequestMeter | None = None
+        self._is_shared = False
+        self._clean: Callable[[str], str] | None = None
 
     @property
     def name(self) -> str:
@@ -96,12 +121,36 @@ class Endpoint:
         parts = urlsplit(self.url)
         return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
 
+    @property
+    def whose_text(self) -> str:
+        """Whose the text of a call's arguments is: `model`, `server` (written anew), `none` or `unknown`.
+
+        Anthropic's wire has the model's own in streams, Gemini's never; OpenAI sends it, other servers that
+        speak its wires may have written it anew.
+        """
+        if self.wire.name == "gemini":
+            return "none"
+        if self.server in REWRITING_SERVERS:
+            return "server"
+        is_theirs = self.wire.name == "anthropic" or self.name == "api.openai.com"
+        return "model" if is_theirs else "unknown"
+
     def to_log(self) -> dict[str, str]:
         """Return the wire, and the server where it is known, for a session log."""
         return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
 
+    def share(self, meter: RequestMeter, clean: Callable[[str], str] | None = None) -> Endpoint:
+        """Return this open endpoint for one of several conversations at once, whose requests are metered.
+
+        Connections and slots are shared; to leave the returned one closes nothing. `clean` is given every
+        message of an error, before anybody else sees it.
+        """
+        shared = copy.copy(self)
+        shared._meter, shared._is_shared, shared._clean = meter, True, clean
+        return shared
+
     async def __aenter__(self) -> Self:
-        if self._client is None:
+        if self._client is None and not self._is_shared:
             http = load_httpx()
             waits = http.Timeout(self.timeout, connect=min(10.0, self.timeout))
             self._client = http.AsyncClient(timeout=waits, transport=self._transport)
@@ -110,7 +159,7 @@ class Endpoint:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._client is not None:
+        if self._client is not None and not self._is_shared:
             client, self._client = self._client, None
             await client.aclose()
 
@@ -121,14 +170,17 @@ class Endpoint:
         NoReplyError when there is no reply, after as many attempts as the endpoint allows.
         """
         asked = self.wire.write(request)
+        content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
         again = _AskAgainError("it was never asked")
         for attempt in range(self.attempts):
             if attempt:
                 await asyncio.sleep(self._wait_before(attempt, again.wait))
             try:
                 async with self.slots.take():
+                    if self._meter is not None:
+                        await self._meter.begin(request, len(content))
                     started = time.monotonic()
-                    reply = await self._ask_once(asked, request)
+                    reply = await self._ask_metered(asked.path, content, request)
             except _AskAgainError as told:
                 again = told
                 continue
@@ -144,15 +196,30 @@ class Endpoint:
         grown = self.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.25)  # noqa: S311 no secret
         return min(max(asked_for, grown), self.longest_wait)
 
-    async def _ask_once(self, asked: WireRequest, request: ChatRequest) -> Reply:
+    async def _ask_metered(self, path: str, content: bytes, request: ChatRequest) -> Reply:
+        """Send the request once, and tell the meter how it ended."""
+        meter = self._meter
+        if meter is None:
+            return await self._ask_once(path, content, request)
+        try:
+            reply = await self._ask_once(path, content, request)
+        except (_AskAgainError, NoReplyError) as told:
+            meter.fail(is_charged=isinstance(told, _AskAgainError) and told.status is None and told.is_sent)
+            raise
+        except BaseException:
+            meter.fail(is_charged=True)
+            raise
+        meter.book(reply)
+        return reply
+
+    async def _ask_once(self, path: str, content: bytes, request: ChatRequest) -> Reply:
         """Send the request once. Raises _AskAgainError for what is the network's, else NoReplyError."""
         if self._client is None:
             raise RuntimeError("An endpoint is used within `async with`.")
         http = load_httpx()
         self.requests_sent += 1
         headers = {"content-type": "application/json", **self.wire.headers(self._key)}
-        url = self.url + asked.path
-        content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
+        url = self.url + path
         try:
             async with (
                 asyncio.timeout(self.timeout),
@@ -165,11 +232,13 @@ class Endpoint:
         except TimeoutError:
             raise _AskAgainError(f"no answer within {self.timeout:g} s") from None
         except (http.TransportError, http.DecodingError) as error:
-            raise _AskAgainError(self._hide_key(f"{type(error).__name__}: {error}".rstrip(": "))) from None
+            is_sent = not isinstance(error, (http.ConnectError, http.ConnectTimeout, http.PoolTimeout))
+            message = self._clean_message(f"{type(error).__name__}: {error}".rstrip(": "))
+            raise _AskAgainError(message, is_sent=is_sent) from None
         except (http.InvalidURL, http.UnsupportedProtocol) as error:
-            raise NoReplyError(Trouble.REQUEST, self._hide_key(f"{self.name}: {error}")) from None
+            raise NoReplyError(Trouble.REQUEST, self._clean_message(f"{self.name}: {error}")) from None
         except BrokenReplyError as error:
-            raise _AskAgainError(self._hide_key(str(error))) from None
+            raise _AskAgainError(self._clean_message(str(error))) from None
         except ErrorInReplyError as error:
             return self._judge_error(None, str(error), bool(request.tools))
 
@@ -189,16 +258,17 @@ class Endpoint:
         """Return a reply for a call of the model that the server could not parse; raise for all else."""
         unparsed = read_model_call(body)
         if unparsed is not None:
-            return _reply_with_unparsed(unparsed, self._hide_key(shorten_error(body)))
+            return _reply_with_unparsed(unparsed, self._clean_message(shorten_error(body)))
         trouble = find_trouble(status, body, has_tools=has_tools)
         code = "an error in the answer" if status is None else f"HTTP {status}"
-        message = self._hide_key(f"{code}: {shorten_error(body)}" if body.strip() else code)
+        message = self._clean_message(f"{code}: {shorten_error(body)}" if body.strip() else code)
         if trouble is Trouble.NETWORK:
             raise _AskAgainError(message, wait, status)
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
 
-    def _hide_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+    def _clean_message(self, text: str) -> str:
+        hidden = text.replace(self._key, "[key]") if self._key else text
+        return hidden if self._clean is None else self._clean(hidden)
 
 
 def load_httpx() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -13,14 +13,14 @@ from callgauge.gateway.capabilities import Capabilities, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.probe import Probe, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
-from callgauge.gateway.sentences import USE_TOOLS, write_json_template
+from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED, USE_TOOLS, write_json_template
 from callgauge.gateway.session_log import SessionLog
-from callgauge.gateway.tools.executor import Executor
+from callgauge.gateway.tools.executor import TOOLS_LOG, Executor
 from callgauge.gateway.tools.toolbox import Tool, Toolbox
 from callgauge.gateway.turn import Strategy, Turn, TurnStep
 from callgauge.gateway.turn_log import TurnLog
 from callgauge.gateway.turn_loop import TurnLoop
-from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply
+from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply, Tokens
 from lenient import ToolCatalog
 
 
@@ -49,9 +49,11 @@ class Gateway:
     from turn to turn. `capabilities` are what is declared of the model; what is not is found out by a probe
     before the first turn, or taken from `probe`. `strategy` is `auto` (native where the model supports it,
     else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder, in which the session is one
-    file, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`; `extra_body` is
-    laid over every request. `meta` are further fields of the log's `session_start`. `adds_template` False
-    leaves the prompt alone with native tools.
+    file, or a log, or None. `sampling` has the names `temperature`, `top_p`, `max_tokens`, `seed`;
+    `extra_body` is laid over every request. `price` returns what a reply's tokens cost in USD, for the log;
+    None where it is not known. `meta` are further fields of the log's `session_start`. `adds_template` False
+    leaves the prompt alone with native tools. `watch` is told each step. `judge` is called with every turn
+    before its end is logged, and returns further fields of the log's `turn_end` (`verdict`).
     """
 
     endpoint: Endpoint
@@ -66,11 +68,13 @@ class Gateway:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     streams: bool = True
     adds_template: bool = True
-    log: str | Path | None = None
+    log: str | Path | SessionLog | None = None
     session_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     environment: dict[str, Any] = field(default_factory=dict)
+    price: Callable[[Tokens], float | None] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[TurnStep], None] | None = None
+    judge: Callable[[Turn], Awaitable[Mapping[str, Any]]] | None = None
     history: list[ChatMessage] = field(default_factory=list, init=False)
     turns: int = field(default=0, init=False)
     _executor: Executor = field(init=False, repr=False)
@@ -112,11 +116,12 @@ class Gateway:
             return self.strategy
         if not len(self._executor.toolbox):
             return "tool_use"  # nothing is offered, so no text is a call
-        return "tool_use" if self.known.supports_tool_use else "json_fallback"
+        return "tool_use" if self.known.can_use_tools else "json_fallback"
 
-    async def run(self, text: str) -> Turn:
+    async def run(self, text: str | None) -> Turn:
         """Send a user's message and return the turn, with its answer and all calls.
 
+        Without a text the model goes on with `history`, which then ends with a user's message or a result.
         Raises nothing that the model, its server or a tool does: the turn's `status` and `answer` tell it. A
         cancelled turn is written to the log as cancelled.
         """
@@ -125,19 +130,27 @@ class Gateway:
         log = self._turn_log()
         if self._session_log is not None:
             self._session_log.write(
-                "turn_start", turn=self.turns, role="user", content=text, tools=self._describe_new_tools()
+                "turn_start",
+                turn=self.turns,
+                role="user",
+                content=self._last_said() if text is None else text,
+                tools=self._describe_new_tools(),
             )
         if self._is_unknown():
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
             return Turn(self.turns, "error", answer, (), 0, 0.0)
-        self.history.append(ChatMessage("user", text))
+        if text is not None:
+            self.history.append(ChatMessage("user", text))
         loop = self._make_loop(log)
         try:
             return await loop.run()
         except BaseException:
             log.write_end(len(loop.steps), "", "cancelled", 0.0, loop.compensations)
             raise
+
+    def _last_said(self) -> str:
+        return next((one.text for one in reversed(self.history) if one.role == "user"), "")
 
     async def _start(self) -> None:
         """Probe what is not known, and begin the log, before the first turn."""
@@ -149,9 +162,14 @@ class Gateway:
         if self._is_started:
             return
         self._is_started = True
+        if self.used_strategy == "json_fallback":
+            TOOLS_LOG.warning("%s: %s", self.model, FALLBACK_IS_DEPRECATED)
         if self.log is not None:
-            path = Path(self.log) / f"{self.session_id}.jsonl"
-            self._session_log = SessionLog(path, self.session_id)
+            self._session_log = (
+                self.log
+                if isinstance(self.log, SessionLog)
+                else SessionLog(Path(self.log) / f"{self.session_id}.jsonl", self.session_id)
+            )
             self._write_start(self._session_log)
 
     def _is_unknown(self) -> bool:
@@ -177,10 +195,15 @@ class Gateway:
             strategy=self.used_strategy,
             capabilities=self.known.to_log(),
             probe=self.probe.to_log() if self.probe is not None and self.probe.ok is not None else None,
-            sampling=dict(self.sampling) or None,
+            sampling=self._sampling_sent() or None,
             endpoint=self.endpoint.to_log(),
             **self.meta,
         )
+
+    def _sampling_sent(self) -> dict[str, float | int]:
+        """Return what is sent of the sampling: not every wire has a seed."""
+        knows_seed = self.endpoint.wire.knows_seed
+        return {name: value for name, value in self.sampling.items() if knows_seed or name != "seed"}
 
     def _describe_new_tools(self) -> list[dict[str, Any]] | None:
         """Return the definitions for the log where they are not those that stand in it."""
@@ -201,7 +224,14 @@ class Gateway:
         return "\n\n".join(part for part in (prompt.text, template) if part)
 
     def _turn_log(self) -> TurnLog:
-        return TurnLog(self._session_log, self.turns, self.endpoint.name, self.model, self.endpoint.server)
+        return TurnLog(
+            self._session_log,
+            self.turns,
+            self.endpoint.name,
+            self.model,
+            self.endpoint.server,
+            self.price,
+        )
 
     def _make_loop(self, log: TurnLog) -> TurnLoop:
         return TurnLoop(
@@ -219,6 +249,7 @@ class Gateway:
             takes_system=self.known.allows_midturn_system is True,
             environment=self.environment,
             watch=self.watch or (lambda _step: None),
+            judge=self.judge,
         )
 
     async def _ask(self) -> Reply:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,14 @@ from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStabil
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
-from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, Reply
+from callgauge.gateway.server_features import (
+    ServerFeatures,
+    ask_schema,
+    ask_seed,
+    ask_strict,
+    is_refusal,
+)
+from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, Reply, Tokens, sum_tokens
 from lenient import ToolCatalog, ToolDefinition, extract_tool_calls
 
 REPORT_NUMBER = ToolDefinition.from_json_schema(
@@ -31,6 +38,11 @@ REPORT_NUMBER = ToolDefinition.from_json_schema(
     },
 )
 _CATALOG = ToolCatalog.from_definitions([REPORT_NUMBER])
+_USE_THE_TOOL = (
+    ChatMessage("system", "Use the tool. Do not answer in text."),
+    ChatMessage("user", "Report the number 7 with the tool report_number."),
+)
+_MADE_CALL = Call("call00001", REPORT_NUMBER.name, '{"number": 7}')
 _IDS = (  # patterns of ids, the narrowest first
     MISTRAL_IDS,
     r"call_[A-Za-z0-9_-]+",
@@ -42,7 +54,8 @@ _IDS = (  # patterns of ids, the narrowest first
 class Probe:
     """What a probe found out. `ok` is seed 002's word: the model made a native call; None is unknown.
 
-    `error` says why not. `requests` and `seconds` are what the probe cost.
+    `error` says why not; `notes` says why of other capabilities. `requests`, `seconds` and `tokens` are what
+    the probe cost.
     """
 
     id: str
@@ -52,20 +65,35 @@ class Probe:
     capabilities: Capabilities
     requests: int = 0
     seconds: float = 0.0
+    tokens: Tokens = field(default_factory=Tokens)
+    features: ServerFeatures = field(default_factory=ServerFeatures)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def to_log(self) -> dict[str, Any]:
         """Return the field `probe` of a session log."""
-        told = {"id": self.id, "ts": self.ts, "ok": self.ok, "error": self.error, "tried": self.requests}
+        told = {
+            "id": self.id,
+            "ts": self.ts,
+            "ok": self.ok,
+            "error": self.error,
+            "tried": self.requests,
+            "features": self.features.to_log() or None,
+        }
         return {name: value for name, value in told.items() if value is not None}
 
 
 async def probe_model(
-    endpoint: Endpoint, model: str, declared: Capabilities | None = None, *, json_questions: int = 0
+    endpoint: Endpoint,
+    model: str,
+    declared: Capabilities | None = None,
+    *,
+    json_questions: int = 0,
+    is_full: bool = False,
 ) -> Probe:
     """Ask a model what it can do; return that with what is declared and what its wire is known for.
 
-    With `json_questions` the template of the JSON fallback is tried that many times. Never raises for what
-    the endpoint answers.
+    With `json_questions` the template of the JSON fallback is tried that many times; with `is_full` the
+    server is asked for what it does beyond tool calls. Never raises for what the endpoint answers.
     """
     known = (declared or Capabilities()).as_declared().complete(known_of_wire(endpoint.wire.name), "wire")
     asking = _Questions(endpoint, model)
@@ -75,10 +103,15 @@ async def probe_model(
         known, error = await asking.ask_native(known)
     if known.supports_tool_use:
         known = await asking.ask_parallel(known)
-    if known.allows_midturn_system is None and known.supports_tool_use is not None:
+        known = await asking.ask_result(known)
+        found = Capabilities(tool_id_pattern=_find_id_pattern(asking.ids))
+        known = known.complete(found, "probed")
+    is_reached = known.supports_tool_use is not None
+    if known.allows_midturn_system is None and is_reached:
         known = await asking.ask_midturn_system(known)
-    if json_questions and known.json_stability is None and known.supports_tool_use is not None:
+    if json_questions and known.json_stability is None and is_reached:
         known = await asking.ask_json(known, json_questions)
+    features = await asking.ask_features(known, is_full=is_full and is_reached)
     return Probe(
         uuid.uuid4().hex,
         datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -87,6 +120,9 @@ async def probe_model(
         known,
         asking.sent,
         time.monotonic() - started,
+        sum_tokens(asking.tokens),
+        features,
+        asking.notes,
     )
 
 
@@ -97,43 +133,82 @@ class _Questions:
         self.endpoint = endpoint
         self.model = model
         self.sent = 0
+        self.tokens: list[Tokens] = []
+        self.ids: list[str] = []
+        self.notes: dict[str, str] = {}
+        self._first: Reply | None = None
+        self._temperature: dict[str, float | int] = {"temperature": 0}
 
     async def _ask(self, *messages: ChatMessage, with_tool: bool = True) -> Reply:
-        self.sent += 1
         tools = (REPORT_NUMBER,) if with_tool else ()
-        sampling = {"temperature": 0}
-        return await self.endpoint.ask(ChatRequest(self.model, messages, tools, sampling=sampling))
+        request = ChatRequest(self.model, messages, tools, sampling=self._temperature)
+        try:
+            return await self._send(request)
+        except NoReplyError as told:  # some models take no temperature but their own
+            if told.trouble is not Trouble.REQUEST or "temperature" not in str(told) or not self._temperature:
+                raise
+            self._temperature = {}
+            return await self._send(replace(request, sampling={}))
+
+    async def _send(self, request: ChatRequest) -> Reply:
+        self.sent += 1
+        reply = await self.endpoint.ask(request)
+        self.tokens.append(reply.tokens)
+        self.ids += [call.id for call in reply.calls if call.id]
+        return reply
 
     async def ask_native(self, known: Capabilities) -> tuple[Capabilities, str | None]:
         """Ask for a call without forcing it: a grammar would make any model say yes."""
         try:
-            reply = await self._ask(
-                ChatMessage("system", "Use the tool. Do not answer in text."),
-                ChatMessage("user", "Report the number 7 with the tool report_number."),
-            )
+            reply = await self._ask(*_USE_THE_TOOL)
         except NoReplyError as told:
             if told.trouble is Trouble.NO_TOOLS:
                 return known.complete(Capabilities(supports_tool_use=False), "probed"), str(told)
             return known, str(told)
         if reply.refused is not None or any(call.name == REPORT_NUMBER.name for call in reply.calls):
-            found = Capabilities(supports_tool_use=True, tool_id_pattern=_find_id_pattern(reply.calls))
-            return known.complete(found, "probed"), None
+            self._first = reply
+            return known.complete(Capabilities(supports_tool_use=True), "probed"), None
         found = Capabilities(supports_tool_use=False)
         return known.complete(found, "probed"), _explain_text(reply.text)
 
     async def ask_parallel(self, known: Capabilities) -> Capabilities:
         if known.supports_parallel_tools is not None:
             return known
+        try:
+            reply = await self._ask(
+                ChatMessage("system", "Use the tool. Make both calls in one answer."),
+                ChatMessage("user", "Report the numbers 7 and 8 with report_number, both calls at once."),
+            )
+        except NoReplyError as told:
+            self.notes["supports_parallel_tools"] = str(told)
+            return known
+        if reply.refused is not None:  # two calls or one: the server does not say
+            self.notes["supports_parallel_tools"] = reply.refused
+            return known
+        return known.complete(Capabilities(supports_parallel_tools=len(reply.calls) > 1), "probed")
 
-        def read(reply: Reply) -> Capabilities:
-            return Capabilities(supports_parallel_tools=len(reply.calls) > 1)
-
-        return await self._ask_for(
-            known,
-            read,
-            ChatMessage("system", "Use the tool. Make both calls in one answer."),
-            ChatMessage("user", "Report the numbers 7 and 8 with report_number, both calls at once."),
-        )
+    async def ask_result(self, known: Capabilities) -> Capabilities:
+        """Send a call back with its result: a text as the answer shows that the result was taken."""
+        if known.takes_tool_results is not None:
+            return known
+        said = self._first or Reply()
+        made = next((call for call in said.calls if call.name == REPORT_NUMBER.name), None)
+        call = _MADE_CALL if made is None or not made.id else made
+        call = replace(call, raw=_MADE_CALL.raw)  # what the model sent may be no JSON object
+        try:
+            reply = await self._ask(
+                *_USE_THE_TOOL,
+                ChatMessage("assistant", said.text, (call,), carried=said.carried),
+                ChatMessage("tool", "The number is reported. Say done.", (), call.id, call.name),
+            )
+        except NoReplyError as told:
+            self.notes["takes_tool_results"] = str(told)
+            is_no = is_refusal(told)
+            return known.complete(Capabilities(takes_tool_results=False), "probed") if is_no else known
+        if reply.calls or reply.refused is not None:
+            self.notes["takes_tool_results"] = "after the result the tool was called again"
+            return known
+        return known.complete(Capabilities(takes_tool_results=True), "probed")
 
     async def ask_midturn_system(self, known: Capabilities) -> Capabilities:
         messages = (
@@ -146,7 +221,8 @@ class _Questions:
         try:
             await self._ask(*messages, with_tool=False)
         except NoReplyError as told:
-            is_no = told.trouble is Trouble.REQUEST
+            self.notes["allows_midturn_system"] = str(told)
+            is_no = is_refusal(told)
             return known.complete(Capabilities(allows_midturn_system=False), "probed") if is_no else known
         return known.complete(Capabilities(allows_midturn_system=True), "probed")
 
@@ -159,24 +235,34 @@ class _Questions:
                 reply = await self._ask(
                     system, ChatMessage("user", f"Report the number {number + 7}."), with_tool=False
                 )
-            except NoReplyError:
+            except NoReplyError as told:
+                self.notes["json_stability"] = str(told)
                 break
             asked += 1
             right += _is_one_clean_block(reply.text)
         found = Capabilities(json_stability=JsonStability(right, asked) if asked else None)
         return known.complete(found, "probed")
 
-    async def _ask_for(
-        self, known: Capabilities, read: Callable[[Reply], Capabilities], *messages: ChatMessage
-    ) -> Capabilities:
-        try:
-            return known.complete(read(await self._ask(*messages)), "probed")
-        except NoReplyError:
-            return known
+    async def ask_features(self, known: Capabilities, *, is_full: bool) -> ServerFeatures:
+        """Ask for strict definitions, an answer by a schema, and a seed; the counts stand in every reply."""
+        features = ServerFeatures()
+        wire = self.endpoint.wire
+        if is_full:
+            strict = (
+                await ask_strict(self._send, wire, self.model, REPORT_NUMBER)
+                if known.supports_tool_use
+                else "not asked"
+            )
+            features = ServerFeatures(
+                strict, await ask_schema(self._send, self.model), await ask_seed(self._send, wire, self.model)
+            )
+        if not self.tokens:
+            return features
+        is_counted = any(one.read is not None for one in self.tokens)
+        return replace(features, usage="reported" if is_counted else "not reported")
 
 
-def _find_id_pattern(calls: Sequence[Call]) -> str | None:
-    ids = [call.id for call in calls if call.id]
+def _find_id_pattern(ids: Sequence[str]) -> str | None:
     return next((pattern for pattern in _IDS if ids and all(re.fullmatch(pattern, one) for one in ids)), None)
 
 

@@ -16,6 +16,7 @@ import orjson
 
 from callgauge.gateway.sentences import say_unread
 from callgauge.gateway.tools.executor import ToolResult
+from callgauge.gateway.tools.toolbox import make_safe_name
 from callgauge.gateway.wires.messages import Call, CallSource, ChatMessage, Reply
 from lenient import (
     TextCall,
@@ -146,11 +147,7 @@ def history_name(read: ReadCall) -> str:
     """Return the tool's name for the history: a name that no wire takes is written with `_` in its place."""
     if read.request.tool is not None:
         return read.request.tool.name
-    return _NOT_IN_NAMES.sub("_", read.call.name)[:_LONGEST_NAME] or "unknown_tool"
-
-
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
-_LONGEST_NAME = 64
+    return make_safe_name(read.call.name) or "unknown_tool"
 
 
 def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:

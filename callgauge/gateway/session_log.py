@@ -47,7 +47,11 @@ class SessionLog:
             "meta": _drop_unset(meta) or None,
         }
         event |= _drop_unset(told)
-        line = _encode(event) + b"\n"
+        self.append(event)
+
+    def append(self, event: dict[str, Any]) -> None:
+        """Write an event to the end of the file."""
+        line = encode_event(event)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock, self.path.open("ab") as file:
@@ -66,11 +70,12 @@ def _drop_unset(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _encode(event: Mapping[str, Any]) -> bytes:
+def encode_event(event: Mapping[str, Any]) -> bytes:
+    """Return an event as a line of JSON."""
     try:
-        return orjson.dumps(event, default=str)
+        return orjson.dumps(event, default=str, option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, ValueError):  # lone surrogates, numbers beyond 64 bits
-        return orjson.dumps(_make_plain(event), default=str)
+        return orjson.dumps(_make_plain(event), default=str, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _make_plain(value: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from callgauge.gateway.provider_errors import NoReplyError
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.tools.executor import ToolResult
-from callgauge.gateway.wires.messages import Reply, Tokens
+from callgauge.gateway.wires.messages import Reply, Tokens, sum_tokens
 
 Strategy = Literal["tool_use", "json_fallback"]
 Status = Literal["ok", "error", "prompt_limit", "max_steps"]
@@ -26,12 +26,17 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class TurnStep:
-    """One reply of the model with its calls. `fault` says what was wrong where no call could be read."""
+    """One reply of the model with its calls.
+
+    `fault` says what was wrong where no call could be read; `is_leaked`: the call stood in the text of an
+    answer though native calls were asked for.
+    """
 
     reply: Reply
     strategy: Strategy
     calls: tuple[CallResult, ...] = ()
     fault: str | None = None
+    is_leaked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Turn:
     """One turn: from a user's message to the final answer.
 
     `status` is that of docs/session-log.md. `compensations` counts the sentences that were sent after a reply
-    of which nothing could be read.
+    of which nothing could be read. `failure` is why the endpoint gave no reply, where that ended the turn.
     """
 
     number: int
@@ -48,6 +53,7 @@ class Turn:
     steps: tuple[TurnStep, ...]
     compensations: int
     seconds: float
+    failure: NoReplyError | None = None
 
     @property
     def calls(self) -> tuple[CallResult, ...]:
@@ -62,14 +68,4 @@ class Turn:
     @property
     def tokens(self) -> Tokens:
         """The sums over all steps; None where an endpoint counts nothing."""
-        told = [step.reply.tokens for step in self.steps]
-        return Tokens(
-            _sum(one.read for one in told),
-            _sum(one.written for one in told),
-            _sum(one.cached for one in told),
-        )
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+        return sum_tokens(step.reply.tokens for step in self.steps)

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from callgauge.gateway.endpoint import REWRITING_SERVERS
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.session_log import SessionLog
 from callgauge.gateway.turn import CallResult, Strategy
-from callgauge.gateway.wires.messages import CallSource, Reply
+from callgauge.gateway.wires.messages import CallSource, Reply, Tokens
 
-# Servers that parse the model's text and write the arguments anew.
-REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 _SNIPPET = 100  # characters (seed 002)
 
 
 @dataclass(slots=True)
 class TurnLog:
-    """The lines of one turn. Without a log nothing is written."""
+    """The lines of one turn. Without a log nothing is written. `price` is in USD, None where not known."""
 
     log: SessionLog | None
     turn: int
     provider: str
     model: str
     server: str | None
+    price: Callable[[Tokens], float | None] | None = None
+    costs: list[float | None] = field(default_factory=list)  # of each reply
     failed_before: dict[str, str] = field(default_factory=dict)  # tool → id of its last call that failed
 
     def write_reply(
@@ -37,6 +38,7 @@ class TurnLog:
             "completion": reply.tokens.written,
             "cached": reply.tokens.cached,
         }
+        self.costs.append(self.price(reply.tokens) if self.price is not None else None)
         self._write(
             "assistant",
             step,
@@ -48,6 +50,8 @@ class TurnLog:
             tokens={name: count for name, count in counts.items() if count is not None} or None,
             latency_ms=round(reply.seconds * 1000, 1),
             resent=reply.resent or None,
+            cost=self.costs[-1],
+            reader="server" if strategy == "tool_use" else "callgauge",
             **fault,
         )
 
@@ -94,11 +98,19 @@ class TurnLog:
         else:
             self.failed_before[call.name] = call.id
 
-    def write_end(self, step: int, answer: str, status: str, seconds: float, compensations: int) -> None:
-        """Write the events `final` and `turn_end`."""
+    def write_end(
+        self, step: int, answer: str, status: str, seconds: float, compensations: int, **judged: Any
+    ) -> None:
+        """Write the events `final` and `turn_end`; `judged` are further fields of the latter's meta."""
         self._write("final", step, answer)
-        duration = round(seconds * 1000)
-        self._write("turn_end", None, None, status=status, durationMs=duration, compensations=compensations)
+        known = [cost for cost in self.costs if cost is not None]
+        told = {
+            "status": status,
+            "durationMs": round(seconds * 1000),
+            "compensations": compensations,
+            "cost": sum(known) if known and len(known) == len(self.costs) else None,
+        }
+        self._write("turn_end", None, None, **told | judged)
 
     def _write(self, kind: str, step: int | None, content: str | None, **meta: Any) -> None:
         if self.log is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from callgauge.gateway.sentences import (
     say_server_refused,
     say_unread,
 )
-from callgauge.gateway.tools.executor import Executor, ToolResult
+from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult
 from callgauge.gateway.tools.refusals import say_cut_off
 from callgauge.gateway.tools.toolbox import ToolContext
 from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
@@ -44,7 +44,8 @@ MOST_REPEATS = 3  # of the same refused call, before the turn ends
 class TurnLoop:
     """One turn under way. `ask` sends the conversation; `messages` is the conversation, and grows.
 
-    `watch` is told each step. `id_pattern`, `is_serial` and `takes_system` come from the capabilities.
+    `watch` is told each step; what `judge` returns stands in the log at the end of the turn. `id_pattern`,
+    `is_serial` and `takes_system` come from the capabilities.
     """
 
     ask: Callable[[], Awaitable[Reply]]
@@ -61,10 +62,12 @@ class TurnLoop:
     takes_system: bool
     environment: dict[str, Any]
     watch: Callable[[TurnStep], None]
+    judge: Callable[[Turn], Awaitable[Mapping[str, Any]]] | None = None
     steps: list[TurnStep] = field(default_factory=list)
     compensations: int = 0
     status: Status | None = None
     answer: str = ""
+    failure: NoReplyError | None = None
     _repeated: tuple[Any, int] = (None, 0)
 
     async def run(self) -> Turn:
@@ -78,14 +81,19 @@ class TurnLoop:
             try:
                 reply = await self.ask()
             except NoReplyError as told:
+                self.failure = told
                 self._end("prompt_limit" if told.trouble is Trouble.LIMIT else "error", f"(no reply) {told}")
                 break
             await self._take(step, reply)
             step += 1
         seconds = time.monotonic() - started
         status = self.status or "error"
-        self.log.write_end(max(step - 1, 0), self.answer, status, seconds, self.compensations)
-        return Turn(self.number, status, self.answer, tuple(self.steps), self.compensations, seconds)
+        turn = Turn(
+            self.number, status, self.answer, tuple(self.steps), self.compensations, seconds, self.failure
+        )
+        judged = {} if self.judge is None else await self.judge(turn)
+        self.log.write_end(max(step - 1, 0), self.answer, status, seconds, self.compensations, **judged)
+        return turn
 
     async def _take(self, step: int, reply: Reply) -> None:
         strategy, catalog = self.strategy(), self.executor.toolbox.catalog
@@ -153,7 +161,8 @@ class TurnLoop:
                 self.log.write_reply(
                     step, reply, strategy, stop, protocol_violation=True, tool=leaked[0].name
                 )
-                self._add(TurnStep(reply, strategy, fault=f"a call of {leaked[0].name} in the text"))
+                fault = f"a call of {leaked[0].name} in the text"
+                self._add(TurnStep(reply, strategy, fault=fault, is_leaked=True))
                 self._compensate(reply.text, CALL_BY_INTERFACE)
                 return
         elif (attempt := find_attempt(reply.text, catalog)) is not None:
@@ -218,7 +227,10 @@ class TurnLoop:
 
     def _add(self, step: TurnStep) -> None:
         self.steps.append(step)
-        self.watch(step)
+        try:
+            self.watch(step)
+        except Exception as error:  # who looks on must not end the turn
+            TOOLS_LOG.warning("watch failed at a step", exc_info=error)
 
     def _end(self, status: Status, answer: str) -> None:
         self.status, self.answer = status, answer

@@ -1,6 +1,14 @@
 """Prices of models: our dated list and the team's, and which of them holds for a model on a day."""
 
 from callgauge.prices.price_file import PriceFileError, read_price_file
-from callgauge.prices.price_list import Owner, PriceList, PriceMatch, our_prices
+from callgauge.prices.price_list import Owner, PriceList, PriceMatch, cost_of_tokens, our_prices
 
-__all__ = ["Owner", "PriceFileError", "PriceList", "PriceMatch", "our_prices", "read_price_file"]
+__all__ = [
+    "Owner",
+    "PriceFileError",
+    "PriceList",
+    "PriceMatch",
+    "cost_of_tokens",
+    "our_prices",
+    "read_price_file",
+]

@@ -64,11 +64,32 @@ class PriceList:
                     return PriceMatch(model, how, owner, prices[name])
         return None
 
+    def find(self, model: str, day: date) -> ModelPrice | None:
+        """Return the price of a model that holds on a day; None where there is none."""
+        matched = self.match(model)
+        held = [price for price in matched.prices if price.from_day <= day] if matched else []
+        return held[-1] if held else None
+
     def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
         """Yield all prices with their owner, the team's first, by model and day."""
         for owner, prices in self._of_owner.items():
             for name in sorted(prices):
                 yield from ((owner, price) for price in prices[name])
+
+
+def cost_of_tokens(
+    price: ModelPrice, read: int | None, written: int | None, cached: int | None = None
+) -> float | None:
+    """Return what tokens cost in the price's currency; None where they were not counted.
+
+    `cached`, read from a provider's cache, is a part of `read`.
+    """
+    if read is None or written is None:
+        return None
+    of_cache = price.input if price.cached_input is None else price.cached_input
+    from_cache = min(cached or 0, read)
+    millionths = (read - from_cache) * price.input + from_cache * of_cache + written * price.output
+    return millionths / 1_000_000
 
 
 @cache

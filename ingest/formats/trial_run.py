@@ -12,8 +12,9 @@ line, in the folder of a run (`callgauge.trials.results.run_folder`). The conver
 - `looks.jsonl` grows while the run goes on, and a run that goes on after a stop may take a look again: of two
   lines on one look and arm the later counts.
 - `ledger.jsonl` and `report.json` tell nothing that the lock, the sessions and the looks do not, and are read
-  for nothing. `plan.toml` and `report.md` are read with `lock.json`, which is to say that no load lists them
-  as rejected; in a compressed tar archive they are files that are no logs.
+  for nothing. `spent.jsonl` (what each request cost), `plan.toml` and `report.md` are read with `lock.json`,
+  which is to say that no load lists them as rejected; in a compressed tar archive they are files that are no
+  logs.
 
 **Cannot tell.** Whether the run has ended: a run that was stopped has fewer sessions than planned.
 """
@@ -47,7 +48,9 @@ _VERSION = 1
 _LOOK = {"look", "arm", "decision", "boundary", "statistic"}
 _OUTCOME = {"arm", "task", "repeat", "status", "refused", "mended"}
 _REPORT_MARK = "callgauge_trial_report"
-_READ_WITH_LOCK = frozenset({"plan.toml", "ledger.jsonl", "looks.jsonl", "report.json", "report.md"})
+_READ_WITH_LOCK = frozenset(
+    {"plan.toml", "ledger.jsonl", "looks.jsonl", "report.json", "report.md", "spent.jsonl"}
+)
 _LARGEST = 2**63
 
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from lenient.scan.strings.string_end_scoring import BLANKS, NEXT_KEY, VALUE_START
 
 _LAST_QUOTE = re.compile(r"[\"'”’`]\s*+(?:[:：]|=(?!=))")
-_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’'`＂]?)\s*+[:：]")
-_COLON = re.compile(r"\s*+[:：=]")
+_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’'\"`＂]?)\s*+[:：]")
+_COLON = re.compile(r"\s*+[?!.\\]?[:：=＝]")
+_ENDS = re.compile(r"\s*+[,}]")
 _NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
-_WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|:=|=>|->|=|[:：﹕]|-(?=\s)")
+_WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->|[=＝]|[:：﹕]|-(?=\s)")
 _EXTRA_FIRST = re.compile(r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])")
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
@@ -58,6 +59,10 @@ def read_key_with_colon_inside(
     if inside.end() == after - 1 and VALUE_START.match(text, after) and text[after] not in "tfnTFN":
         return MisquotedKey(name, after, "wrong_separator", colon, after, colon=True)
     if _NO_TEXT.match(text, inside.end()):
+        end = start + 1 + len(name)
+        return MisquotedKey(name, end, "missing_closing_quote", end, end, colon=False)
+    is_value = text.startswith((" ", "\t"), inside.end()) or declared
+    if is_value and after > inside.end() and text[after - 1] == text[start] and _ENDS.match(text, after):
         end = start + 1 + len(name)
         return MisquotedKey(name, end, "missing_closing_quote", end, end, colon=False)
     return None

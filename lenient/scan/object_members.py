@@ -24,11 +24,21 @@ from lenient.scan.simple_members import PLAIN_KEY
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end import StringClosing
-from lenient.scan.strings.string_end_scoring import COLONS, EMPHASISED_KEY, VALUE_START, StringRole, key_name
+from lenient.scan.strings.string_end_scoring import (
+    COLONS,
+    EMPHASISED_KEY,
+    NARRATION,
+    VALUE_START,
+    WRAPPED_KEY,
+    StringRole,
+    key_name,
+)
 from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
 
+_REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
+"""A remark between a key and its colon, such as its type."""
 _BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
 
 
@@ -64,6 +74,9 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
     """Read and return the key at the current position, None when the end of the text cuts the key off."""
     start = reading.position
+    if reading.text[start] not in CLOSING_QUOTES and (words := _find_narration(reading, frame)) is not None:
+        reading.report("stray_text_dropped", start, words, found=reading.text[start:words])
+        start = reading.position = words
     if reading.text[start] in PREFIX_LETTERS:
         reading.position = reading.strings.pass_prefix(start, reading.string_place(StringRole.KEY))
     sign = reading.text[reading.position]
@@ -80,21 +93,35 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         return text
     if sign in CLOSING_QUOTES:
         return _read_quoted_key(reading, frame, start)
+    if sign in "[(<" and (wrapped := WRAPPED_KEY.match(reading.text, start)) is not None:
+        reading.report("emphasis_removed", start, wrapped.end(), found=wrapped.group(), became=wrapped[3])
+        reading.position = wrapped.end()
+        return wrapped[3]
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
-    reading.position = match.end()
+    name = match.group().removesuffix("?")
+    reading.position = start + len(name)
     if reading.position >= len(reading.text):
         reading.drop_member(frame, start)
         return None
     if read_key_without_first_quote(reading.text, reading.position):
         reading.position += 1
-        reading.report("missing_opening_quote", start, reading.position, found=match.group())
+        reading.report("missing_opening_quote", start, reading.position, found=name)
     else:
-        reading.report("unquoted_key", start, reading.position, found=match.group())
-    return match.group()
+        reading.report("unquoted_key", start, reading.position, found=name)
+    return name
+
+
+def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
+    """Return the offset of the key after words where a key is due, None when no words stand there."""
+    words = NARRATION.match(reading.text, reading.position)
+    if words is None or WRAPPED_KEY.match(reading.text, reading.position):
+        return None
+    bare = _BARE_KEY.match(reading.text, reading.position)
+    return None if bare is not None and bare.group() in frame.fields else words.end()
 
 
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
@@ -139,6 +166,11 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         reading.colon_passed = False
         return True
     reading.strings.joins = True
+    remark = _REMARK.match(text, at)
+    if remark is not None:
+        reading.report("stray_text_dropped", at, remark.end(), found=remark.group())
+        reading.position = at = remark.end()
+        sign = text[at]
     written = find_colon(text, at)
     if written is not None:
         if written in COLONS and written != ":":

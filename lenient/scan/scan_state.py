@@ -103,12 +103,14 @@ class ScanState:
         value: Any = frame.children if frame.close == "}" else frame.items
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
-    def drop_member(self, frame: OpenContainer, start: int) -> None:
-        """Leave out and report the member at `start`, which the end of the text cuts off."""
+    def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
+        """Leave out and report the member at `start`, cut off at `end`, or at the end of the text."""
+        end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True
-        self.report("truncated_member_dropped", start, len(self.text), found=self.text[start : start + 100])
-        self.position = len(self.text)
+        found = self.text[start : min(start + 100, end)]
+        self.report("truncated_member_dropped", start, end, found=found)
+        self.position = end
 
     # --- mends ---------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from lenient.scan.scan_state import ScanResult, ScanState
 from lenient.scan.second_reading import is_doubtful, read_again
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.quoted_string import StringReader
-from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, QUOTES, key_name
+from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, QUOTES, REMARK, key_name
 from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
@@ -27,6 +27,10 @@ from lenient.scan.value_start import read_value_start
 _STRAY = re.compile(
     r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))"
 )
+_AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
+_QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
+_SET = re.compile(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
+"""The items of a set of Python and its closing brace."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
@@ -63,6 +67,9 @@ def scan_value(
             return first
         failure = None
     except UnreadableError as error:
+        if not _may_be_brackets(error, piece.text):
+            findings.extend(own.items)
+            raise
         failure = error
     fresh = ScanState(piece, start, Findings(), path, StringReader(piece.text, ahead, strict=False))
     second = read_again(fresh, node, first, reading, opened=opened)
@@ -73,6 +80,13 @@ def scan_value(
     if first is None:
         raise failure or UnreadableError("truncated", start)
     return first
+
+
+def _may_be_brackets(error: UnreadableError, text: str) -> bool:
+    """Return True when other brackets may explain a failure; other failures say that a value was not sent."""
+    if error.reason == "no_value":
+        return text[error.position : error.position + 1] in QUOTES and not _SET.match(text, error.position)
+    return error.reason in ("unexpected_character", "truncated")
 
 
 def _scan_once(reading: ScanState, node: Node | None, *, opened: bool) -> ScanResult:
@@ -176,7 +190,9 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
     In an array, such words must touch the string before them: others may be an item.
     """
     if frame.close == "}":
-        stray = _STRAY.match(text, at)
+        stray = REMARK.match(text, at)
+        if stray is not None and not _AFTER_STRAY.match(text, stray.end()):
+            return None
     else:
         stray = _STRAY.match(text, at) if text[at - 1] in QUOTES else None
     return stray.end() if stray is not None else None

@@ -16,7 +16,7 @@ from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.open_brackets import OpenContainer, role_within
 from lenient.scan.scan_state import ScanResult, ScanState, scalar_text
 from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_end import StringEnd
+from lenient.scan.strings.string_end import StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.unquoted import read_unquoted
 from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend, find_reading
@@ -40,6 +40,7 @@ _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
 """What a finding of the first reading costs, as mends do in `reading_search`."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
+_SWALLOWED = 1.0  # a string that holds the quotes of another
 _CLEARLY = 0.6  # a cost that is lower by so much decides
 
 
@@ -52,6 +53,8 @@ def is_doubtful(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic
     codes = {one.code for one in found}
     if "string_concatenation" in codes:
         return False  # its strings do not stand apart
+    if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
+        return False  # the comment is in doubt
     if codes.isdisjoint(_DOUBTS):
         return _GOES_ON.match(piece.text, first.end) is not None
     return piece.text.rstrip()[-1:] in _CLOSERS or not _is_cut_off(piece, first, found, node)
@@ -76,6 +79,8 @@ def _fits_names(value: object, node: Node | None) -> bool:
         return all(_fits_names(item, node.items) for item in value if isinstance(item, (dict, list)))
     if not isinstance(value, dict):
         return True
+    if node.kind is ValueKind.STRING:
+        return False
     fields = known_fields(node)
     return (not fields or value.keys() <= fields.keys()) and all(
         _fits_names(inner, fields.get(name)) for name, inner in value.items()
@@ -104,7 +109,7 @@ def read_again(
     if chosen is None:
         return None
     if first is not None and not ends and any(one.code in _OF_STRINGS for one in found):
-        cost = sum(_COSTS.get(one.code, 0.0) for one in found)
+        cost = sum(_COSTS.get(one.code, 0.0) for one in found) + _count_swallowed(before) * _SWALLOWED
         if chosen.cost > cost:
             return None
         chosen = chosen._replace(tied=chosen.tied or chosen.cost > cost - _CLEARLY)
@@ -114,8 +119,19 @@ def read_again(
         return None
     second = ScanResult(value, mark, fresh.position)
     if first is None:
+        if not _fits_names(value, node):
+            fresh.report("ambiguous", mark.start, mark.end, hint=_ANOTHER)
         return second
     return _choose(first, second, fresh, before, node, chosen)
+
+
+def _count_swallowed(before: ScanState) -> int:
+    """Return how many strings of the first reading lack their last quote and hold two others."""
+    return sum(
+        end.closing is StringClosing.NEXT_PART
+        and before.text.count(before.text[start], start + 1, end.body) > 1
+        for start, end in before.strings.ends.items()
+    )
 
 
 def _choose(
@@ -132,6 +148,8 @@ def _choose(
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
             return None  # arguments are an object
+        if isinstance(first.value, list) and isinstance(second.value, dict):
+            return second
         if not _is_cut_off(before.piece, first, found, node):
             return second
         if not chosen.needs_only("missing_closer"):
@@ -345,7 +363,7 @@ class _Replay:
         reading.pass_gap()
         frame = reading.stack[-1]
         if self.key_start >= 0:
-            reading.drop_member(frame, self.key_start)
+            reading.drop_member(frame, self.key_start, reading.position)
         elif not frame.filled:
             reading.report("truncated_text", reading.position, reading.position)
         if self.doubtful:

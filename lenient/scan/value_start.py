@@ -5,6 +5,9 @@ The kind of value that the definition declares helps to tell text from brackets.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import MAX_DEPTH
@@ -14,7 +17,7 @@ from lenient.scan.open_brackets import OPENERS, OpenContainer, role_within
 from lenient.scan.scan_state import ScanState, scalar_text
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
-from lenient.scan.strings.string_end_scoring import StringRole
+from lenient.scan.strings.string_end_scoring import StringPlace, StringRole
 from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import find_fence_end, pass_trivia
 from lenient.scan.strings.unopened_string import (
@@ -26,6 +29,9 @@ from lenient.scan.strings.unopened_string import (
 )
 from lenient.scan.strings.unquoted import UnquotedValue, read_unquoted
 
+_NEXT_NAME = re.compile(r"(?<=[^\s;,])[\s;,]\s*+([A-Za-z_][\w\-]*+)\s*+[:=](?![/=])")
+_REMARK = re.compile(r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]")
+"""Words in round brackets."""
 _WORDS = ("unquoted_string", "missing_opening_quote")
 _UNREAD = ("unexpected_character", "expression")
 
@@ -110,7 +116,9 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
     """
     if not reading.stack or reading.strings.strict:
         return False
-    if _wants_text(node) and is_pattern_start(reading.text, reading.position):
+    if _wants_text(node) and (
+        is_pattern_start(reading.text, reading.position) or _REMARK.match(reading.text, reading.position)
+    ):
         return True
     if not HOLDS_ESCAPES.match(reading.text, reading.position) and not is_bracketed_word(
         reading.text, reading.position
@@ -171,8 +179,16 @@ def _read_unopened(reading: ScanState, start: int, node: Node | None) -> Unquote
         if unopened is None:
             raise
         return unopened
+    if bare.code == "unquoted_string" and (cut := _find_next_name(reading.text, start, bare.end, place)):
+        shorter = read_unquoted(reading.text[start:cut] + ",", 0, wants_text=_wants_text(node), close=close)
+        return replace(shorter, end=start + shorter.end)
     is_text = bare.code in _WORDS or reading.text[bare.end : bare.end + 1] == '"'
     return (reading.strings.read_unopened(start, place) if is_text else None) or bare
+
+
+def _find_next_name(text: str, start: int, end: int, place: StringPlace) -> int | None:
+    """Return where the words `text[start:end]` end, because a member with a declared name begins in them."""
+    return next((at.start() for at in _NEXT_NAME.finditer(text, start, end) if place.awaits(at[1])), None)
 
 
 def _put_absent(reading: ScanState, start: int) -> None:

@@ -26,8 +26,9 @@ from lenient.scan.valid_json import find_valid_end
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
-from lenient.unwrap.multiple_values import choose_value, is_foreign_object
+from lenient.unwrap.multiple_values import choose_value, find_anew, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
+from lenient.unwrap.text_after import find_rest, is_whole, may_read_rest, reads_rest
 from lenient.unwrap.wrappers import (
     ESCAPED_LINES,
     ESCAPED_START,
@@ -43,6 +44,7 @@ Fits = Callable[[Any, str | None], bool]
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
+_BEFORE_VALUE = (":", "[", ",")
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
@@ -105,6 +107,13 @@ def _may_hold_json(text: str) -> bool:
     )
 
 
+def _end_by(found: Diagnostic, end: int) -> Diagnostic:
+    """Return a diagnostic whose span ends by the offset `end`."""
+    if found.start is None or found.end is None or found.end <= end:
+        return found
+    return found._replace(start=min(found.start, end), end=end)
+
+
 class _LayerReader:
     """Reads the value of each layer of a text; adds diagnostics to `findings` and steps to `trace`."""
 
@@ -138,6 +147,8 @@ class _LayerReader:
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
+        if broken and (anew := self.read_anew(piece)) is not None:
+            return anew
         if broken and (bare := self.read_bare_object(piece)) is not None:
             return bare
         before = len(self.findings.items)
@@ -156,6 +167,17 @@ class _LayerReader:
             after = start.piece.text[start.position :]
             self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
         return self.read_chosen(start)
+
+    def read_anew(self, piece: SourceText) -> LocatedValue | None:
+        """Return the value of a text in which an object begins anew after its own beginning, else None."""
+        anew = find_anew(piece.text) if piece.text[:1] == "{" else None
+        if anew is None:
+            return None
+        around = Unwrapper(piece, self.findings, self.path)
+        around.report("repeated_value_skipped", 0, anew)
+        if piece.text[:anew].rstrip()[-1:] in _BEFORE_VALUE:
+            around.report("ambiguous", 0, anew)
+        return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
         """Return the repaired object when a short text is a broken object and nothing else, else None."""
@@ -278,7 +300,7 @@ class _LayerReader:
         A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
         of its values is JSON.
         """
-        if text[found.end - 1] in "}｝":
+        if text[found.end - 1] in "}｝" and all(mend.code != "missing_closer" for mend in mends):
             return True
         declared = known_fields(self.node)
         if is_bare_key(text, key) or (declared and first_key(text, key) not in declared):
@@ -337,7 +359,7 @@ class _LayerReader:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("mends")
         before = len(self.findings.items)
-        found = self.scan_from(start.piece, start.position, ahead, opened=start.opened)
+        found = self.scan_mended(start, ahead)
         mends = self.findings.items[before:]
         if not found.value and any(mend.code in _CUT for mend in mends):
             raise UnreadableError("truncated", start.piece.to_raw(start.position))
@@ -346,6 +368,38 @@ class _LayerReader:
             self.trace.append((Stage.REPAIR, "text mended", text, found.value))
         settled = self.fits is not None and self.fits(found.value, None)
         return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
+
+    def scan_mended(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
+        """Read the value at `start`; text that follows it in place of its closing brackets is left."""
+        piece, before = start.piece, len(self.findings.items)
+        failure: UnreadableError | None = None
+        found: ScanResult | None = None
+        try:
+            found = self.scan_from(piece, start.position, ahead, opened=start.opened)
+        except UnreadableError as error:
+            failure = error
+        mends = self.findings.items[before:]
+        rest = None
+        if found is None or may_read_rest(mends):
+            rest = find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
+        if rest is not None and (found is None or reads_rest(mends, piece.to_raw(rest))):
+            apart = _LayerReader(self.node, Findings(), self.path, [], None)
+            head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)
+            try:
+                shorter = apart.scan_from(head, start.position, Lookahead(head.text), opened=start.opened)
+            except UnreadableError:
+                shorter = None
+            if shorter is not None and shorter.end >= rest and is_whole(apart.findings.items):
+                del self.findings.items[before:]
+                self.findings.extend(_end_by(one, piece.to_raw(rest)) for one in apart.findings.items)
+                after = piece.text[rest : rest + 100].lstrip()[:1]
+                if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "<"):
+                    around = Unwrapper(piece, self.findings, self.path)
+                    around.report("ambiguous", rest, rest)
+                return replace(shorter, end=rest)
+        if found is None:
+            raise failure or UnreadableError("truncated", start.position)
+        return found
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
         """Return the value of `piece.text[start:end]` with its spans, None when that is not valid JSON."""

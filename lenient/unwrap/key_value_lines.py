@@ -27,11 +27,11 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
 _PAIR = re.compile(
     rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+([:=])[ \t]*+({_VALUE})"
-    r"(?:\s*+,|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
+    r"(?:\s*+[,;]|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
     re.DOTALL,
 )
 _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
-_LATER_NAME = re.compile(r"[ \t]([A-Za-z_][\w.\-]*+)(?:=(?!=)|:[ \t])")
+_LATER_NAME = re.compile(r"[ \t&,;]([A-Za-z_][\w.\-]*+)(?:[ \t]*+=(?!=)|:[ \t])")
 _BRACKETS = ("{", "[")
 _CALL = re.compile(r"\s*+([A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)")
 _PYTHON = {"True": True, "False": False, "None": None}

@@ -12,8 +12,12 @@ from lenient.scan.strings.string_end_scoring import NEXT_KEY, QUOTED_KEY, VALUE_
 
 _SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
 _TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
+_WORDS_BETWEEN = 100  # characters
+_LOOK = 2_000
+_BRACKET = re.compile(r"[{}\[\]]")
+_TOLD_LINE = re.compile(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
 _LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
-_ANNOUNCED = re.compile(r"\w++\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
+_ANNOUNCED = re.compile(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
 _KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
 _GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
 
@@ -29,9 +33,26 @@ def find_member(text: str, at: int) -> int | None:
     return start if key is not None and VALUE_START.match(text, key.end()) else None
 
 
+def find_told_member(text: str, at: int, declared: Collection[str]) -> int | None:
+    """Return the offset of a member after a few words at `at`, None when there is none.
+
+    A brace that was never opened closes it.
+    """
+    key = _TOLD.search(text, at, at + _WORDS_BETWEEN)
+    if key is None or (declared and key[1] not in declared) or _BRACKET.search(text, at, key.start()):
+        return None
+    rest = text[key.start() : key.start() + _LOOK]
+    return key.start() if rest.count("}") > rest.count("{") else None
+
+
 def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
-    """Return True when `text[start:end]` holds a quoted member, of a declared name if any is declared."""
-    return any(not declared or name in declared for name in _TOLD.findall(text, start, end))
+    """Return True when `text[start:end]` holds a member.
+
+    Its key is quoted, or begins a line and is declared. If any name is declared, a quoted key must be, too.
+    """
+    return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
+        name in declared for name in _TOLD_LINE.findall(text, start, end)
+    )
 
 
 def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Chooses one of two successive values by the definition, and gives the reason why the other is dropped."""
+"""Chooses one of two successive values by the definition, and finds where a value begins anew."""
 
 from __future__ import annotations
 
@@ -6,6 +6,25 @@ from typing import Any
 
 from lenient.definitions.json_schema.nodes import Node, normalise_name
 from lenient.scan.located_value import LocatedValue
+from lenient.scan.valid_json import find_valid_end
+
+_SAME = 4  # characters that are compared first
+_MOST, _MAX_BEGINNING = 64, 4_096  # braces looked at, characters before the new beginning
+
+
+def find_anew(text: str) -> int | None:
+    """Return where an object begins anew after its own beginning, as in `{"a": "x{"a": "xy"}`, else None.
+
+    What stands before is the beginning of what follows, and what follows is valid JSON.
+    """
+    start, at = text[:_SAME], 0
+    for _ in range(_MOST):
+        at = text.find("{", at + 1, _MAX_BEGINNING)
+        if at < 0:
+            return None
+        if text.startswith(start[:at], at) and text.startswith(text[:at], at):
+            return at if find_valid_end(text, at) is not None else None
+    return None
 
 
 def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from html import unescape
 
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.diagnostics.unreadable import UnreadableError
@@ -16,7 +17,13 @@ from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import pass_trivia
-from lenient.unwrap.loose_members import are_json_members, find_announced_members, find_member, tells_member
+from lenient.unwrap.loose_members import (
+    are_json_members,
+    find_announced_members,
+    find_member,
+    find_told_member,
+    tells_member,
+)
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
@@ -33,10 +40,13 @@ _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 ESCAPED_START = re.compile(
     r"[{\[](?:[\s,]|\\++[nrt])*+"
-    r"(?:\*{0,2}\\++[\"']|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
+    r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
+_ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
+"""An object whose first quote is an entity."""
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
+_NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
 MAX_LAYERS = 10
@@ -105,6 +115,8 @@ class Unwrapper:
         text, at = self.text, self.position
         if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.read_escaped_value(at)
+        if _ENTITIES.match(text, at):
+            return self.read_entities(at)
         if text[at] == "(" and _ROUND_OBJECT.match(text, at):
             return self.finish_start(at)
         if (inner := FENCE_WITHIN.match(text, at)) is not None:
@@ -218,6 +230,12 @@ class Unwrapper:
                 break
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
+    def read_entities(self, at: int) -> ValueStart:
+        """Return the start of a value whose quotes are entities of XML; all entities in it are decoded."""
+        self.report("xml_entities_decoded", at, len(self.text))
+        piece = SourceText(unescape(self.text[at:]), self.piece, at, len(self.text))
+        return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
+
     def find_quoted_start(self, at: int) -> ValueStart:
         """Return where the value begins when the text at `at` opens with a quote that never closes properly.
 
@@ -225,6 +243,10 @@ class Unwrapper:
         string without an end. Raises UnreadableError when no value follows.
         """
         text, opening = self.text, self.text[at]
+        named = _NAMED_OBJECT.match(text, at)
+        if named is not None and self.declared and named[1] not in self.declared:
+            self.report("narration_removed", at, named.end())
+            return self.finish_start(named.end())
         if opening == '"' and _FIRST_KEY.match(text, at):
             return self.finish_start(at, opened=True)
         blank = _BLANK.match(text, at + 1)
@@ -296,8 +318,13 @@ class Unwrapper:
                 return self.position
             if self.joins and find_member(self.text, self.position) is not None:
                 return self.position
-            if not (self.pass_closing(start) or self.pass_closers()):
-                self.pass_trailing_text(start)
+            if self.pass_closing(start) or self.pass_closers():
+                continue
+            if self.joins and (key := find_told_member(self.text, self.position, self.declared)) is not None:
+                self.report("stray_text_dropped", self.position, key)
+                self.position = key
+                return key
+            self.pass_trailing_text(start)
 
     def pass_closing(self, start: ValueStart) -> bool:
         """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,17 +102,58 @@ def test_a_python_file_without_a_function_is_no_toolbox(tmp_path: Path) -> None:
     assert (told.exit_code, "defines no function" in told.stderr) == (2, True)
 
 
-def test_a_probe_is_one_table_over_all_models() -> None:
-    with serve_model(lambda asked: Emitted("no") if asked.model == "poor" else model(asked)) as served:
+def poor_or_good(asked: Asked) -> Emitted:
+    if asked.model == "poor":
+        return Emitted("no")
+    return Emitted("Done.") if asked.last.role == "tool" else model(asked)
+
+
+def test_a_probe_is_one_table_with_a_column_a_model() -> None:
+    with serve_model(poor_or_good) as served:
         told = run(
             "probe", "--endpoint", served.url, "--model", "good", "--model", "poor", "--json-questions", 2
         )
     assert told.exit_code == 0, told.output
-    head, good, poor, why = told.stdout.splitlines()
-    assert head.split()[:3] == ["model", "native", "calls"]
-    assert good.split()[:3] == ["good", "yes", "yes"]
-    assert poor.split()[:3] == ["poor", "no", "unknown"]
-    assert why == "poor: the answer held no tool call"
+    rows = {line[:17].strip(): line[17:].split() for line in told.stdout.split("\n\n")[0].splitlines()}
+    assert rows[""] == ["good", "poor"]
+    assert rows["native calls"] == ["yes", "no"]
+    assert rows["parallel calls"] == ["yes", "unknown"]
+    assert rows["results taken"] == ["yes", "unknown"]
+    assert rows["JSON answers"] == ["0", "of", "2", "0", "of", "2"]
+    assert rows["tokens"] == ["reported", "reported"]
+    assert rows["text of calls"] == ["unknown", "unknown"]
+    assert rows["cost"] == ["unpriced", "unpriced"]
+    assert "seed" not in rows, "nobody asked"
+    assert told.stdout.splitlines()[-1] == "poor: native calls: the answer held no tool call"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_many_models_stand_side_by_side_as_far_as_the_terminal_is_wide(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    names = [f"organisation/a-model-with-a-long-name-{number}-instruct" for number in range(5)]
+    with serve_model(poor_or_good) as served:
+        options = [word for name in names for word in ("--model", name)]
+        told = run("probe", "--endpoint", served.url, *options, "--full", "--json-questions", 1)
+    lines = told.stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    for name in names:
+        assert sum(name[-27:] in line for line in lines) == 1
+    assert sum(line.startswith("native calls") for line in lines) == (3 if width == 80 else 2)
+    assert {line.split()[-1] for line in lines if line.startswith("seed")} == {"seen"}
+
+
+def test_a_probe_of_a_model_with_a_price_says_what_it_cost() -> None:
+    with serve_model(poor_or_good) as served:
+        told = run("probe", "--endpoint", served.url, "--model", "gpt-4o", "--json", "--json-questions", 0)
+    data = json.loads(told.stdout)["gpt-4o"]
+    asked = data["tried"]
+    assert data["tokens"] == {"read": 50 * asked, "written": 20 * asked, "cached": 10 * asked}
+    # 2.50 $ a million tokens read, 1.25 $ from a cache, 10 $ written (callgauge/prices/prices.csv).
+    assert data["cost"] == pytest.approx(asked * (40 * 2.5 + 10 * 1.25 + 20 * 10) / 1e6)
+    assert data["features"] == {"usage": "reported"}
+    assert data["capabilities"]["takes_tool_results"] == {"value": True, "known_by": "probed"}
 
 
 def test_a_server_that_is_not_there_is_unknown_and_exits_with_1() -> None:
@@ -131,4 +173,57 @@ def test_a_model_without_tool_use_that_writes_broken_json_ends_with_the_hint(tmp
             "--strategy", "json_fallback", stdin="Go.\n",
         )  # fmt: skip
     assert "(no tool was run)" in told.output
+    assert "deprecated, for models without tool use only" in told.stderr
     assert "Traceback" not in told.output
+
+
+# --- MCP servers
+
+RAW_SERVER = Path(__file__).parents[1] / "gateway" / "served" / "raw_mcp_server.py"
+
+
+def calls_echo(asked: Asked) -> Emitted:
+    if asked.last.role == "tool":
+        return Emitted(f"It {asked.last.text}.")
+    return Emitted("", [("echo", '{"text": "hi"}')])
+
+
+def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
+    tools = tmp_path / "tools.py"
+    tools.write_text(TOOLS)
+    with serve_model(calls_echo) as served:
+        told = run(
+            "chat", "--endpoint", served.url, "--model", "m", "--strategy", "tool_use", "--tools", tools,
+            "--mcp", f"{sys.executable} {RAW_SERVER} plain", stdin="Go.\n",
+        )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert "2 tools of MCP servers: echo, echo_1" in told.stderr
+    assert "It said hi." in told.output
+    offered = [tool["function"]["name"] for tool in served.requests[0].body["tools"]]
+    assert offered == ["search_orders", "echo", "echo_1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--mcp", ""), "--mcp is empty: it is a command in quotes, or an address"),
+        (("--mcp", "python 'x"), "No closing quotation"),
+        (("--mcp", "python x", "--mcp-key", "HOME"), "--mcp-key is for one address, and --mcp names 0"),
+        (("--mcp", "http://x", "--mcp-key", "NO_SUCH_KEY"), "--mcp-key names NO_SUCH_KEY"),
+        (("--mcp", "python x", "--mcp-env", "NO_SUCH"), "the environment has no variable NO_SUCH"),
+        (("--mcp", "no-such-command-7f3a"), "there is no command no-such-command-7f3a"),
+    ],
+)  # fmt: skip
+def test_an_mcp_server_that_cannot_be_used_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
+    told = run("chat", "--endpoint", "http://x", "--model", "m", *words, stdin="Hello\n")
+    assert told.exit_code == 2, told.output
+    assert sentence in told.stderr
+    assert "Traceback" not in told.output
+
+
+def test_without_the_package_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    told = run("chat", "--endpoint", "http://x", "--model", "m", "--mcp", "python x", stdin="Hello\n")
+    assert (told.exit_code, "pip install 'callgauge[mcp]'" in told.stderr) == (2, True)

@@ -99,6 +99,15 @@ def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> N
     assert len(sheet_of(app, "Calls that read otherwise")) == 6
 
 
+def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
+    app = run(opened(PAGE, replay_policy="strict"))
+    app.selectbox(key="replay_testset_shape").select("trial").run()
+    app.button(key="replay_testset_prepare").click().run()
+    assert not app.exception
+    assert "No task." in said(app)
+    assert "the log keeps no text of the user" in said(app)
+
+
 def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replayed: Path) -> None:
     app = run(opened(PAGE, refuse="string_literal_converted_to_integer"))
     assert verdict(app) == (
@@ -133,7 +142,7 @@ def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
 
 def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
-    app = fresh_browser(run=mark, replay_policy="strict")
+    app = fresh_browser(reading=mark, replay_policy="strict")
     assert not app.header
     assert "reading" not in app.query_params
 
@@ -143,7 +152,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
 ) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
     monkeypatch.setattr("callgauge.dashboard.replay.jobs.AT_ONCE", 10)
-    app = fresh_browser(run=mark)
+    app = fresh_browser(reading=mark)
     assert not app.header
     assert "press Run" in said(app)
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import duckdb
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard import testsets
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.testsets import CaseFile, make_case_file
 from callgauge.dashboard.testsets.cases import MOST_EARLIER
 from callgauge.dashboard.testsets.shapes import SHAPES
+from callgauge.trials.planning.plan import Plan
+from callgauge.trials.planning.task import Task
+from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.dashboard.conftest import opened, said
@@ -314,3 +320,59 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
     assert "1 line, each read again and found whole." in said(app)
     app.selectbox(key="calls_testset_shape").select("openai").run()
     assert "each read again" not in said(app)
+
+
+def trial_store(store: Path) -> None:
+    """A store whose failed calls become tasks."""
+    tables = small_tables() | {
+        "tool_calls": the_calls(),
+        "tool_definitions": [definition(), definition("list")],
+    }
+    tables["turns"] = [a_turn(1, user_text="Read a, please.")]
+    publish(store, tables)
+
+
+def prepare_trial(app: AppTest, key: str) -> tuple[Plan, tuple[Task, ...]]:
+    """Prepare the download of a page; return its plan and tasks, as a trial reads them."""
+    app.button(key=f"{key}_testset_prepare").click().run()
+    assert not app.exception
+    made = app.session_state[f"_{key}_testset"]
+    with TemporaryDirectory() as folder, zipfile.ZipFile(BytesIO(made.data)) as archive:
+        archive.extractall(folder)
+        return read_plan_and_tasks(Path(folder) / "plan.toml")
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "query"),
+    [
+        ("calls", "calls", {"outcome": "failed"}),
+        ("errors", "errors", {}),
+        ("errors", "signature", {"signature": "of the failed call"}),
+    ],
+)
+def test_a_page_offers_its_calls_as_a_trial(store: Path, page: str, key: str, query: dict[str, str]) -> None:
+    trial_store(store)
+    if "signature" in query:
+        generation = published_generation(store)
+        assert generation
+        with duckdb.connect(str(generation), read_only=True) as connection:
+            asked = "SELECT signature_id FROM tool_calls WHERE call_id = 'c2'"
+            query = {"signature": str(connection.execute(asked).fetchall()[0][0])}
+    app = opened(f"callgauge/dashboard/pages/{page}/page.py", **query)
+    app.selectbox(key=f"{key}_testset_shape").select("trial").run()
+    plan, [task] = prepare_trial(app, key)
+    assert task.origin == "c2"
+    assert [model.model for model in plan.models.values()] == ["falcon-3"]
+    assert "1 task and a plan." in said(app)
+    app.checkbox(key=f"{key}_testset_cut").check().run()
+    assert "1 task and a plan." not in said(app)
+
+
+def test_a_choice_that_gives_no_task_says_why_and_offers_no_file(store: Path) -> None:
+    tables = small_tables() | {"tool_calls": the_calls()}
+    publish(store, tables)
+    app = opened("callgauge/dashboard/pages/errors/page.py")
+    app.button(key="errors_testset_prepare").click().run()
+    assert "No task." in said(app)
+    assert "Left out: 1: the log keeps no text of the user." in said(app)
+    assert not app.get("download_button") or not app.session_state["_errors_testset"].data

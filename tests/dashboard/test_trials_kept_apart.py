@@ -16,6 +16,7 @@ from callgauge.cli.store_rates import describe_store_rates
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.metrics import answer_metric, metrics
 from callgauge.dashboard.metrics.published_store import Connection, open_generation, published_generation
+from callgauge.dashboard.queries import queries
 from ingest.pipeline.load import load
 from tests.store.made_runs import RUN, offered, write_run
 from tests.store.night import claude_code_session, session
@@ -127,6 +128,15 @@ def test_no_answer_changes_when_a_run_is_loaded(stores: dict[str, Path], metric:
         after = [row for row in after if json.loads(row)[0] not in ("run", "arm")]
     assert after == before
     assert before or metric in SILENT
+
+
+@pytest.mark.parametrize("name", queries())
+def test_no_query_of_the_sql_page_counts_a_trial(stores: dict[str, Path], name: str) -> None:
+    found = []
+    for store in ("nights", "both"):
+        with opened(stores[store]) as connection:
+            found.append(sorted(map(str, connection.execute(queries()[name].sql).fetchall())))
+    assert found[0] == found[1]
 
 
 SILENT = {"session_runs"}

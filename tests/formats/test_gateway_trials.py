@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
@@ -46,6 +47,31 @@ def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool)
         for at, event in enumerate(events)
     ]
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("of_replies", "of_turn", "kept"),
+    [((0.1, 0.2), None, 0.3), ((0.1, 0.2), 0.5, 0.5), ((0.1, None), None, None), ((None, None), None, None)],
+)
+def test_a_turn_costs_what_its_end_says_else_what_all_its_replies_cost(
+    of_replies: tuple[float | None, ...], of_turn: float | None, kept: float | None, tmp_path: Path
+) -> None:
+    events: list[dict[str, object]] = [{"type": "session_start", "meta": {"model": "m"}}]
+    for turn in (1, 2):  # a turn's costs do not reach into the next one
+        events.append({"type": "turn_start", "turn": turn, "content": "Go."})
+        events += [
+            {"type": "assistant", "turn": turn, "step": step, "content": "Hm.", "meta": {"cost": cost}}
+            for step, cost in enumerate(of_replies)
+        ]
+        events.append({"type": "final", "turn": turn, "step": 1, "content": "Done."})
+        events.append({"type": "turn_end", "turn": turn, "meta": {"status": "ok", "cost": of_turn}})
+    lines = [json.dumps({"ts": "2026-11-09T08:15:00Z", "sessionId": "s", **event}) for event in events]
+    (tmp_path / "s.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert load([tmp_path / "s.jsonl"], tmp_path / "store").rejects == 0
+    generation = published_generation(tmp_path / "store")
+    assert generation is not None
+    found = duckdb.connect(str(generation), read_only=True).execute("SELECT cost FROM turns").fetchall()
+    assert found == [(pytest.approx(kept),)] * 2 if kept is not None else found == [(None,)] * 2
 
 
 def test_a_trial_reaches_the_tables_with_its_task_arm_and_verdict(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The agent in docs/gateway.md runs as it stands there."""
+"""The programs in docs/gateway.md run as they stand there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
 
+RAW_SERVER = Path(__file__).parent / "served" / "raw_mcp_server.py"
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
 
 
@@ -21,13 +24,41 @@ def model(asked: Asked) -> Emitted:
     return Emitted(calls=[("search_orders", '{"customer": "Acme", "limit": 2}')])
 
 
-def test_the_example_runs_as_it_stands(tmp_path: Path) -> None:
-    [example] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+def run_example(number: int, folder: Path, url: str, changes: tuple[tuple[str, str], ...] = ()) -> str:
+    """Run an example of the page against a served model; return what it prints."""
+    examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    text = examples[number]
+    for old, new in (("http://127.0.0.1:8080/v1", url), *changes):
+        assert old in text
+        text = text.replace(old, new)
+    program = folder / "agent.py"
+    program.write_text(text, encoding="utf-8")
+    told = subprocess.run(
+        [sys.executable, str(program)], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def test_the_agent_runs_as_it_stands(tmp_path: Path) -> None:
     with serve_model(model) as served:
-        program = tmp_path / "agent.py"
-        program.write_text(example.replace("http://127.0.0.1:8080/v1", served.url), encoding="utf-8")
-        told = subprocess.run(
-            [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
-    assert told.stdout == 'ok Acme: ["Acme: order 0"\n', told.stderr
+        told = run_example(0, tmp_path, served.url)
+    assert told == 'ok Acme: ["Acme: order 0"\n'
     assert len(list((tmp_path / "logs").glob("*.jsonl"))) == 1
+
+
+def test_the_agent_with_a_server_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+
+    def calls_echo(asked: Asked) -> Emitted:
+        if "Report" in asked.user:
+            return model(asked)
+        if asked.last.role == "tool":
+            return Emitted("It knows TZ." if "TZ=Asia/Tokyo" in asked.last.text else "It does not.")
+        return Emitted(calls=[("echo", '{"text": "environment"}')])
+
+    command = '("uvx", "mcp-server-time")', f"({sys.executable!r}, {str(RAW_SERVER)!r}, 'plain')"
+    with serve_model(calls_echo) as served:
+        told = run_example(1, tmp_path, served.url, (command,))
+    assert told == "ok It knows TZ.\n"

@@ -20,6 +20,8 @@ NO_TOOLS = {"error": {"message": "m does not support tools"}}
 
 
 def good_model(asked: Asked) -> Emitted:
+    if asked.last.role == "tool":
+        return Emitted("done")
     if asked.has_tools:
         return Emitted(calls=[SEVEN, EIGHT] if "both calls" in asked.user else [SEVEN])
     if "Report the number" in asked.user:
@@ -122,3 +124,160 @@ def test_what_is_declared_is_not_asked() -> None:
         "supports_tool_use": "declared",
         "allows_midturn_system": "declared",
     }
+
+
+# --- results of calls, ids
+
+
+def test_a_call_goes_back_with_its_result_and_a_text_shows_that_it_was_taken() -> None:
+    found, endpoint = probe(good_model)
+    assert found.capabilities.takes_tool_results is True
+    [asked] = [one for one in endpoint.asked if one.last.role == "tool"]
+    [call] = [call for one in asked.messages for call in one.calls]
+    assert json.loads(call["function"]["arguments"]) == {"number": 7}
+    assert call["id"] == asked.body["messages"][-1]["tool_call_id"]
+
+
+@pytest.mark.parametrize(
+    ("emitted", "takes", "why"),
+    [
+        (Emitted(status=400, body={"error": {"message": "unknown role: tool"}}), False, "unknown role: tool"),
+        (Emitted(status=503, body={}), None, "gave no reply"),
+        (Emitted(status=401, body={}), None, "HTTP 401"),
+        (Emitted(calls=[SEVEN]), None, "the tool was called again"),
+    ],
+)
+def test_a_result_that_is_not_taken_is_told_from_a_server_out_of_reach(
+    emitted: Emitted, takes: bool | None, why: str
+) -> None:
+    found, _ = probe(lambda asked: emitted if asked.last.role == "tool" else good_model(asked))
+    assert found.ok is True
+    assert found.capabilities.takes_tool_results is takes
+    assert found.capabilities.can_use_tools is (takes is not False)
+    assert why in found.notes["takes_tool_results"]
+
+
+def test_what_the_model_sent_goes_back_as_an_object_whatever_it_was() -> None:
+    def brain(asked: Asked) -> Emitted:
+        broken = Emitted(calls=[("report_number", '{"number": ')], ids=[""])
+        return broken if asked.has_tools and asked.last.role == "user" else good_model(asked)
+
+    found, endpoint = probe(brain)
+    assert found.capabilities.takes_tool_results is True
+    [asked] = [one for one in endpoint.asked if one.last.role == "tool"]
+    [call] = [call for one in asked.messages for call in one.calls]
+    assert json.loads(call["function"]["arguments"]) == {"number": 7}
+    assert call["id"]
+
+
+def test_all_ids_that_were_seen_make_the_pattern() -> None:
+    ids = iter([["D681PevKs"], ["a", "b"]])
+
+    def brain(asked: Asked) -> Emitted:
+        clean = good_model(asked)
+        return Emitted(clean.text, clean.calls, ids=next(ids)) if asked.has_tools and clean.calls else clean
+
+    assert probe(brain)[0].capabilities.tool_id_pattern is None
+
+
+def test_a_model_that_takes_no_temperature_is_asked_without() -> None:
+    def brain(asked: Asked) -> Emitted:
+        if "temperature" in asked.body:
+            return Emitted(status=400, body={"error": {"message": "Unsupported value: 'temperature'"}})
+        return good_model(asked)
+
+    found, endpoint = probe(brain)
+    assert found.ok is True
+    assert ["temperature" in asked.body for asked in endpoint.asked] == [True, *[False] * found.requests][
+        : len(endpoint.asked)
+    ]
+
+
+# --- what the server does beyond calls
+
+MOOD = '{"mood": "glad", "weight": 7}'
+DIGITS = {7: "4711" * 10, 8: "0815" * 10}
+
+
+def full_model(asked: Asked) -> Emitted:
+    body = json.dumps(asked.body)
+    if "mood" in body:
+        return Emitted(MOOD)
+    if "digits" in asked.user:
+        seed = asked.body.get("seed") or asked.body.get("generationConfig", {}).get("seed")
+        return Emitted(DIGITS[seed])
+    return good_model(asked)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_full_probe_asks_for_what_the_wire_has_and_pretends_nothing(wire: str) -> None:
+    found, endpoint = probe(full_model, wire, is_full=True)
+    has_seed = wire in ("openai-chat", "gemini")
+    assert found.features.to_log() == {
+        "strict_definitions": "not offered" if wire == "gemini" else "accepted",
+        "json_schema": "obeyed",
+        "seed": "equal" if has_seed else "not offered",
+        "usage": "reported",
+    }
+    assert found.to_log()["features"] == found.features.to_log()
+    bodies = [json.dumps(asked.body) for asked in endpoint.asked]
+    assert sum('"strict": true' in body and "report_number" in body for body in bodies) == (wire != "gemini")
+    assert sum('"seed": ' in body for body in bodies) == (3 if has_seed else 0)
+    assert found.requests == len(endpoint.asked)
+    assert found.tokens.read == 50 * found.requests
+
+
+def test_a_short_probe_asks_for_none_of_it() -> None:
+    found, endpoint = probe(full_model)
+    assert found.features.to_log() == {"usage": "reported"}
+    assert not any("mood" in json.dumps(asked.body) for asked in endpoint.asked)
+
+
+NO = Emitted(status=400, body={"error": {"message": "Unrecognized request argument supplied"}})
+NOBODY = Emitted(status=404, body={"error": {"message": "No endpoints found that can handle it."}})
+AWAY = Emitted(status=503, body={})
+
+
+@pytest.mark.parametrize(
+    ("emitted", "word"),
+    [(Emitted("Fine, thanks."), "not obeyed"), (Emitted('{"mood": "bad", "weight": 1}'), "not obeyed"),
+     (NO, "refused"), (NOBODY, "refused"), (AWAY, "unknown"), (Emitted(status=401, body={}), "unknown")],
+)  # fmt: skip
+def test_an_answer_by_a_schema_is_checked_and_not_only_accepted(emitted: Emitted, word: str) -> None:
+    found, _ = probe(
+        lambda asked: emitted if "mood" in json.dumps(asked.body) else full_model(asked), is_full=True
+    )
+    assert found.features.json_schema == word
+
+
+@pytest.mark.parametrize(
+    ("answers", "word"),
+    [(["1", "1", "2"], "equal"), (["1", "2", "3"], "different"), (["1", "1", "1"], "no effect seen")],
+)
+def test_a_seed_is_said_to_work_only_where_another_seed_gives_another_answer(
+    answers: list[str], word: str
+) -> None:
+    texts = iter(answers)
+    found, _ = probe(
+        lambda asked: Emitted(next(texts)) if "digits" in asked.user else full_model(asked), is_full=True
+    )
+    assert found.features.seed == word
+
+
+@pytest.mark.parametrize(("emitted", "word"), [(NO, "refused"), (AWAY, "unknown")])
+def test_what_a_server_refuses_is_told_from_what_it_did_not_answer(emitted: Emitted, word: str) -> None:
+    def brain(asked: Asked) -> Emitted:
+        return (
+            emitted
+            if "seed" in asked.body or '"strict": true' in json.dumps(asked.body)
+            else full_model(asked)
+        )
+
+    features = probe(brain, is_full=True)[0].features
+    assert (features.strict_definitions, features.seed) == (word, word)
+
+
+def test_a_server_that_is_not_reached_is_not_asked_for_more() -> None:
+    found, endpoint = probe(lambda _: AWAY, is_full=True)
+    assert (found.features.to_log(), found.requests) == ({}, 1)
+    assert len(endpoint.asked) == 3  # attempts

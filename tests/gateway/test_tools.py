@@ -11,6 +11,7 @@ import time
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+import pydantic
 import pytest
 
 from callgauge.gateway import (
@@ -179,6 +180,48 @@ def test_values_come_in_the_types_of_the_hints() -> None:
     assert (seen["days"], seen["mode"]) == ((1, 2), "b")
 
 
+class Order(pydantic.BaseModel):
+    item: str
+    amount: int = 1
+
+    @pydantic.field_validator("amount")
+    @classmethod
+    def check_amount(cls, amount: int) -> int:
+        if amount > 9:
+            raise ValueError("at most nine")
+        return amount
+
+
+def test_models_arrive_as_models_however_deep_they_stand() -> None:
+    seen: dict[str, Any] = {}
+
+    @tool
+    def buy(first: Order, more: list[Order], by_name: dict[str, Order], last: Order | None = None) -> None:
+        seen.update(first=first, more=more, by_name=by_name, last=last)
+
+    sent = '{"first": {"item": "a"}, "more": [{"item": "b", "amount": 2}], "by_name": {"x": {"item": "c"}}}'
+    result = execute(sent, buy)
+    assert result.status == "success", result.text
+    assert seen == {
+        "first": Order(item="a"),
+        "more": [Order(item="b", amount=2)],
+        "by_name": {"x": Order(item="c")},
+        "last": None,
+    }
+
+
+def test_what_a_model_says_against_its_fields_is_told() -> None:
+    ran: list[object] = []
+
+    @tool
+    def buy(orders: list[Order]) -> None:
+        ran.append(orders)
+
+    result = execute('{"orders": [{"item": "a", "amount": 10}]}', buy)
+    assert (result.status, ran) == ("execution_failed", [])
+    assert "at most nine" in result.text
+
+
 def test_a_name_and_a_description_can_be_given() -> None:
     @tool(name="memory.search", description="Finds.", policy="safe", timeout=2)
     def search(query: str) -> str:
@@ -212,6 +255,40 @@ def test_a_tool_that_ends_the_program_only_fails() -> None:
         sys.exit("bye")
 
     assert execute("{}", leaves).text == "SystemExit: bye"
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, StopIteration, StopAsyncIteration, asyncio.CancelledError])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_what_ends_generators_and_tasks_only_fails_the_tool(error: type[BaseException], kind: str) -> None:
+    @tool
+    def raises() -> None:
+        raise error
+
+    @tool
+    async def raises_later() -> None:
+        await asyncio.sleep(0)
+        raise error
+
+    result = execute("{}", raises if kind == "sync" else raises_later)
+    assert (result.status, result.ran) == ("execution_failed", True)
+
+
+def test_an_execution_that_is_closed_from_outside_ends() -> None:
+    @tool
+    async def waits() -> None:
+        await asyncio.Event().wait()
+
+    box = Toolbox([waits])
+    request = parse_arguments("{}", box.catalog, tool_name="waits", tool_call_id="call_1")
+
+    async def close_it() -> None:
+        running = Executor(box).execute(ToolContext(request))
+        task = asyncio.ensure_future(asyncio.sleep(0))
+        running.send(None)
+        await task
+        running.close()  # raises RuntimeError where the coroutine goes on after it
+
+    run(close_it())
 
 
 @pytest.mark.parametrize(
@@ -274,7 +351,7 @@ def test_recorded_answers_are_chosen_by_the_typed_arguments() -> None:
         {"simulated": "recorded"},
     )
     assert execute('{"item": "y"}', stock).code == "sold_out"
-    assert execute('{"item": "z"}', stock).text == "RuntimeError: TimeoutError: 30 s"
+    assert execute('{"item": "z"}', stock).text == "TimeoutError: 30 s"
     missed = execute('{"item": "w"}', stock)
     assert (missed.status, missed.metadata) == ("execution_failed", {"simulated": "miss"})
 

@@ -17,10 +17,12 @@ from callgauge.gateway import (
     Call,
     CallSource,
     Capabilities,
+    ChatMessage,
     Gateway,
     Limits,
     Prompt,
     Reply,
+    Tokens,
     Tool,
     Toolbox,
     ToolContext,
@@ -337,7 +339,7 @@ def test_what_is_declared_is_never_asked() -> None:
 def test_what_nobody_declared_is_probed_once_before_the_first_turn() -> None:
     turns, endpoint = converse(probed_brain, "a", "b", capabilities=None)
     assert [turn.status for turn in turns] == ["ok", "ok"]
-    assert ["Report" in asked.user for asked in endpoint.asked] == [True, True, False, False, False]
+    assert ["Report" in asked.user for asked in endpoint.asked] == [True, True, True, False, False, False]
 
 
 def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:
@@ -378,6 +380,35 @@ def test_a_conversation_goes_on_over_turns() -> None:
     ]
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_turn_goes_on_after_a_tools_result(wire: str, tmp_path: Path) -> None:
+    past = [
+        ChatMessage("user", "What did Acme order?"),
+        ChatMessage("assistant", calls=(Call("call_a", *GOOD),)),
+        ChatMessage("tool", "Acme has 3 orders.", call_id="call_a", name="search_orders"),
+    ]
+
+    endpoint = BrainEndpoint(script(DONE), wire)
+
+    async def go_on() -> Turn:
+        async with Gateway(
+            endpoint, TOOLS, "m", capabilities=NATIVE, log=tmp_path, session_id="s"
+        ) as gateway:
+            gateway.history += past
+            return await gateway.run(None)
+
+    turn = run(go_on())
+    assert (turn.status, turn.answer) == ("ok", "All done.")
+    [asked] = endpoint.asked
+    assert [one.role for one in asked.messages if one.role != "system"] == ["user", "assistant", "tool"]
+    assert "Acme has 3 orders." in asked.last.text
+    events = read_log(tmp_path)
+    assert [event["type"] for event in events] == [
+        "session_start", "turn_start", "assistant", "final", "turn_end", "session_end",
+    ]  # fmt: skip
+    assert events[1]["content"] == "What did Acme order?"
+
+
 # --- the log
 
 
@@ -403,6 +434,52 @@ def test_every_event_of_a_turn_is_logged_in_order(tmp_path: Path) -> None:
     assert events[3]["meta"]["toolBlocks"][1]["parse_error"]["mode"] == "tool_use"
     assert events[-2]["meta"]["status"] == "ok"
     assert not any("sk-canary" in line for line in next(tmp_path.glob("*")).read_text().splitlines())
+
+
+def test_the_log_has_what_each_reply_and_the_turn_cost_and_who_read_the_calls(tmp_path: Path) -> None:
+    def price(tokens: Tokens) -> float:
+        return (tokens.read or 0) / 1000
+
+    converse(script(Emitted(calls=[GOOD]), DONE), log=tmp_path, price=price)
+    events = read_log(tmp_path)
+    replies = [event["meta"] for event in events if event["type"] == "assistant"]
+    assert [(meta["cost"], meta["reader"]) for meta in replies] == [(0.05, "server")] * 2
+    assert events[-2]["meta"]["cost"] == 0.1
+
+
+def test_a_turn_with_a_reply_that_has_no_price_has_none(tmp_path: Path) -> None:
+    prices = iter([0.05, None])
+    converse(script(Emitted(calls=[GOOD]), DONE), log=tmp_path, price=lambda _: next(prices))
+    events = read_log(tmp_path)
+    assert ["cost" in event["meta"] for event in events if event["type"] == "assistant"] == [True, False]
+    assert "cost" not in events[-2]["meta"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_log_says_a_seed_only_where_it_was_sent(wire: str, tmp_path: Path) -> None:
+    _, endpoint = converse(
+        script(DONE), wire=wire, tools=(), log=tmp_path, sampling={"temperature": 0.5, "seed": 7}
+    )
+    sent = '"seed": 7' in json.dumps(endpoint.asked[0].body)
+    assert sent is (wire in ("openai-chat", "gemini"))
+    assert read_log(tmp_path)[0]["meta"]["sampling"] == {"temperature": 0.5} | ({"seed": 7} if sent else {})
+
+
+def test_who_looks_on_and_fails_does_not_end_the_turn() -> None:
+    def fall_over(_step: object) -> None:
+        raise ZeroDivisionError
+
+    [turn], _ = converse(script(Emitted(calls=[GOOD]), DONE), watch=fall_over)
+    assert (turn.status, len(turn.steps)) == ("ok", 2)
+
+
+def test_a_server_that_takes_tools_but_not_their_results_is_asked_by_the_fallback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    known = Capabilities(supports_tool_use=True, takes_tool_results=False)
+    _, endpoint = converse(script(DONE), capabilities=known)
+    assert not endpoint.asked[0].has_tools
+    assert "deprecated, for models without tool use only" in caplog.text
 
 
 def test_a_reply_whose_calls_cannot_be_read_does_not_stop_for_tools(tmp_path: Path) -> None:

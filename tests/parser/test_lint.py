@@ -22,6 +22,7 @@ from lenient import (
 from lenient.diagnostics.codes import Severity
 from lenient.lint.definition_codes import DefinitionCode
 from lenient.lint.descriptions import find_listed_values
+from lenient.lint.edits import apply_edits
 from tests.parser.strategies import definitions
 
 ROWS = DEFINITION_CODES.values()
@@ -238,3 +239,55 @@ def test_no_definition_makes_it_raise(tool: ToolDefinition) -> None:
         assert found.message
         assert found.suggested
     assert tool.to_markdown()
+
+
+# --- the edits that need nobody
+
+
+def edited(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    tool = ToolDefinition.from_json_schema(name="example", description="Does it.", schema=schema)
+    made, settled = apply_edits(tool)
+    assert tool.to_json_schema() == schema
+    return made.to_json_schema(), [found.code for found in settled]
+
+
+def test_suggested_edits_are_made_where_they_settle_their_finding() -> None:
+    told = {"type": "string", "description": "The mode, one of: fast, exact, fuzzy."}
+    count = {"type": "string", "description": "Number of results."}
+    inner = {"type": "object", "properties": {"mode": told}, "description": "How."}
+    schema = {"type": "object", "properties": {"mode": told, "how": inner, "limit": count}}
+    made, codes = edited(schema)
+    assert made["properties"]["mode"]["enum"] == ["fast", "exact", "fuzzy"]
+    assert made["properties"]["how"]["properties"]["mode"]["enum"] == ["fast", "exact", "fuzzy"]
+    assert made["properties"]["limit"]["type"] == "integer"
+    assert sorted(codes) == ["enum_in_prose", "enum_in_prose", "number_as_text"]
+
+
+def test_a_default_that_does_not_fit_is_taken_out_or_converted() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer", "default": "ten", "description": "A."},
+            "b": {"type": "integer", "default": "10", "description": "B."},
+        },
+    }
+    made, codes = edited(schema)
+    assert "default" not in made["properties"]["a"]
+    assert made["properties"]["b"]["default"] == 10
+    assert codes == ["default_unfit"] * 2
+
+
+def test_notes_names_and_advice_in_words_change_nothing() -> None:
+    schema = {"type": "object", "properties": {"a": {"description": "A."}, "tags": {"type": "array"}}}
+    assert edited(schema) == (schema, [])
+    named = ToolDefinition.from_json_schema(name="files.search", description="Does it.", schema=schema)
+    assert apply_edits(named) == (named, ())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tool=definitions)
+def test_edits_settle_what_they_say_and_bring_the_tool_no_other_name(tool: ToolDefinition) -> None:
+    made, settled = apply_edits(tool)
+    left = {(found.code, found.path) for found in definition_findings(made)}
+    assert made.name == tool.name
+    assert not left & {(found.code, found.path) for found in settled}

@@ -15,9 +15,11 @@ from callgauge.cli.render.lock_waiting import make_patience
 from callgauge.cli.render.model_lines import model_lines
 from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.printable import escape_for_terminal, print_message, to_json
+from callgauge.cli.render.probe_table import ProbeRow, probe_data, probe_lines
 from callgauge.cli.render.reject_lines import rejects_lines
 from callgauge.cli.render.survey_lines import survey_lines
-from callgauge.cli.render.turn_lines import probe_data, probe_lines, step_lines, turn_lines
+from callgauge.cli.render.trial_progress import show_run
+from callgauge.cli.render.turn_lines import step_lines, turn_lines
 from ingest.sessions.stored_text import spell_non_finite
 from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
 from lenient.diagnostics.codes import CODES, Code, Severity, Stage
@@ -30,6 +32,7 @@ if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
 
 __all__ = [
     "INTERRUPTED",
+    "ProbeRow",
     "catch_interrupts",
     "escape_for_terminal",
     "forget_text",
@@ -44,6 +47,7 @@ __all__ = [
     "probe_lines",
     "rejects_lines",
     "show_progress",
+    "show_run",
     "step_lines",
     "survey_lines",
     "to_json",

@@ -1,4 +1,4 @@
-"""Handles Ctrl-C: the first asks a load to stop, the second ends it at once.
+"""Handles Ctrl-C: the first asks a command to stop, the second ends it at once.
 
 SIGTERM is handled like Ctrl-C.
 """
@@ -22,8 +22,9 @@ class Interrupts:
     After the first signal, `is_stop_wanted()` returns True.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, heard: bytes) -> None:
         self._asked = False
+        self._heard = heard
 
     def is_stop_wanted(self) -> bool:
         return self._asked
@@ -33,16 +34,16 @@ class Interrupts:
             raise KeyboardInterrupt
         self._asked = True
         # Not print(): the signal may have come in the middle of one.
-        os.write(2, _HEARD)
+        os.write(2, self._heard)
 
 
 @contextmanager
-def catch_interrupts() -> Iterator[Interrupts]:
-    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block.
+def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
+    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block; the first one says `heard`.
 
     The previous handlers are restored at the end.
     """
-    interrupts = Interrupts()
+    interrupts = Interrupts(heard)
     before = {number: signal.signal(number, interrupts) for number in _SIGNALS}
     try:
         yield interrupts

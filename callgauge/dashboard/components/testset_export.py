@@ -1,54 +1,121 @@
-"""A control that exports calls as a test set: choice of the format, calls left out, download."""
+"""A control that exports calls as a test set or as a trial: the format, calls left out, the download."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.testsets import MOST, MOST_BYTES, REASONS, CaseFile, make_case_file
+from callgauge.dashboard.testsets import MOST, MOST_BYTES, REASONS, make_case_file
 from callgauge.dashboard.testsets.shapes import SHAPES
+from callgauge.dashboard.testsets.trial_package import gather_tasks, make_package, name_package
+
+TRIAL = "trial"
+_TRIAL_TITLE = "Trial: tasks and a plan"
+_TRIAL_ABOUT = (
+    "A zip: the turn up to each call as a task, its definitions and prompt, the results as recorded answers, "
+    "and a plan of the same model for `callgauge trial`."
+)
 
 
-def draw_testset_export(key: str, calls: Callable[[], Sequence[str]], found: int) -> None:
-    """Draw the export of `found` calls as a test set.
+class _Prepared(NamedTuple):
+    """A file to download, and sentences on what is in it and what is not."""
 
-    `calls` returns the ids of the calls, and is called when a person asks for the file.
+    choice: tuple[str, bool]
+    told: Sequence[str]
+    name: str
+    data: bytes
+    kind: str
+
+
+def draw_testset_export(
+    key: str, calls: Callable[[], Sequence[str]], found: int, *, is_for_trials: bool = False
+) -> None:
+    """Draw the export of `found` calls as a test set or a trial.
+
+    `calls` returns the ids of the calls, and is called when a person asks for the file. With
+    `is_for_trials` the control offers a trial first, and is called so.
     """
-    with st.popover("Export as test set", type="tertiary", width="content"):
+    shapes = [*SHAPES, TRIAL]
+    label = "Export as trial" if is_for_trials else "Export as test set"
+    with st.popover(label, type="tertiary", width="content"):
         shape = st.selectbox(
-            "Shape", list(SHAPES), format_func=lambda name: SHAPES[name].title, key=f"{key}_testset_shape"
+            "Shape",
+            shapes,
+            index=shapes.index(TRIAL) if is_for_trials else 0,
+            format_func=lambda name: _TRIAL_TITLE if name == TRIAL else SHAPES[name].title,
+            key=f"{key}_testset_shape",
         )
+        is_trial = shape == TRIAL
+        about = _TRIAL_ABOUT if is_trial else wording.in_markdown(SHAPES[shape].about, 200)
         cap = f" The first {MOST:,} of {found:,} calls are looked at." if found > MOST else ""
-        st.caption(f"{wording.in_markdown(SHAPES[shape].about, 200)}{cap}")
-        st.caption(
-            "Each line holds what came before the call in its turn. Messages and results are as the store "
-            "keeps them: long ones are cut at 2,000 characters, redacted ones stay redacted."
-        )
+        st.caption(f"{about}{cap}")
+        takes_cut = True
+        if is_trial:
+            takes_cut = st.checkbox(
+                "Take cut texts too",
+                key=f"{key}_testset_cut",
+                help="The store keeps the first 2,000 characters of a message or a result. Without this, "
+                "calls with a longer one before them are left out.",
+            )
+        else:
+            st.caption(
+                "Each line holds what came before the call in its turn. Messages and results are as the "
+                "store keeps them: long ones are cut at 2,000 characters, redacted ones stay redacted."
+            )
         if st.button("Prepare the file", key=f"{key}_testset_prepare"):
             with st.spinner("Reading and checking …"):
-                st.session_state[f"_{key}_testset"] = (
-                    shape,
-                    make_case_file(shape, calls()[:MOST], store_queries.row_reader()),
-                )
-        prepared: tuple[str, CaseFile] | None = st.session_state.get(f"_{key}_testset")
-        if prepared and prepared[0] == shape:
-            _draw_prepared(key, shape, prepared[1])
+                prepare = _prepare_trial if is_trial else _prepare_testset
+                st.session_state[f"_{key}_testset"] = prepare((shape, takes_cut), calls()[:MOST])
+        prepared: _Prepared | None = st.session_state.get(f"_{key}_testset")
+        if prepared and prepared.choice == (shape, takes_cut):
+            _draw_prepared(key, prepared)
 
 
-def _draw_prepared(key: str, shape: str, made: CaseFile) -> None:
-    st.text(f"{wording.plural(made.lines, 'line')}, each read again and found whole.")
-    for reason, calls in made.left_out.most_common():
-        st.text(f"Left out: {calls:,}: {REASONS[reason]}.")
+def _prepare_testset(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepared:
+    made = make_case_file(choice[0], call_ids, store_queries.row_reader())
+    told = [
+        f"{wording.plural(made.lines, 'line')}, each read again and found whole.",
+        *_describe_left_out(made.left_out),
+    ]
     if made.full:
-        st.text(f"The file ends at {wording.size(MOST_BYTES)}; more calls would have fitted the selection.")
-    if made.lines:
+        told.append(
+            f"The file ends at {wording.size(MOST_BYTES)}; more calls would have fitted the selection."
+        )
+    return _Prepared(
+        choice, told, SHAPES[choice[0]].name, made.data if made.lines else b"", "application/jsonl"
+    )
+
+
+def _prepare_trial(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepared:
+    left_out: Counter[str] = Counter()
+    tasks = gather_tasks(call_ids, store_queries.row_reader(), left_out, takes_cut=choice[1])
+    package = make_package(tasks, left_out)
+    told = [
+        f"{wording.plural(package.tasks, 'task')} and a plan." if package.tasks else "No task.",
+        *_describe_left_out(package.left_out),
+        *package.notes,
+    ]
+    data = package.to_zip() if package.tasks else b""
+    return _Prepared(choice, told, name_package(tasks), data, "application/zip")
+
+
+def _describe_left_out(left_out: Counter[str]) -> list[str]:
+    return [f"Left out: {calls:,}: {REASONS[reason]}." for reason, calls in left_out.most_common() if calls]
+
+
+def _draw_prepared(key: str, made: _Prepared) -> None:
+    for sentence in made.told:
+        st.text(sentence)
+    if made.data:
         st.download_button(
-            SHAPES[shape].name,
+            made.name,
             made.data,
-            SHAPES[shape].name,
-            "application/jsonl",
+            made.name,
+            made.kind,
             icon=":material/download:",
             on_click="ignore",
             key=f"{key}_testset_file",

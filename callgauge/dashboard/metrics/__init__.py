@@ -172,6 +172,16 @@ def read_batches(
             yield rows
 
 
+def read_rows(
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
+) -> list[dict[Any, Any]]:
+    """Return the rows of metric `name` as dicts, where pandas is not wanted. Raises MetricError."""
+    with _explain_errors(metrics()[name]):
+        cursor = _execute(connection, name, given)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
 def _execute(
     connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
 ) -> duckdb.DuckDBPyConnection:

@@ -2,6 +2,8 @@
 -- question: What was each of these calls, what was the model told, and which later attempt was right?
 -- unit: one row a call
 -- column earlier: calls of earlier steps of its turn
+-- column prompt_name: the prompt's name where the log gives it one; prompt_version likewise
+-- column offered_tools: tools that the log lists as offered in the turn
 -- column corrected: the arguments of the first clean attempt after it, in a chain that recovered
 -- note: Messages and results are as the store keeps them: long ones are cut at 2,000 characters.
 WITH chosen AS (
@@ -21,14 +23,20 @@ before AS (
 ),
 asked AS (
   SELECT turn_id, arg_min(user_text, file_id) AS user_text, arg_min(prompt_id, file_id) AS turn_prompt,
-         arg_min(prompt_hash, file_id) AS prompt_hash
+         arg_min(prompt_hash, file_id) AS prompt_hash, arg_min(offered_tools, file_id) AS offered_tools
   FROM turns WHERE turn_id IN (SELECT turn_id FROM chosen) AND NOT coalesce(duplicate, false) GROUP BY turn_id
 ),
 prompted AS (
   SELECT prompt_id AS turn_prompt, text_hash AS prompt_hash, any_value(text) AS prompt FROM prompt_texts GROUP BY ALL
+),
+named AS (
+  SELECT prompt_id AS turn_prompt, any_value(name) AS prompt_name, any_value(version) AS prompt_version
+  FROM prompts GROUP BY prompt_id
 )
-SELECT call_id, session_id, turn_id, step, model, source, tool, args_source, raw_arguments, outcome, fault_layer,
-       parse_error, definition_id, user_text, prompt, coalesce(earlier, 0)::BIGINT AS earlier, corrected
+SELECT call_id, session_id, turn_id, step, provider, model, source, tool, tools_offered, offered_tools,
+       args_source, raw_arguments, outcome, fault_layer, parse_error, definition_id, user_text, prompt, prompt_name,
+       prompt_version, coalesce(earlier, 0)::BIGINT AS earlier, corrected
 FROM chosen LEFT JOIN asked USING (turn_id) LEFT JOIN prompted USING (turn_prompt, prompt_hash)
+LEFT JOIN named USING (turn_prompt)
 LEFT JOIN later USING (call_id) LEFT JOIN before USING (call_id)
 ORDER BY ts DESC NULLS LAST, session_id, turn_id, step, ordinal, call_id

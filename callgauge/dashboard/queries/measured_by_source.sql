@@ -7,6 +7,6 @@ SELECT
   count(*) FILTER (schema_seen = 'full') AS definition_judged,
   count(*) FILTER (args_source = 'raw') AS as_sent
 FROM tool_calls
-WHERE NOT duplicate
+WHERE NOT duplicate AND trial_run IS NULL
 GROUP BY source
 ORDER BY calls DESC

@@ -7,6 +7,6 @@ SELECT
   round(recovered / chains, 3) AS share
 FROM tool_calls c
 JOIN diagnostics d ON d.call_id = c.call_id AND d.file_id = c.file_id AND d.severity = 'error'
-WHERE NOT c.duplicate AND c.attempt = 1 AND c.chain_outcome IS NOT NULL
+WHERE NOT c.duplicate AND c.trial_run IS NULL AND c.attempt = 1 AND c.chain_outcome IS NOT NULL
 GROUP BY d.code
 ORDER BY chains DESC

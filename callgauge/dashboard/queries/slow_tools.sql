@@ -6,6 +6,6 @@ SELECT
   round(quantile_cont(latency_ms, 0.5)) AS median_ms,
   round(quantile_cont(latency_ms, 0.95)) AS slowest_twentieth_ms
 FROM tool_calls
-WHERE NOT duplicate AND latency_ms IS NOT NULL
+WHERE NOT duplicate AND trial_run IS NULL AND latency_ms IS NOT NULL
 GROUP BY tool
 ORDER BY timed_calls DESC

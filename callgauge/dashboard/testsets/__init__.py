@@ -9,19 +9,35 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
 
-from callgauge.dashboard.replay.replay_calls import restore_definition
-from callgauge.dashboard.testsets.cases import MOST_EARLIER, NotExportedError, TestsetCase, make_case
+from callgauge.dashboard.testsets.cases import (
+    MOST_EARLIER,
+    Ask,
+    NotExportedError,
+    TestsetCase,
+    find_definitions,
+    make_case,
+    read_turns,
+)
 from callgauge.dashboard.testsets.shapes import SHAPES, TestsetShape
-from lenient import ToolDefinition
+
+__all__ = [
+    "BATCH",
+    "MOST",
+    "MOST_BYTES",
+    "REASONS",
+    "Ask",
+    "CaseFile",
+    "find_case",
+    "make_case_file",
+]
 
 MOST = 1_000  # calls that are looked at
 MOST_BYTES = 32 * 1024 * 1024  # of a file
-_BATCH = 25  # calls whose turns are in memory together
+BATCH = 25
+"""Calls whose turns are in memory together."""
 
 REASONS = {
     "text": "the store has no text of the call",
@@ -33,12 +49,13 @@ REASONS = {
     "name": "the tool's name is none that OpenAI takes",
     "templates": "text of it would be read as a template",
     "unread": "the line could not be read again",
+    "result": "an earlier call of its turn has no result in the log",
+    "cut": "the store keeps only the beginning of a message or result before it",
+    "untold": "the model's own text stands right before it: what it was told then is not in the log",
+    "step": "another call of the same step makes the same task",
+    "version": "its tool had another definition than in most of the tasks",
 }
 """Why a call is left out, in words."""
-
-Row = Mapping[Any, Any]
-Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
-"""A metric's name and parameters → its rows."""
 
 
 @dataclass(slots=True)
@@ -98,16 +115,10 @@ def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
 
 
 def _make_cases(call_ids: Sequence[str], ask: Ask, left_out: Counter[str]) -> Iterator[TestsetCase]:
-    @lru_cache(maxsize=512)
-    def find_definition(definition_id: str) -> ToolDefinition | None:
-        return restore_definition(ask("replayed_definition", {"definition": definition_id}))
-
-    for first in range(0, len(call_ids), _BATCH):
-        rows = ask("testset_calls", {"calls": list(call_ids[first : first + _BATCH])})
-        short = sorted({row["turn_id"] for row in rows if 0 < row["earlier"] <= MOST_EARLIER})
-        steps: dict[str, list[Row]] = {}
-        for step in ask("testset_steps", {"turns": short}) if short else ():
-            steps.setdefault(step["turn_id"], []).append(step)
+    find_definition = find_definitions(ask)
+    for first in range(0, len(call_ids), BATCH):
+        rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
+        steps = read_turns(ask, "testset_steps", [row for row in rows if row["earlier"]])
         for row in rows:
             try:
                 case = make_case(row, steps.get(row["turn_id"], []), find_definition)

@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from callgauge.dashboard.replay.replay_calls import restore_definition
 from lenient import ToolDefinition
 
 MOST_EARLIER = 200  # calls before the one that is exported
 _NO_RESULT = "(no result in the log)"
 Message = dict[str, Any]
 Row = Mapping[Any, Any]
+Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
+"""A metric's name and parameters → its rows."""
 
 
 class NotExportedError(Exception):
@@ -77,10 +81,29 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
         tool=tool.name,
         sent=row["raw_arguments"],
         parse_error=row["parse_error"],
-        messages=_make_messages(row, earlier),
+        messages=make_messages(row, earlier),
         tools=list(tools.values()),
         right=row["raw_arguments"] if clean else row["corrected"],
     )
+
+
+def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
+    """Return a function that gives the definition with an id, or None; it keeps the last ones."""
+
+    @lru_cache(maxsize=512)
+    def find_definition(definition_id: str) -> ToolDefinition | None:
+        return restore_definition(ask("replayed_definition", {"definition": definition_id}))
+
+    return find_definition
+
+
+def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows of a metric about turns, by turn, for those calls whose turn is not too long."""
+    short = sorted({row["turn_id"] for row in rows if row["earlier"] <= MOST_EARLIER})
+    turns: dict[str, list[Row]] = {}
+    for step in ask(metric, {"turns": short}) if short else ():
+        turns.setdefault(step["turn_id"], []).append(step)
+    return turns
 
 
 def right_arguments(case: TestsetCase) -> dict[str, Any]:
@@ -96,7 +119,11 @@ def right_arguments(case: TestsetCase) -> dict[str, Any]:
     return value
 
 
-def _make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
+def make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
+    """Return what the model was told before a call: prompt, user's text, earlier steps with their results.
+
+    Raises NotExportedError where the text of an earlier call is not known.
+    """
     told: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
     told.append({"role": "user", "content": row["user_text"]})
     number = 0

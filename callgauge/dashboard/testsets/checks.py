@@ -38,7 +38,13 @@ def check_entry(line: Line, case: TestsetCase) -> None:
 def check_answer(line: Line, case: TestsetCase) -> None:
     (call,) = line["ground_truth"]
     (given,) = call.values()
-    _require({name: values[0] for name, values in given.items()} == right_arguments(case))
+    _require({name: _read_accepted(values[0]) for name, values in given.items()} == right_arguments(case))
+
+
+def _read_accepted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _read_accepted(values[0]) for name, values in value.items()}
+    return [_read_accepted(inner) for inner in value] if isinstance(value, list) else value
 
 
 def check_sample(line: Line, case: TestsetCase) -> None:

@@ -84,8 +84,17 @@ def _as_bfcl(value: Any, key: str | None = None) -> Any:
 def _answer_line(case: TestsetCase) -> Line:
     return {
         "id": f"callgauge_{case.call_id}",
-        "ground_truth": [{case.tool: {name: [value] for name, value in right_arguments(case).items()}}],
+        "ground_truth": [
+            {case.tool: {name: [_as_accepted(value)] for name, value in right_arguments(case).items()}}
+        ],
     }
+
+
+def _as_accepted(value: Any) -> Any:
+    """Return a value as BFCL lists it: each field of an object has a list of accepted values."""
+    if isinstance(value, dict):
+        return {name: [_as_accepted(inner)] for name, inner in value.items()}
+    return [_as_accepted(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _sample_line(case: TestsetCase) -> Line:

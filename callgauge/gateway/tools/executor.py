@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from callgauge.gateway.tools.refusals import describe_call, say_refusal, say_unknown_tool
-from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolRejected
+from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolFailed, ToolRejected
 from lenient import ToolCallRequest
 
 TOOLS_LOG = logging.getLogger("callgauge.Tools")
@@ -82,7 +82,7 @@ class Executor:
 
     async def _run(self, tool: Tool, context: ToolContext) -> ToolResult:
         request = context.request.with_defaults()
-        started = time.monotonic()
+        started, task = time.monotonic(), asyncio.current_task()
         seconds = self.timeout if tool.timeout is None else tool.timeout
         limit = asyncio.timeout(seconds)
         try:
@@ -93,18 +93,30 @@ class Executor:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
         except ToolRejected as told:
             status, code, text = "tool_rejected", told.code, str(told)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
+        except ToolFailed as told:
+            status, code, text = "execution_failed", None, str(told)
+        except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_task_cancelled():
                 raise
+            if isinstance(error, GeneratorExit) and _current_task() is not task:
+                raise  # this coroutine is being closed from outside
             TOOLS_LOG.warning("%s failed", describe_call(request), exc_info=error)
             late = f"{tool.name} gave no result within {seconds:g} s."
             status, code, text = "execution_failed", None, late if limit.expired() else _name_error(error)
         return ToolResult(status, _cut(text), time.monotonic() - started, code, dict(context.metadata))
 
 
+def _current_task() -> asyncio.Task[Any] | None:
+    """Return the task that is running, None where no loop is."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
 def _is_task_cancelled() -> bool:
     """Return True when the conversation itself is cancelled, and not only something within a tool."""
-    task = asyncio.current_task()
+    task = _current_task()
     return task is not None and task.cancelling() > 0
 
 

@@ -85,11 +85,11 @@ def _make_tool(
 
 
 def _call(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """Call a function in its thread; asyncio cannot carry a StopIteration out of one and would wait on."""
+    """Call a function in its thread, out of which asyncio cannot carry what ends generators."""
     try:
         return function(**given)
-    except StopIteration as error:
-        raise RuntimeError("StopIteration") from error
+    except (StopIteration, GeneratorExit) as error:
+        raise RuntimeError(type(error).__name__) from error
 
 
 def _bare_hint(hint: Any) -> Any:
@@ -127,12 +127,23 @@ _NOT_BY_NAME = (
 def _convert(value: Any, hint: Any) -> Any:
     """Return a JSON value in the type of a hint: members of enumerations, dates, dataclasses, models.
 
-    A value stays as it is where the hint is of no use for that; the definition has checked it already.
+    A value stays as it is where the hint is of no use for that; the definition has checked it already. What
+    a pydantic model says against its fields is raised.
     """
-    model = _bare_hint(hint)
-    if isinstance(model, type) and hasattr(model, "model_validate") and isinstance(value, Mapping):
-        return model.model_validate(value)
+    refused: list[Exception] = []
+
+    def make_model(wanted: Any, given: Any) -> Any:
+        if not hasattr(wanted, "model_validate"):
+            raise NotImplementedError
+        try:
+            return wanted.model_validate(given)
+        except ValueError as error:
+            refused.append(error)
+            raise
+
     try:
-        return msgspec.convert(value, type=hint, strict=True)
+        return msgspec.convert(value, type=hint, strict=True, dec_hook=make_model)
     except (msgspec.ValidationError, TypeError, ValueError, NotImplementedError):
+        if refused:
+            raise refused[0] from None
         return value

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolRejected
-from lenient import Policy, ToolCatalog
+from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolFailed, ToolRejected
+from lenient import Policy, ToolDefinition
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +28,28 @@ class NoRecordedAnswerError(Exception):
 
 
 def recorded_tools(
-    catalog: ToolCatalog, answers: Iterable[RecordedAnswer], *, policy: Policy | str = Policy.LENIENT
+    catalog: Iterable[ToolDefinition],
+    answers: Iterable[RecordedAnswer],
+    *,
+    policy: Policy | str = Policy.LENIENT,
+    takes_lossy: bool = False,
+    defaults: Mapping[str, str | None] | None = None,
 ) -> list[Tool]:
     """Return a tool for each definition, which gives the first recorded answer that fits its arguments.
 
-    The metadata of a result has `simulated`: `recorded`, or `miss` where no answer fits.
+    `defaults` has results by tool for arguments that no answer fits. The metadata of a result has
+    `simulated`: `recorded`, `default`, or `miss` where there is neither.
     """
     by_tool: dict[str, list[RecordedAnswer]] = {}
     for answer in answers:
         by_tool.setdefault(answer.tool, []).append(answer)
     return [
-        Tool(definition, _Recorded(by_tool.get(definition.name, ())), Policy(policy))
+        Tool(
+            definition,
+            _Recorded(by_tool.get(definition.name, ()), (defaults or {}).get(definition.name)),
+            Policy(policy),
+            takes_lossy,
+        )
         for definition in catalog
     ]
 
@@ -46,12 +57,16 @@ def recorded_tools(
 class _Recorded:
     """The function behind a tool with recorded answers."""
 
-    def __init__(self, answers: Sequence[RecordedAnswer]) -> None:
+    def __init__(self, answers: Sequence[RecordedAnswer], default: str | None = None) -> None:
         self.answers = answers
+        self.default = default
 
     async def __call__(self, context: ToolContext) -> str:
         sent = context.request.arguments or {}
         answer = next((one for one in self.answers if contains(sent, one.when)), None)
+        if answer is None and self.default is not None:
+            context.metadata["simulated"] = "default"
+            return self.default
         context.metadata["simulated"] = "miss" if answer is None else "recorded"
         if answer is None:
             raise NoRecordedAnswerError("No recorded answer fits these arguments.")
@@ -60,7 +75,7 @@ class _Recorded:
         if answer.status == "tool_rejected":
             code, _, message = answer.result.partition(": ")
             raise ToolRejected(code, message) if message else ToolRejected("rejected", answer.result)
-        raise RuntimeError(answer.result)
+        raise ToolFailed(answer.result)
 
 
 def contains(sent: Any, wanted: Any) -> bool:

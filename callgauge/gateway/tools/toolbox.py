@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,10 @@ class ToolRejected(Exception):  # noqa: N818 a tool's word, not a fault of the p
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
+
+
+class ToolFailed(Exception):  # noqa: N818 as above
+    """A tool ran and failed; the model is told these words and no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,15 @@ class Tool:
     @property
     def name(self) -> str:
         return self.definition.name
+
+
+def make_safe_name(name: str) -> str:
+    """Return a tool's name as every model's API takes it: other characters become `_`, at most 64 stay."""
+    return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
+
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")  # OpenAI's and Anthropic's rule
+_LONGEST_NAME = 64
 
 
 class Toolbox:

@@ -104,12 +104,16 @@ def _write(request: ChatRequest) -> WireRequest:
         body["stream"] = True
     if request.tools:
         body["tools"] = [
-            tool.to_anthropic() | ({"eager_input_streaming": True} if request.streams else {})
+            tool.to_anthropic()
+            | ({"eager_input_streaming": True} if request.streams else {})
+            | ({"strict": True} if request.is_strict else {})
             for tool in request.tools
         ]
         body["tool_choice"] = {"type": "auto"} | (
             {"disable_parallel_tool_use": True} if request.is_serial else {}
         )
+    if request.answer_schema is not None:
+        body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.answer_schema)}}
     return WireRequest("/messages", merge_body(body, request.extra_body))
 
 

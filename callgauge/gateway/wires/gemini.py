@@ -92,8 +92,11 @@ def _write(request: ChatRequest) -> WireRequest:
     body: dict[str, Any] = {"contents": _write_contents(messages)}
     if system:
         body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
-    if request.sampling:
-        body["generationConfig"] = {_SAMPLING[name]: value for name, value in request.sampling.items()}
+    config: dict[str, Any] = {_SAMPLING[name]: value for name, value in request.sampling.items()}
+    if request.answer_schema is not None:
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": dict(request.answer_schema)}
+    if config:
+        body["generationConfig"] = config
     if request.tools:
         body["tools"] = [{"functionDeclarations": [tool.to_gemini() for tool in request.tools]}]
     method = "streamGenerateContent?alt=sse" if request.streams else "generateContent"
@@ -216,4 +219,4 @@ def _headers(key: str) -> dict[str, str]:
     return {"x-goog-api-key": key} if key else {}
 
 
-GEMINI = Wire("gemini", _write, _headers, _read_events, _read_body, knows_seed=True)
+GEMINI = Wire("gemini", _write, _headers, _read_events, _read_body, knows_seed=True, knows_strict=False)

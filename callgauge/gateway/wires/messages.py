@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -73,6 +73,21 @@ class Tokens:
     cached: int | None = None
 
 
+def sum_tokens(counted: Iterable[Tokens]) -> Tokens:
+    """Return the sums over several replies; None where an endpoint counts nothing."""
+    all_of_them = tuple(counted)
+    return Tokens(
+        _sum(one.read for one in all_of_them),
+        _sum(one.written for one in all_of_them),
+        _sum(one.cached for one in all_of_them),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One answer of a model. `stop_word` is the wire's own word for why it ended.
@@ -98,7 +113,9 @@ class Reply:
 class ChatRequest:
     """What a model is asked: the conversation, the tools it may call, and how it is to answer.
 
-    `is_serial` asks for one call at most in a reply. `sampling` has the names `temperature`, `top_p`,
+    `is_serial` asks for one call at most in a reply, `is_strict` for calls that the server holds to their
+    definitions, where the wire has that. `answer_schema` is a JSON Schema for the text of the answer, an
+    object that is closed and requires all its fields. `sampling` has the names `temperature`, `top_p`,
     `max_tokens` and `seed`; `extra_body` is laid over the finished body, for what only one provider knows.
     """
 
@@ -106,6 +123,8 @@ class ChatRequest:
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolDefinition, ...] = ()
     is_serial: bool = False
+    is_strict: bool = False
+    answer_schema: Mapping[str, Any] | None = None
     streams: bool = True
     sampling: Mapping[str, float | int] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from callgauge.gateway.wires.messages import (
     Tokens,
 )
 from callgauge.gateway.wires.wire import (
+    ANSWER_NAME,
     BrokenReplyError,
     CachedTokens,
     ErrorInReplyError,
@@ -88,9 +89,13 @@ def _write(request: ChatRequest) -> WireRequest:
     if request.streams:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if request.tools:
-        body |= {"tools": [tool.to_openai() for tool in request.tools], "tool_choice": "auto"}
+        tools = [tool.to_openai(strict=request.is_strict) for tool in request.tools]
+        body |= {"tools": tools, "tool_choice": "auto"}
         if request.is_serial:
             body["parallel_tool_calls"] = False
+    if request.answer_schema is not None:
+        schema = {"name": ANSWER_NAME, "strict": True, "schema": dict(request.answer_schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return WireRequest("/chat/completions", merge_body(body, request.extra_body))
 
 

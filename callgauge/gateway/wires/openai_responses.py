@@ -13,6 +13,7 @@ import msgspec
 
 from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, FinishReason, Reply, Tokens
 from callgauge.gateway.wires.wire import (
+    ANSWER_NAME,
     BrokenReplyError,
     CachedTokens,
     ErrorInReplyError,
@@ -85,9 +86,12 @@ def _write(request: ChatRequest) -> WireRequest:
     if request.streams:
         body["stream"] = True
     if request.tools:
-        body["tools"] = [tool.to_openai_responses() for tool in request.tools]
+        body["tools"] = [tool.to_openai_responses(strict=request.is_strict) for tool in request.tools]
         if request.is_serial:
             body["parallel_tool_calls"] = False
+    if request.answer_schema is not None:
+        schema = {"name": ANSWER_NAME, "strict": True, "schema": dict(request.answer_schema)}
+        body["text"] = {"format": {"type": "json_schema", **schema}}
     return WireRequest("/responses", merge_body(body, request.extra_body))
 
 

@@ -39,7 +39,8 @@ class Wire:
     """One provider's format.
 
     `read_events` takes the data of a stream's events, in order. Both readers raise BrokenReplyError and
-    ErrorInReplyError. `knows_seed` says whether a request can carry a seed.
+    ErrorInReplyError. `knows_seed` says whether a request can carry a seed, `knows_strict` whether a
+    definition can be marked as strict.
     """
 
     name: str
@@ -48,6 +49,10 @@ class Wire:
     read_events: Callable[[Iterable[str]], Reply]
     read_body: Callable[[bytes], Reply]
     knows_seed: bool = False
+    knows_strict: bool = True
+
+
+ANSWER_NAME = "answer"  # OpenAI's wires want a name for the schema of an answer
 
 
 class CachedTokens(msgspec.Struct):

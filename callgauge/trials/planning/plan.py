@@ -67,6 +67,11 @@ class TokenPrice:
     cached: float | None = None
     source: str = "plan"
 
+    def cost(self, read: float, written: float, cached: float = 0) -> float:
+        """Return the price in USD of tokens read, written, and of those read from a cache."""
+        from_cache = self.input if self.cached is None else self.cached
+        return ((read - cached) * self.input + cached * from_cache + written * self.output) / 1e6
+
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
@@ -153,6 +158,7 @@ class Plan:
     servers: Mapping[str, ServerPlan]
     arms: tuple[TrialArm, ...]
     tasks_path: Path
+    tasks_format: str | None = None
     text: str = ""
 
     @property

@@ -21,6 +21,7 @@ from callgauge.trials.planning.field_types import (
     Schema,
     Text,
 )
+from callgauge.trials.planning.foreign_tasks import FOREIGN_FORMATS, OWN_FORMAT
 from callgauge.trials.planning.plan import MeasureName, StrategyChoice
 from lenient import Policy
 
@@ -241,7 +242,14 @@ PLAN = KeyedTable(
         "tools": Field(NamedTables(_TOOL, _TOOL_NAME), "Where results of tools come from; else recorded."),
         "servers": Field(NamedTables(_SERVER, _NAME), "MCP servers."),
         "tasks": Field(
-            KeyedTable({"file": Field(Text(), "The file of tasks, one a line, beside the plan.", REQUIRED)}),
+            KeyedTable(
+                {
+                    "file": Field(Text(), "The file of tasks, one a line, beside the plan.", REQUIRED),
+                    "format": Field(
+                        Choice((OWN_FORMAT, *FOREIGN_FORMATS)), "Whose format it has; its content says it."
+                    ),
+                }
+            ),
             "The tasks.",
             REQUIRED,
         ),

@@ -136,6 +136,7 @@ class _PlanReading:
             servers={name: _make_server(name, one) for name, one in tables["servers"].items()},
             arms=arms,
             tasks_path=tasks_path,
+            tasks_format=(known.get("tasks") or {}).get("format"),
             text=text,
         )
 

@@ -49,7 +49,7 @@ class Task:
 
     `tools`: the names that are offered, all of the arm's definitions when None. `definitions`: this task's
     own definitions, which stand beside (and over) those of the arm. `group`: tasks of one group are not
-    independent of each other.
+    independent of each other. `suggested` is what may be right, for a person to decide; no trial asks for it.
     """
 
     id: str
@@ -60,3 +60,4 @@ class Task:
     answers: tuple[RecordedAnswer, ...] = ()
     group: str | None = None
     origin: str | None = None
+    suggested: Expectation | None = None

@@ -167,6 +167,9 @@ TASK = KeyedTable(
         "tools": Field(ListOf(Text(), fewest=0), "The tools that are offered; all of the arm's without it."),
         "definitions": Field(ListOf(AnyTable()), "Definitions of this task, over those of the arm.", ()),
         "expect": Field(_EXPECT, "What makes a trial right; all of it must hold."),
+        "suggested": Field(
+            _EXPECT, "What may be right, for a person to move to `expect`; nothing asks for it."
+        ),
         "answers": Field(ListOf(_RECORDED, fewest=0), "Recorded answers of tools; the first that fits.", ()),
         "group": Field(Text(), "Tasks of one group are not independent of each other."),
         "origin": Field(Text(), "Where the task comes from."),

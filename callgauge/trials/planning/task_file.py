@@ -1,4 +1,7 @@
-"""Reads and writes files of tasks, JSON Lines: all tasks, or an error that lists every mistake."""
+"""Reads and writes files of tasks: all tasks, or an error that lists every mistake.
+
+Our own are JSON Lines; those of other tools are read by `foreign_tasks`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,12 @@ from callgauge.gateway import ChatMessage, RecordedAnswer
 from callgauge.gateway.past_messages import read_past_messages
 from callgauge.trials.planning.field_types import UNREAD, Mistake
 from callgauge.trials.planning.file_problems import Problem, TaskError, quote_value, read_text
+from callgauge.trials.planning.foreign_tasks import (
+    OWN_FORMAT,
+    ForeignTaskError,
+    find_format,
+    read_foreign_tasks,
+)
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
 from callgauge.trials.planning.task_fields import TASK
 from callgauge.trials.planning.toml_lines import KeyPath, write_key
@@ -22,33 +31,27 @@ _MOST_BYTES = 1 << 30
 _NEXT_STEP = "write one task a line, as docs/trials.md shows it"
 
 
-def read_tasks(path: str | Path) -> tuple[Task, ...]:
-    """Return the tasks of a JSON Lines file, in its order. Raises TaskError with all mistakes at once."""
-    return tuple(task for _, task in read_numbered_tasks(Path(path)))
+def read_tasks(path: str | Path, form: str | None = None) -> tuple[Task, ...]:
+    """Return the tasks of a file, in its order. Raises TaskError with all mistakes at once.
+
+    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS; without it the content decides.
+    """
+    return tuple(task for _, task in read_numbered_tasks(Path(path), form))
 
 
-def read_numbered_tasks(path: Path) -> list[tuple[int, Task]]:
+def read_numbered_tasks(path: Path, form: str | None = None) -> list[tuple[int, Task]]:
     """Return the tasks of a file, each with its line. Raises TaskError with all mistakes at once."""
-    try:
-        text = read_text(path, _MOST_BYTES)
-    except ValueError as problem:
-        raise TaskError([Problem(path, None, "", f"it {problem}", "name a file of tasks")]) from None
-    if text.lstrip()[:1] == "[":
-        what = "this is a list, not one task a line"
-        raise TaskError([Problem(path, 1, "", what, f"write it as lines: jq -c '.[]' {path.name}")])
+    form = form or find_format(path) or OWN_FORMAT
+    lines = _read_own_lines(path) if form == OWN_FORMAT else _read_foreign_lines(path, form)
     tasks: list[tuple[int, Task]] = []
     problems: list[Problem] = []
-    lines: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        mistakes: list[Mistake] = []
-        task = _read_line(line, mistakes)
+    first_lines: dict[str, int] = {}
+    for number, task, mistakes in lines:
         if task is not None:
-            first = lines.setdefault(task.id, number)
-            if first != number:
-                what = f"{quote_value(task.id)} stands in line {first} already"
+            if task.id in first_lines:
+                what = f"{quote_value(task.id)} stands in line {first_lines[task.id]} already"
                 mistakes.append(Mistake(("id",), what, "give each task an id of its own"))
+            first_lines.setdefault(task.id, number)
             tasks.append((number, task))
         problems += [
             Problem(path, number, write_key(mistake.key), mistake.what, mistake.advice)
@@ -59,6 +62,37 @@ def read_numbered_tasks(path: Path) -> list[tuple[int, Task]]:
     if problems:
         raise TaskError(problems)
     return tasks
+
+
+_ReadTask = tuple[int, Task | None, list[Mistake]]
+"""The line of a task, the task, and what is wrong with it."""
+
+
+def _read_own_lines(path: Path) -> Iterator[_ReadTask]:
+    try:
+        text = read_text(path, _MOST_BYTES)
+    except ValueError as problem:
+        raise TaskError([Problem(path, None, "", f"it {problem}", "name a file of tasks")]) from None
+    if text.lstrip()[:1] == "[":
+        what = "this is a list, not one task a line"
+        raise TaskError([Problem(path, 1, "", what, f"write it as lines: jq -c '.[]' {path.name}")])
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            mistakes: list[Mistake] = []
+            yield number, _read_line(line, mistakes), mistakes
+
+
+def _read_foreign_lines(path: Path, form: str) -> Iterator[_ReadTask]:
+    try:
+        readers = read_foreign_tasks(path, form)
+    except ForeignTaskError as problem:
+        raise TaskError([Problem(path, problem.line, "", problem.message, problem.advice)]) from None
+    for number, read in readers:
+        mistakes: list[Mistake] = []
+        try:
+            yield number, read_task(read(), mistakes), mistakes
+        except ForeignTaskError as problem:
+            yield number, None, [Mistake((), problem.message, problem.advice)]
 
 
 def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
@@ -89,7 +123,8 @@ def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
             advice = "write definitions as a provider takes them"
             mistakes.append(Mistake(("definitions",), str(problem).rstrip("."), advice))
     messages = _read_messages(read["input"], catalog, mistakes)
-    expect = _read_expectation(read["expect"], mistakes) if read["expect"] else None
+    expect = _read_expectation("expect", read["expect"], mistakes)
+    suggested = _read_expectation("suggested", read["suggested"], mistakes)
     answers = tuple(_read_answers(read["answers"] or (), mistakes))
     if len(mistakes) > known:
         return None
@@ -99,6 +134,7 @@ def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
         tools=read["tools"],
         definitions=tuple(definitions),
         expect=expect,
+        suggested=suggested,
         answers=answers,
         group=read["group"],
         origin=read["origin"],
@@ -140,7 +176,11 @@ def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mist
         yield Mistake(("input", len(messages) - 1), what, "end with the user's, or with a tool's result")
 
 
-def _read_expectation(told: Mapping[str, Any], mistakes: list[Mistake]) -> Expectation | None:
+def _read_expectation(
+    name: str, told: Mapping[str, Any] | None, mistakes: list[Mistake]
+) -> Expectation | None:
+    if not told:
+        return None
     answer = told["answer"] or {"contains": (), "regex": None, "equals": None}
     if UNREAD in (*told.values(), *answer.values()):
         return None
@@ -159,12 +199,12 @@ def _read_expectation(told: Mapping[str, Any], mistakes: list[Mistake]) -> Expec
         answer_equals=answer["equals"],
         check=told["check"],
     )
-    mistakes += _find_contradictions(expect)
+    mistakes += _find_contradictions(name, expect)
     return expect
 
 
-def _find_contradictions(expect: Expectation) -> Iterator[Mistake]:
-    key: KeyPath = ("expect",)
+def _find_contradictions(name: str, expect: Expectation) -> Iterator[Mistake]:
+    key: KeyPath = (name,)
     asked = (
         expect.calls, expect.no_call, expect.not_called, expect.answer_contains, expect.answer_matches,
         expect.answer_equals is not None, expect.check,
@@ -219,6 +259,7 @@ def task_line(task: Task) -> bytes:
         "tools": list(task.tools) if task.tools is not None else None,
         "definitions": list(task.definitions),
         "expect": _write_expectation(task.expect) if task.expect is not None else None,
+        "suggested": _write_expectation(task.suggested) if task.suggested is not None else None,
         "answers": [_write_answer(answer) for answer in task.answers],
         "group": task.group,
         "origin": task.origin,

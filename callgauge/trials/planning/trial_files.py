@@ -19,7 +19,7 @@ def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Pl
     """Return a plan and its tasks. Raises PlanError with all mistakes of both, and of how they fit."""
     plan = read_plan(path, today)
     try:
-        numbered = read_numbered_tasks(plan.tasks_path)
+        numbered = read_numbered_tasks(plan.tasks_path, plan.tasks_format)
     except TaskError as error:
         raise PlanError(error.problems) from None
     problems = [*_find_task_problems(plan, numbered), *_find_plan_problems(plan, numbered)]

@@ -8,6 +8,9 @@ from typing import Literal
 
 Decision = Literal["better", "worse", "alike", "go on", "not decided", "withheld"]
 
+NO_REPLY = "no_reply"
+"""The status of a trial for which the endpoint gave no reply."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
@@ -73,6 +76,7 @@ class RunFolder:
     looks: Path = field(init=False)
     probes: Path = field(init=False)
     sessions: Path = field(init=False)
+    spent: Path = field(init=False)
     report: Path = field(init=False)
     report_text: Path = field(init=False)
 
@@ -84,6 +88,7 @@ class RunFolder:
             ("looks", "looks.jsonl"),
             ("probes", "probes.jsonl"),
             ("sessions", "sessions"),
+            ("spent", "spent.jsonl"),
             ("report", "report.json"),
             ("report_text", "report.md"),
         ):

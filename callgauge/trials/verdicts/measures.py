@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 from callgauge.stats.task_pairs import Counts, TaskCount
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import TrialOutcome
-
-NO_REPLY = "no_reply"
+from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
 
 @dataclass(frozen=True, slots=True)

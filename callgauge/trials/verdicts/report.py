@@ -24,9 +24,9 @@ from callgauge.stats.task_pairs import (
     tasks_more,
 )
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
+from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, Decision, TrialOutcome
 from callgauge.trials.verdicts.factors import FactorComparison, compare_factors
-from callgauge.trials.verdicts.measures import MEASURES, NO_REPLY, count_tasks
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from callgauge.trials.verdicts.run_record import RunRecord, count_whole_tasks, open_arms
 
 MOST_MISSES = 0.05

@@ -43,6 +43,7 @@ class HistorySession:
         self._turn: int | None = None
         self._probe: tuple[object, ...] | None = None
         self._prompt: tuple[str | None, ...] | None = None
+        self._costs: list[float | None] = []  # of the turn's replies
 
     def take(self, entry: HistoryEntry, out: list[Event]) -> None:
         """Append to `out` the events that are complete after this entry."""
@@ -57,7 +58,7 @@ class HistorySession:
         if kind in _OF_A_STEP:
             self._add_to_step(entry, out)
         elif kind == "turn_start":
-            self._turn = entry.turn
+            self._turn, self._costs = entry.turn, []
             out.append(TurnStarted(**self._event_place(entry), turn=entry.turn, text=entry.content))
         elif added.get("parse_error") is not None or self._belongs_to_step(entry):
             self._add_to_step(entry, out, opens=self._step is None)
@@ -147,6 +148,8 @@ class HistorySession:
         step, number_ = self._step, entry.step
         another = step is None or (number_ is not None and number_ != step.step)
         again = number_ is None and entry.kind == "assistant"
+        if entry.kind == "assistant":
+            self._costs.append(read_number(entry.meta.get("cost")))
         if opens or another or again:
             self._close_step(out)
             step = StepRecords(self.session_id, entry.turn or self._turn, number_, self._strategy)
@@ -188,8 +191,16 @@ class HistorySession:
             latency_ms=read_number(entry.meta.get("durationMs")),
             verdict_reason=read_text(verdict.get("why")),
             compensations=read_count(entry.meta.get("compensations")),
-            cost=read_number(entry.meta.get("cost")),
+            cost=self._read_cost(entry),
         )
+
+    def _read_cost(self, entry: HistoryEntry) -> float | None:
+        """Return the cost of a turn: what its end says, else the sum of its replies if all tell theirs."""
+        told = read_number(entry.meta.get("cost"))
+        known = [cost for cost in self._costs if cost is not None]
+        if told is not None or not known or len(known) < len(self._costs):
+            return told
+        return sum(known)
 
     def _event_place(self, entry: HistoryEntry) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": entry.where, "ts": entry.ts}

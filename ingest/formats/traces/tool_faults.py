@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from ingest.events import FaultLayer
+from lenient.calls.tool_refusals import LIBRARY_REFUSALS, MCP_REFUSALS
 
 _LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
 _ROWS = (
@@ -35,12 +36,10 @@ _ROWS = (
     (FaultLayer.SYNTAX, r"^Invalid JSON input for tool "),
     (FaultLayer.SYNTAX, r"ModelBehaviorError: Invalid JSON input for tool "),
     # MCP servers: the tool itself refuses
-    (FaultLayer.TOOL_REJECTED, r"^MCP error -32602|^Input validation error: "),
-    (FaultLayer.TOOL_REJECTED, r"^Error executing tool [^\n]{1,200}\d validation errors? for "),
+    *((FaultLayer.TOOL_REJECTED, pattern) for pattern in MCP_REFUSALS),
     # JSON and schema libraries
     (FaultLayer.SYNTAX, r"JSONDecodeError|json\.decoder\.|Unexpected token .{1,40} in JSON|not valid JSON"),
-    (FaultLayer.TOOL_REJECTED, r"ValidationError|validation errors? for |ZodError"),
-    (FaultLayer.TOOL_REJECTED, r"missing \d{1,9} required positional argument"),
+    *((FaultLayer.TOOL_REJECTED, pattern) for pattern in LIBRARY_REFUSALS),
 )
 _TEXTS = tuple((re.compile(pattern), layer) for layer, pattern in _ROWS)
 

@@ -97,16 +97,16 @@ def deepseek_v31(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_named_json(reply, _DEEPSEEK_V31, _DEEPSEEK_END)
 
 
-_BEGIN, _SEP = r"<｜tool[▁_]call[▁_]begin｜>", r"<｜tool[▁_]sep｜>"
+_BEGIN, _SEP = r"<[｜|]tool[▁_]call[▁_]begin[｜|]>", r"<[｜|]tool[▁_]sep[｜|]>"
 _DEEPSEEK_V3 = re.compile(
-    rf"(?P<begin>{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
+    rf"(?P<begin>{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜|]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
 )
 _DEEPSEEK_V31 = re.compile(
-    rf"(?:(?P<begin>{_BEGIN}\s*+)|^|(?<=｜>))(?!function\s*+{_SEP}\s*+[^\s{{`<])"
-    rf"(?P<name>[^\s`{{}}<｜]{{1,128}}+)\s*+{_SEP}(?!\s*+<)",
+    rf"(?:(?P<begin>{_BEGIN}\s*+)|^|(?<=[｜|]>))(?!function\s*+{_SEP}\s*+[^\s{{`<])"
+    rf"(?P<name>[^\s`{{}}<｜|]{{1,128}}+)\s*+{_SEP}(?!\s*+<)",
     re.MULTILINE,
 )
-_DEEPSEEK_END = re.compile(r"<｜tool[▁_]calls?[▁_]end｜>|<｜end▁of▁sentence｜>")
+_DEEPSEEK_END = re.compile(r"<[｜|]tool[▁_]calls?[▁_]end[｜|]>|<[｜|]end[▁_]of[▁_]sentence[｜|]>")
 
 
 def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_in_text import pass_blanks
@@ -44,8 +45,13 @@ _TOKENS = re.compile(
 
 
 def marked_python(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the Python calls after an announcing token: Llama 4, LFM2 and the built-in tools of Llama 3."""
-    yield from _read_after_tokens(reply, _TOKENS)
+    """Yield the Python calls after an announcing token: Llama 4, LFM2 and the built-in tools of Llama 3.
+
+    Llama 3 calls its built-in tools by a method, `brave_search.call(query="…")`. Source: Meta's prompt format
+    for Llama 3.1.
+    """
+    for found in _read_after_tokens(reply, _TOKENS):
+        yield found if reply.offers(found.name) else replace(found, name=found.name.removesuffix(".call"))
 
 
 def olmo3(reply: ModelText) -> Iterator[FoundCall]:

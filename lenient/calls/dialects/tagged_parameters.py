@@ -202,15 +202,21 @@ def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     Qwen3-Coder, Seed-OSS, Step 3.5 and MiMo write this, in `<tool_call>` or `<seed:tool_call>`; Llama 3.1
     writes one JSON object as the body, `<function=name>{…}`. Source: the chat template and
     qwen3coder_tool_parser.py of Qwen/Qwen3-Coder: one line break before and after a value is layout. SGLang
-    decodes XML entities; see `anthropic_invoke`.
+    decodes XML entities; see `anthropic_invoke`. Where the name is an attribute, `<function name="…">`, it
+    must have been offered: documents hold such tags, too.
     """
-    yield from read_tagged(reply, _QWEN)
+    for found in read_tagged(reply, _QWEN):
+        if not _NAMED_FUNCTION.match(reply.text, found.start) or reply.offers(found.name):
+            yield found
+
+
+_NAMED_FUNCTION = re.compile(r"<function\s++name")
 
 
 _QWEN = DialectTags(
     re.compile(
-        r"(?P<call><function\s*+=\s*+[\"']?(?P<name>[^\s\"'<>{}]{1,200}+)[\"']?\s*+>)"
-        r"|(?P<parameter><parameter\s*+=\s*+[\"']?(?P<key>[^\"'<>\n]{1,200}+)[\"']?\s*+>)"
+        r"(?P<call><function(?:\s++name)?\s*+=\s*+[\"']?(?P<name>[^\s\"'<>{}]{1,200}+)[\"']?\s*+>)"
+        r"|(?P<parameter><parameter(?:\s++name)?\s*+=\s*+[\"']?(?P<key>[^\"'<>\n]{1,200}+)[\"']?\s*+>)"
         r"|(?P<value_end></parameter>)|(?P<call_end></function>)"
     ),
     ValueLayout.LINES,

@@ -14,7 +14,7 @@ from lenient.diagnostics import Diagnostic
 
 _TOKEN = re.compile(
     r"</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls?|longcat_tool_call|TOOLCALL)>"
-    r"|</?｜DSML｜(?:function|tool)_calls>|<｜tool[▁_]calls[▁_](?:begin|end)｜>"
+    r"|</?｜DSML｜(?:function|tool)_calls>|<[｜|]tool[▁_]calls[▁_](?:begin|end)[｜|]>"
     r"|<\|tool_calls?_(?:section_)?(?:start|begin|end)\|>|<\|/?tool_call\|>|\[/?TOOL_CALLS\]"
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"

@@ -14,7 +14,9 @@ from lenient.definitions.json_schema.constraints import CompiledPattern, ValueRu
 from lenient.definitions.json_schema.json_values import same_json
 from lenient.definitions.json_schema.value_kinds import ValueKind
 
-_SPELLING = re.compile(r"[\s_\-]+")
+_SPELLING = re.compile(r"[\s_\-\\\u200b\ufeff]+")
+_AROUND = " \t\r\n\"'`*:?$@<>()[]\u200b\ufeff"
+"""Signs of other notations that models put around a name."""
 
 
 @dataclass(slots=True)
@@ -105,8 +107,11 @@ class Node:
 
 
 def normalise_name(name: str) -> str:
-    """Return the name case-folded and without underscores, hyphens and blanks, to compare spellings."""
-    return _SPELLING.sub("", name).casefold()
+    """Return the name case-folded, to compare spellings.
+
+    Left out are underscores, hyphens, backslashes, blanks, and quotes and brackets around the name.
+    """
+    return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 
 
 def inner_nodes(node: Node, name: str) -> list[Node]:

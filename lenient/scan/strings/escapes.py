@@ -22,7 +22,12 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
 _WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
-_WHOLE_SHARE = re.compile(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]{2,}+)++\\?")
+_WHOLE_SHARE = re.compile(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?")
+_RELATIVE_PATH = re.compile(r"[%\w\-]{2,}+(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})")
+_FORMULA = re.compile(
+    r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
+)
+"""A command of LaTeX that begins like an escape."""
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
@@ -172,12 +177,14 @@ def _kept_letters(body: str) -> str:
     When another backslash in the body starts no escape, the author did not escape backslashes: `\b` beside
     `\d` is a word boundary, and `\f` in a Windows path belongs to the name of a folder.
     """
-    if _WHOLE_PATH.fullmatch(body):
+    if _WHOLE_PATH.fullmatch(body) or _RELATIVE_PATH.fullmatch(body):
         return "bfnrtu"
     valid = _VALID.match(body)
     if valid is None or valid.end() >= len(body) - 1:
         return ""
-    return "bfnrtu" if _PATH_START.match(body) else "bf"
+    if _PATH_START.match(body) or _FORMULA.search(body):
+        return "bfnrtu"
+    return "bf"
 
 
 def _decode_escape(written: str, kept: str) -> tuple[str, str | None]:

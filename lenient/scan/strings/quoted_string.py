@@ -40,6 +40,9 @@ _WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _ANEW = r"\"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
 _CLOSED = r"\"\s*+[}\])]*+\s*+"
+_DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
+_DOUBTFUL = {'\\\\"': re.compile(r"(?<!\\)(?:\\\\)++\""), '""': re.compile(r"(?<=\w)\"\"\w")}
+"""A quote that was escaped twice, and two quotes where two texts touch; by the signs to look for first."""
 _NEVER = re.compile(r"(?!)")
 _BOUNDARIES = {
     StringRole.MEMBER: re.compile(
@@ -91,13 +94,15 @@ class StringReader:
     def closes_word(self, at: int, place: StringPlace) -> bool:
         """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
 
-        After a key, a colon follows. After a value, the text fits the end of a string there, and does not fit
-        at the next quote.
+        After a key, a colon follows. After a value, the text fits the end of a string there, and a comma
+        follows at once, or the text does not fit at the next quote.
         """
         if place.role is StringRole.KEY:
             return _COLON_AFTER.match(self.text, at + 1) is not None
         if score_end(self.text, at + 1, place) is EndFit.NO:
             return False
+        if self.text.startswith(",", at + 1):
+            return True
         following = self.text.find(self.text[at], at + 1)
         return following < 0 or score_end(self.text, following + 1, place) is EndFit.NO
 
@@ -198,6 +203,8 @@ class StringReader:
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
         """Decode the body of the string at `start` and report its repairs. Return the text and `end`."""
         self.report_quotes(start, end, role)
+        if self.is_doubled(start, end):
+            return self.decode(start + 2, end.body - 1), end
         if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
             kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
             return self.decode(*kept), end
@@ -241,6 +248,12 @@ class StringReader:
         text = self.text[start + 3 : end] if raw else decode_body(self.text, start + 3, end).text
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
+    def is_doubled(self, start: int, end: StringEnd) -> bool:
+        """Return True when both quotes of a string are doubled, and not a phrase in quotes is the text."""
+        if end.inner != 2 or end.first_inner != start + 1 or end.closing is not StringClosing.QUOTE:
+            return False
+        return _DOUBLED.fullmatch(self.text, start, end.after) is not None
+
     def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
         """Return True when the string may have ended at a quote in its body: a member or item follows.
 
@@ -258,7 +271,7 @@ class StringReader:
             position = at
             if balance <= 0 and quotes % 2 == 0:
                 return True
-        return False
+        return any(_holds_doubtful(text, signs, start + 1, end.body) for signs in _DOUBTFUL)
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the text between three back-ticks and the next three, which stand at `end`.
@@ -284,9 +297,15 @@ class StringReader:
         whole = self.text[start : min(end.after, start + 200)]
         if code is not None:
             self.report(code, start, end.after, found=opening)
-        if opening == '"' and end.closing is StringClosing.QUOTE and self.text[end.body] != opening:
-            self.report("smart_quotes", end.body, end.after, found=self.text[end.body])
-        if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
+        if (
+            end.closing is StringClosing.QUOTE
+            and (last := self.text[end.body]) not in CLOSING_QUOTES[opening]
+        ):
+            self.report(_CODES.get(last) or "smart_quotes", end.body, end.after, found=last)
+        if self.is_doubled(start, end):
+            self.report("extra_quote", start, start + 1, found=opening)
+            self.report("extra_quote", end.body, end.after, found=opening)
+        elif (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
             self.report("extra_quote", extra, extra + 1, found=self.text[extra])
         elif end.inner:
             first, after = end.first_inner, end.first_inner + 1
@@ -306,3 +325,13 @@ class StringReader:
         if end.ambiguous or (end.inner and opening == '"' and self.holds_structure(start, end, role)):
             other = self.text[end.body : end.body + 80]
             self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")
+
+
+def _holds_doubtful(text: str, signs: str, start: int, end: int) -> bool:
+    """Return True when one of the places where `signs` stand in `text[start:end]` has two readings."""
+    at = text.find(signs, start, end)
+    while at >= 0:
+        if _DOUBTFUL[signs].match(text, at, end) is not None:
+            return True
+        at = text.find(signs, at + 1, end)
+    return False

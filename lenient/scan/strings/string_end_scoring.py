@@ -20,14 +20,14 @@ _KEY_TEXT = (
     r"(?:\"((?:[^\"\\\n]|\\.){0,100}+)\"|'((?:[^'\\\n]|\\.){0,100}+)'"
     rf"|[“”„‘’`＂＇「『«‹]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
 )
-_COLON = rf"{BLANKS}(?:[{COLONS}]|=>?)"
+_COLON = rf"{BLANKS}(?:[?!.\\]?[{COLONS}]|[=＝]>?)"
 _EXTRA_QUOTE = r"(?:\"(?=\"[\w$])|'(?='[\w$]))?"
 QUOTED_KEY = re.compile(rf"{BLANKS}{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}")
 _BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63}|\d{1,9})"
 NEXT_KEY = re.compile(
-    rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\s*+[{COLONS}](?!//)"
+    rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\??\s*+[{COLONS}](?!//)"
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
-    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂]?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
+    rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂\"']?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
@@ -36,6 +36,10 @@ EMPHASISED_KEY = re.compile(
     r"(\*{1,2}|__)(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})')\1(?=\s*+[:：=])"
     r"|(\*{1,2})([\w.\-]{1,64})\4(?=\s*+[:：=])"
 )
+WRAPPED_KEY = re.compile(
+    r"([\[(<])\s*+([\"'`]?)([^\W\d][\w$.\-]{0,63})\2\s*+[\])>](?=\s*+[:：=]\s*+[\"'\[{\d\-tfnTFN])"
+)
+"""A key in brackets."""
 LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
@@ -45,6 +49,16 @@ _BROKEN_KEY = re.compile(
 )
 """A key with a raw line break in it."""
 _CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
+NARRATION = re.compile(
+    r"(?![\w$.\-]++\s*+(?:[,;}]|[\d\-]|(?:true|false|null|True|False|None)\b))"
+    r"[^\s\"“”`{}\[\]:=,;][^\"“”`{}\[\]:=]{0,200}+(?:(?<!\w)[\[{][^\"“”`{}\[\]:=]{0,60}+[\]}]\s*+)?[:=]?\s*+(?=\"([^\"\\\n]{1,64})\"\s*+:)"
+)
+"""Words where a key is due, before a key; the group is its name."""
+REMARK = re.compile(
+    r"\s*+(?:\([^()\"“”`{}\[\]\n]{0,80}+\)|[^\s,:=\"'“”`{}\[\]()][^,:=\"“”`{}\[\]()\n]{0,60}+(?<!\s))"
+)
+"""Words after a value."""
+_NEXT_NAME = re.compile(r"\s*+,\s*+\"([^\"\\\n]{1,64})\"\s*+:")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _JOINED = re.compile(rf"{BLANKS}[\"']")
 _FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
@@ -54,6 +68,8 @@ _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
 """What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+OPENING = "([{=:,>\"'"
+"""Signs after which a quote opens a string."""
 CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
 
 
@@ -181,6 +197,8 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
         return EndFit.LIKELY if prefixed else EndFit.IF_FIRST
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
         return EndFit.LIKELY  # the object around was not closed
+    if sign == "{" and (key := QUOTED_KEY.match(text, following + 1)) and place.awaits(key_name(key)):
+        return EndFit.LIKELY  # braces too many
     return _score_key(text, following, place)
 
 
@@ -198,6 +216,10 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
         key = EMPHASISED_KEY.match(text, at)
     if key is None and place.assigns():
         key = _ASSIGNED.match(text, at)
+    if key is None and text[at] in "[(<" and (wrapped := WRAPPED_KEY.match(text, at)) is not None:
+        return EndFit.SURE if place.awaits(wrapped[3]) else EndFit.IF_FIRST
+    if key is None and text[at] not in QUOTES and (narration := NARRATION.match(text, at)) is not None:
+        return _if_first(narration[1], place)
     if key is None:
         return _score_lone_string(text, at, place)
     if place.awaits(key_name(key)):
@@ -205,6 +227,21 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
     if (key.lastindex or 0) >= _BARE_GROUP and not VALUE_START.match(text, key.end()):
         return EndFit.IF_FIRST
     return EndFit.RANDOM if place.declares_fields() else EndFit.LIKELY
+
+
+def _if_first(name: str, place: StringPlace) -> EndFit:
+    """Score words before or after a comma and the key `name`."""
+    return EndFit.IF_FIRST if place.awaits(name) or not place.declares_fields() else EndFit.NO
+
+
+def _score_remark(text: str, position: int, place: StringPlace) -> EndFit:
+    """Score words after a quote that a comma and a next key follow."""
+    before = text[position - 2]
+    if before.isspace() or before.isdigit() or before in OPENING or place.role is not StringRole.MEMBER:
+        return EndFit.NO
+    remark = REMARK.match(text, position)
+    following = _NEXT_NAME.match(text, remark.end()) if remark is not None else None
+    return EndFit.NO if following is None else _if_first(following[1], place)
 
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
@@ -311,7 +348,7 @@ def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) 
     if bare is None and at > position and place.assigns() and _ASSIGNED.match(text, at):
         return EndFit.LIKELY
     if bare is None:
-        return EndFit.NO
+        return _score_remark(text, position, place)
     if place.awaits(key_name(bare)):
         return EndFit.SURE
     plain = "\n" in text[position:at] or (not place.declares_fields() and VALUE_START.match(text, bare.end()))

@@ -17,6 +17,7 @@ from lenient.scan.strings.string_end_scoring import (
     COMMAS,
     LONE_KEY,
     NEXT_PART,
+    OPENING,
     QUOTED_KEY,
     QUOTES,
     EndFit,
@@ -49,11 +50,13 @@ _ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 _CLOSED_BEFORE = re.compile(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
 """Closing brackets, a comma and opening brackets before a quote."""
 _PAIRS = {"{": "}", "[": "]"}
+_OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
+"""Maps quotes that may close a string of another kind to their opening forms."""
 _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
 _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
 _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
 _ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
-_BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂]?\s*+[{COLONS}]"
+_BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂?]?\s*+[{COLONS}]"
 _KEY_START = rf"[/#:{QUOTES}]|--|{_BARE_KEY}"
 _MAY_END = (
     rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}]{BLANKS}(?:{_KEY_START}))"
@@ -151,7 +154,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
         if passed.inner == 0 and (passed.balance <= 0 or text[at - 1] in "{["):
             ended = _find_end_before_part(text, start, at, place)
             if ended is not None:
-                return StringEnd(ended, ended, StringClosing.NEXT_PART)
+                return _end_before_part(text, start, ended)
         passed.keep_as_text(at, fit, found)
     return _find_last_end(start, opening, place, passed, ahead)
 
@@ -171,7 +174,7 @@ def _find_last_end(
 def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
     """Return True when the last quote of a text ends its last string, and stray words stand after it."""
     before = text[quote - 1]
-    if before.isspace() or before.isdigit() or before in "([{=:,>\"'":
+    if before.isspace() or before.isdigit() or before in OPENING:
         return False
     stray = _STRAY_END.match(text, quote + 1)
     return stray is not None and stray.end() == place.closers
@@ -233,6 +236,19 @@ def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) ->
     return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
 
 
+def _end_before_part(text: str, start: int, end: int) -> StringEnd:
+    """Return the end of a string before the next part at `end`.
+
+    A quote of another kind at its end closes the string, unless a quote of that kind stands within.
+    """
+    last, body = text[end - 1], text[start : end - 1]
+    if body and last in _OTHER_CLOSERS and last not in CLOSING_QUOTES[text[start - 1]] and last not in body:
+        opening = _OTHER_CLOSERS[last]
+        if not opening or opening not in body:
+            return StringEnd(end - 1, end, StringClosing.QUOTE)
+    return StringEnd(end, end, StringClosing.NEXT_PART)
+
+
 def _fits_brackets(text: str, at: int, place: StringPlace, closers: str, openers: str) -> bool:
     """Return True when the brackets before a quote are due, and the quote opens a key or item."""
     stack = [frame.close for frame in place.stack]
@@ -282,7 +298,7 @@ def _find_end_without_quote(
         end = following.start()
         while end > start and text[end - 1].isspace():
             end -= 1
-        return StringEnd(end, end, StringClosing.NEXT_PART)
+        return _end_before_part(text, start, end)
     if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
         return StringEnd(closers - 1, closers, StringClosing.QUOTE)  # another kind of quote closes it
     if place.role in (StringRole.MEMBER, StringRole.ITEM) and start < closers < len(text):

@@ -25,6 +25,10 @@ class MendReport(Protocol):
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
+_LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
+_LOOK = 500  # characters of a comment that may hold a member
+_LOOK_FOR_END = 5_000  # characters of a comment between `/*` and `*/`
 _HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
@@ -46,11 +50,8 @@ def pass_trivia(text: str, position: int, report: MendReport, *, before_value: b
             return position
         if sign == "#" and before_value and _HASH_WORD.match(text, position):
             return position
-        if (sign == "#" or text.startswith(("//", "/*", "-- "), position)) and (
-            comment := _COMMENT.match(text, position)
-        ):
-            report("comment_removed", position, comment.end(), found=comment.group())
-            position = comment.end()
+        if sign == "#" or text.startswith(("//", "/*", "-- "), position):
+            position = _pass_comment(text, position, report)
         elif (controls := _CONTROLS.match(text, position)) is not None:
             report("control_character_removed", position, controls.end(), found=controls.group())
             position = controls.end()
@@ -60,6 +61,28 @@ def pass_trivia(text: str, position: int, report: MendReport, *, before_value: b
         else:
             return position
     return position
+
+
+def _pass_comment(text: str, start: int, report: MendReport) -> int:
+    """Report the comment at `start` and return the offset after it.
+
+    A comment whose own end is missing ends before the next member, or before the last closing brackets.
+    """
+    block = text.startswith("/*", start)
+    member = None
+    if text.find("*/" if block else "\n", start, start + (_LOOK_FOR_END if block else _LOOK)) < 0:
+        member = _MEMBER.search(text, start, start + _LOOK)
+    if member is not None:
+        report("comment_removed", start, member.start(), found=text[start : member.start()])
+        report("ambiguous", start, member.start(), hint="Or the comment goes on.")
+        return member.start()
+    comment = _COMMENT.match(text, start)
+    end = comment.end() if comment is not None else start
+    if end == len(text) and not (block and text.endswith("*/")):
+        closers = _LAST_CLOSERS.search(text, max(start, end - 100))
+        end = closers.start() if closers is not None else end
+    report("comment_removed", start, end, found=text[start:end])
+    return end
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:

@@ -29,7 +29,7 @@ _MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,�
 _NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
 _OPENED = re.compile(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
-_COMMENT = re.compile(r"\s+#|(?<!:)//|/\*")
+_COMMENT = re.compile(r"\s+#|(?<!:)//|(?<!\*)/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
 _RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
@@ -37,6 +37,8 @@ _THOUSANDS = re.compile(
     r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
 )
 _SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
+_RANGE = re.compile(r"\d+(?:-\d+)+", re.ASCII)
+"""A range, or a number of a telephone."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _WORDS = re.compile(
     r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*"
@@ -229,7 +231,7 @@ def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
     quoteless = token.rstrip(_QUOTES)
     if token[-1] in _QUOTES and not any(quote in quoteless for quote in _QUOTES) and quoteless:
         return UnquotedValue(quoteless, end, "missing_opening_quote")
-    if _SUM.fullmatch(token) and not _DATE.fullmatch(token):
+    if _SUM.fullmatch(token) and not _DATE.fullmatch(token) and not (wants_text and _RANGE.fullmatch(token)):
         raise UnreadableError("arithmetic", start)
     if _PATTERN.fullmatch(token):
         return UnquotedValue(token[1 : token.rindex("/")], end, "unquoted_string")

@@ -39,7 +39,8 @@ _UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
-_REST_VALUE, _REST_TEXT = 1.5, 0.2
+_AT_ROOT = 2  # times as much costs the wrong kind of the whole value
+_REST_VALUE, _REST_TEXT, _REST_LINE = 1.5, 0.2, 1.7
 _INVENTED = 1.0  # neither bracket of an object or array was sent
 
 
@@ -61,6 +62,7 @@ class Phase(IntEnum):
 
 _EMPTY = (Phase.FIRST_KEY, Phase.FIRST_ITEM)
 _BETWEEN = (Phase.AFTER, Phase.KEY, Phase.ITEM)
+_MAY_BREAK_OFF = (*_BETWEEN, Phase.COLON, Phase.VALUE)
 _VALUE_DUE = (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM)
 
 
@@ -283,8 +285,9 @@ class _Search:
             self.take_closer(state, kind)
         if not inserts or frame is None or left < _MISSING_CLOSER:
             return
-        if kind == "{" and phase in _BETWEEN and self.begins_anew(at):
-            self.close_all(state, _MISSING_CLOSER, _BEGUN_ANEW)
+        if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
+            broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
+            self.close_all(state, _MISSING_CLOSER + broken_off, _BEGUN_ANEW)
         is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
         if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
             self.go_on(
@@ -350,7 +353,7 @@ class _Search:
         cost, phase, frame, slot, layout, _, _ = state
         at, left = self.at, self.limit - cost
         if (
-            frame is not None
+            (frame is not None or (kind == "[" and self.wants_object()))
             and kind != "("
             and left >= _EXTRA_OPENER
             and not _holds(state, "missing_closer")
@@ -368,6 +371,9 @@ class _Search:
         other = "[" if kind == "{" else "{"
         if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
             self.put(self.open(state, other, _WRONG_OPENER, Mend(at, "wrong_opener", other)))
+
+    def wants_object(self) -> bool:
+        return self.root is not None and self.root.kind is ValueKind.JSON_OBJECT
 
     def take_comma(self, state: _State) -> None:
         _, phase, frame, slot, layout, _, _ = state
@@ -424,7 +430,7 @@ class _Search:
         sent = mend is None or mend.what != "missing_opener"
         frame = _Frame(kind, node, known_fields(node) if kind == "{" else {}, state.frame, sent)
         phase = Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM
-        cost += _judge_container(node, kind)
+        cost += _judge_container(node, kind) * (1 if state.frame is not None else _AT_ROOT)
         return _go_on(state, cost, mend, phase, frame, frame.slot(), hash((state.layout, kind)))
 
     def close(self, state: _State, cost: float, mend: Mend | None) -> _State | None:
@@ -464,7 +470,7 @@ class _Search:
             self.states[key] = state
             return
         better, other = (known, state) if known.cost <= state.cost else (state, known)
-        if other.cost <= better.cost + _SAME and other.layout != better.layout:
+        if other.cost <= better.cost + _SAME and (other.tied or other.layout != better.layout):
             better = better._replace(tied=True)
         self.states[key] = better
 
@@ -475,12 +481,20 @@ class _Search:
             rest += 1
         cost = (rest - end) * _EXTRA_CLOSER
         if rest < len(kinds):
-            if kinds[rest] not in CLOSER_OF:
+            if kinds[rest] in CLOSER_OF:
+                cost += _REST_VALUE
+            elif kinds[rest] == WORD and self.begins_line(rest):
+                cost += _REST_LINE
+            else:
                 return  # members would be lost
-            cost += _REST_VALUE
         elif self.tokens.end < len(self.text):
             cost += _REST_TEXT
         self.finished.append((state._replace(cost=state.cost + cost), end))
+
+    def begins_line(self, at: int) -> bool:
+        """Return True when the word at `at` begins a line and is no name that is declared."""
+        gap = self.text[self.tokens.ends[at - 1] : self.tokens.starts[at]]
+        return "\n" in gap and self.name_at(at) not in known_fields(self.root)
 
     def finish_at_end(self, state: _State) -> None:
         """Close all brackets that are open at the end of the text."""

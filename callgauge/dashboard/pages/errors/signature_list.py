@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard import filters, store_queries, testsets, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.testset_export import draw_testset_export
+from callgauge.dashboard.day_paging import CALLS, read_page
 from callgauge.dashboard.page_files import page_file
 
 Row = Mapping[Hashable, Any]
@@ -38,9 +41,15 @@ def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     """Draw the list of error signatures; `rows` are those of one page."""
     total = rows[0]["found"] if rows else 0
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
+    wrong = sum(
+        row["calls"]
+        for row in store_queries.ask("fault_layers", **chosen).to_dict("records")
+        if row["layer"] not in ("none", "unknown")
+    )
     with cards.draw_card(
         "Signatures of errors",
         "signatures",
+        beside=lambda: _draw_export("errors", chosen, wrong) if rows else None,
         take=cards.Download("signatures", lambda: every().drop(columns=["days", "found"]), "all rows"),
         height=400,
     ):
@@ -57,6 +66,18 @@ def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
         built = [_build_row(row, ordered=total <= PER_PAGE) for row in rows]
         draw_table("signatures", "Signatures of errors", _HEADS, built, shown=_SHOWN)
         draw_pager("signature_page", -(-total // PER_PAGE))
+
+
+def _draw_export(key: str, chosen: Mapping[str, Any], found: int, signature: str | None = None) -> None:
+    """Draw the export of the calls that went wrong, or of those with one signature."""
+    wanted = {**chosen, "fault": "any", "signature": signature}
+    read = partial(read_page, store_queries.keep_asking(), CALLS, wanted)
+
+    def listed_ids() -> list[str]:
+        ids: list[str] = read(testsets.MOST).rows.call_id.tolist()
+        return ids
+
+    draw_testset_export(key, listed_ids, found, is_for_trials=True)
 
 
 _HEADS = (
@@ -149,7 +170,9 @@ def show_one(signature: str) -> None:
         return
     row = rows[0]
     with cards.draw_card(
-        f"{_layer_words(row['fault_layer'])} · {wording.plural(row['calls'], 'call')}", "signatures"
+        f"{_layer_words(row['fault_layer'])} · {wording.plural(row['calls'], 'call')}",
+        "signatures",
+        beside=lambda: _draw_export("signature", chosen, row["calls"], signature),
     ):
         st.code(wording.visible(row["text"] or "–"), language=None, wrap_lines=True)
         first, last = _format_day(row["first_day"]), _format_day(row["last_day"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.trial_plans import PlanFile, load_plan
+from callgauge.cli.trials.plans import PlanFile, load_plan
 from lenient import definition_findings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def check(
 
 
 def _ask_store(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
-    from callgauge.cli.trial_history import StoreProblemError, read_histories
+    from callgauge.cli.trials.history import StoreProblemError, read_histories
 
     try:
         return read_histories(store, plan)

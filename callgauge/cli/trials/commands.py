@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from callgauge.cli import trial_check, trial_report
+from callgauge.cli.trials import check, report, run, tasks
 
 trial = typer.Typer(
     name="trial",
     help="Trials: models, prompts and definitions held against each other.",
     no_args_is_help=True,
 )
-trial.command()(trial_check.check)
-trial.command()(trial_report.report)
+for command in (
+    check.check,
+    run.probe,
+    run.run,
+    report.report,
+    tasks.tasks,
+    run.demo,
+):
+    trial.command()(command)

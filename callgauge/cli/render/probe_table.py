@@ -1,0 +1,113 @@
+"""Writes what probes found for a terminal: a column a model, as many side by side as the terminal is wide."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from callgauge.cli.render.printable import escape_for_terminal
+from callgauge.cli.render.turn_lines import shorten_line
+
+if TYPE_CHECKING:
+    from callgauge.gateway import Probe
+
+_MOST_OF_A_NAME = 28  # two names side by side in 80 columns
+_MOST_OF_A_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRow:
+    """One model of the table. `raw_text`: whose the text of its calls is; `cost` in USD, None = unpriced."""
+
+    model: str
+    probe: Probe
+    raw_text: str
+    cost: float | None
+
+
+def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
+    """Yield the tables, and below them why a model cannot do something or why that is not known."""
+    columns = [_write_column(row) for row in rows]
+    labels = [label for label in columns[0] if any(column[label] != _NOT_ASKED for column in columns)]
+    first = max(map(len, labels)) + 2
+    widths = [max(len(column[label]) for label in labels) for column in columns]
+    for several in _split(widths, shutil.get_terminal_size().columns - first):
+        if several.start:
+            yield ""
+        for label in labels:
+            cells = (columns[at][label].ljust(widths[at]) for at in several)
+            yield f"{label:{first}}{'  '.join(cells)}".rstrip()
+    reasons = [line for row in rows for line in _reason_lines(row)]
+    yield from ("", *reasons) if reasons else ()
+
+
+def _split(widths: Sequence[int], room: int) -> Iterator[range]:
+    """Yield which columns stand side by side: as many as there is room for, at least one."""
+    start = used = 0
+    for at, width in enumerate(widths):
+        if at > start and used + width > room:
+            yield range(start, at)
+            start, used = at, 0
+        used += width + 2
+    yield range(start, len(widths))
+
+
+_NOT_ASKED = "not asked"
+
+
+def _write_column(row: ProbeRow) -> dict[str, str]:
+    known, features = row.probe.capabilities, row.probe.features
+    stability = known.json_stability
+    name = escape_for_terminal(row.model)
+    return {
+        "": name if len(name) <= _MOST_OF_A_NAME else f"…{name[1 - _MOST_OF_A_NAME :]}",
+        "native calls": _yes_or_no(known.supports_tool_use),
+        "parallel calls": _yes_or_no(known.supports_parallel_tools),
+        "results taken": _yes_or_no(known.takes_tool_results),
+        "ids of calls": escape_for_terminal(known.tool_id_pattern or "unknown"),
+        "system mid-turn": _yes_or_no(known.allows_midturn_system),
+        "JSON answers": f"{stability.right} of {stability.asked}" if stability else _NOT_ASKED,
+        "strict definitions": features.strict_definitions,
+        "answers by schema": features.json_schema,
+        "seed": features.seed,
+        "tokens": features.usage,
+        "text of calls": row.raw_text,
+        "requests": str(row.probe.requests),
+        "seconds": f"{row.probe.seconds:.1f}",
+        "cost": "unpriced" if row.cost is None else f"${row.cost:.4f}",
+    }
+
+
+def _reason_lines(row: ProbeRow) -> Iterator[str]:
+    reasons = {"native calls": row.probe.error} if row.probe.error else {}
+    reasons |= {_LABELS[name]: why for name, why in row.probe.notes.items()}
+    for label, why in reasons.items():
+        yield f"{escape_for_terminal(row.model)}: {label}: {shorten_line(why, _MOST_OF_A_REASON)}"
+
+
+_LABELS = {
+    "supports_parallel_tools": "parallel calls",
+    "takes_tool_results": "results taken",
+    "allows_midturn_system": "system mid-turn",
+    "json_stability": "JSON answers",
+}
+
+
+def probe_data(row: ProbeRow) -> dict[str, Any]:
+    """Return a probe for JSON output."""
+    tokens = row.probe.tokens
+    return {
+        **row.probe.to_log(),
+        "seconds": round(row.probe.seconds, 3),
+        "tokens": {"read": tokens.read, "written": tokens.written, "cached": tokens.cached},
+        "cost": row.cost,
+        "raw_text": row.raw_text,
+        "capabilities": row.probe.capabilities.to_log(),
+        "notes": dict(row.probe.notes),
+    }
+
+
+def _yes_or_no(known: bool | None) -> str:
+    return {True: "yes", False: "no", None: "unknown"}[known]

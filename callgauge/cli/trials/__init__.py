@@ -1,0 +1,1 @@
+"""The commands `callgauge trial …`: one module a command, and what several of them need."""

@@ -1,0 +1,246 @@
+"""The commands `callgauge trial probe`, `trial run` and `trial demo`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.trials.plans import PlanFile, load_plan
+
+if TYPE_CHECKING:
+    from callgauge.cli.trials.privacy import RunPrivacy
+    from callgauge.cli.trials.publishing import Publisher
+    from callgauge.trials.planning.plan import Plan
+    from callgauge.trials.planning.task import Task
+    from callgauge.trials.running.run import RunEnd
+
+_FAILED, _WRONG_USE, _STOPPED = 1, 2, 3
+_HEARD = b"\ncallgauge: stopping when what is under way has ended; once more stops at once\n"
+
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs lie; or the folder of one run.")]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        "--store", metavar="DIR", help="Load the run into this store every 30 s: an open dashboard shows it."
+    ),
+]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many tasks at most this time.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Begin another run, whatever there is.")]
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact", help="Write logs without secrets and personal data, as `ingest --redact` stores."
+    ),
+]
+
+
+def probe(
+    plan_file: PlanFile,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Try the JSON fallback, strict definitions, answers by a schema and seeds as well."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Ask each model of a plan what it can do with tools: a few short questions.
+
+    Exits with 1 when a model was not reached.
+    """
+    from callgauge.trials.results.outcomes import price_reply
+    from callgauge.trials.running.run import open_endpoint, probe_models
+    from callgauge.trials.running.run_files import RunError
+
+    plan, _ = load_plan(plan_file)
+    try:
+        found = _run_async(probe_models(plan, is_full=full))
+    except RunError as problem:
+        _fail(str(problem), _WRONG_USE)
+    rows = []
+    for name, one in found.items():
+        model = plan.models[name]
+        whose = open_endpoint(plan.endpoints[model.endpoint]).whose_text
+        rows.append(render.ProbeRow(name, one, whose, price_reply(one.tokens, model.price)))
+    if as_json:
+        print(render.to_json({row.model: render.probe_data(row) for row in rows}))
+    else:
+        print("\n".join(render.probe_lines(rows)))
+    if any(row.probe.ok is None for row in rows):
+        raise typer.Exit(_FAILED)
+
+
+def run(
+    plan_file: PlanFile,
+    out: Out = Path("runs"),
+    store: Store = None,
+    limit: Limit = None,
+    anew: Anew = False,
+    redact: Redact = False,
+) -> None:
+    """Run the trials of a plan, or go on with the run that was begun.
+
+    Exits with 0 when it is done, with 1 when nothing could be asked, with 3 when it stopped before its end
+    (budget, --limit, an endpoint or the disk): the same command goes on. Ctrl-C waits for what is under way;
+    twice stops at once; both exit with 130.
+    """
+    plan, tasks = load_plan(plan_file)
+    end = _run_plan(plan, tasks, out, store, limit=limit, is_new=anew, redacts=redact)
+    _print_end(end, store)
+    raise typer.Exit(end.code)
+
+
+def demo(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where the plan, the run and the store of the demo lie.")
+    ] = Path("callgauge-demo"),
+    serve: Annotated[bool, typer.Option("--serve", help="Open the dashboard on it.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The dashboard's port, with --serve.")] = 8501,
+) -> None:
+    """Show what a trial is: two toy models, two definitions, a verdict. No key, no network, half a minute.
+
+    The toys are scripts on this machine whose slips are drawn from a seed. Change the plan, the definitions
+    or the tasks in DIR, and run it again: what differs begins another run.
+    """
+    from callgauge.trials.demo import PLAN, toy_port, write_demo
+    from callgauge.trials.toy_model import serve_toy
+
+    store = folder / "store"
+    with ExitStack() as stack:
+        try:
+            if (folder / PLAN).exists():
+                plan, tasks = load_plan(folder / PLAN)
+                at = toy_port(plan)
+                if at is None:
+                    _fail(f"{folder / PLAN} has no [endpoints.toy] on http://127.0.0.1:PORT", _WRONG_USE)
+                stack.enter_context(serve_toy(at))
+            else:
+                write_demo(folder, stack.enter_context(serve_toy()))
+                plan, tasks = load_plan(folder / PLAN)
+        except OSError as problem:
+            _fail(f"the demo cannot begin in {folder}: {problem.strerror or problem}", _WRONG_USE)
+        render.print_message(f"toy models, {len(plan.arms)} arms, {len(tasks)} tasks: {folder / PLAN}")
+        end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
+    _print_end(end, None if serve else store)
+    if serve and end.code == 0:
+        from callgauge.cli.trials.publishing import CALLGAUGE, child_environment
+
+        command = [*CALLGAUGE, "serve", "--store", str(store), "--port", str(port)]
+        os.execve(sys.executable, command, child_environment())  # noqa: S606 - no shell is the point
+    raise typer.Exit(end.code)
+
+
+def _run_plan(
+    plan: Plan,
+    tasks: tuple[Task, ...],
+    out: Path,
+    store: Path | None,
+    *,
+    limit: int | None = None,
+    is_new: bool = False,
+    may_change: bool = False,
+    redacts: bool = False,
+) -> RunEnd:
+    """Run a plan with its progress shown; with `may_change` one that changed begins another run.
+
+    Exits with a message where it cannot begin.
+    """
+    from callgauge.cli.trials.publishing import Publisher
+    from callgauge.trials.running.run import run_trial
+    from callgauge.trials.running.run_files import FolderError, RunError
+    from callgauge.trials.running.run_folders import find_folder
+    from callgauge.trials.running.run_lock import RunChangedError
+
+    try:
+        folder = find_folder(plan, out, is_new=is_new)
+        privacy = _make_privacy(out, store, redacts=redacts)
+        render.print_message(f"the run is in {folder}")
+        with (
+            ExitStack() as stack,
+            render.catch_interrupts(_HEARD) as interrupts,
+            render.show_run() as tell,
+        ):
+            if store is not None:
+                publisher = Publisher(folder, store, redacts=redacts)
+                stack.callback(_tell_unpublished, publisher, store)
+                stack.enter_context(publisher)
+            asking = run_trial(
+                plan,
+                tasks,
+                folder,
+                limit=limit,
+                stop=interrupts.is_stop_wanted,
+                on_progress=tell,
+                privacy=privacy,
+            )
+            end: RunEnd = _run_async(asking)
+            return end
+    except FolderError as problem:
+        _fail(str(problem), _STOPPED)
+    except RunChangedError as problem:
+        if not may_change:
+            _fail(str(problem), _WRONG_USE)
+        return _run_plan(plan, tasks, out, store, limit=limit, is_new=True, redacts=redacts)
+    except RunError as problem:
+        _fail(str(problem), _WRONG_USE)
+
+
+def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
+    """Return what a run leaves out. The placeholders of --redact are those of the store, if it has a key."""
+    from callgauge.cli.trials.privacy import RunPrivacy
+    from ingest.privacy.placeholder_key import KEY, read_or_make_key
+
+    if not redacts:
+        return RunPrivacy(secrets.token_bytes(32), redacts=False)
+    place = store if store is not None and (store / KEY).exists() else out
+    place.mkdir(parents=True, exist_ok=True)
+    return RunPrivacy(read_or_make_key(place), redacts=True)
+
+
+def _tell_unpublished(publisher: Publisher, store: Path) -> None:
+    if publisher.problem is not None:
+        render.print_message(f"the run was not loaded into {store}:")
+        for line in publisher.problem.splitlines():
+            render.print_message(line)
+
+
+def _print_end(end: RunEnd, store: Path | None) -> None:
+    """Print the report of a run, why it ended, and what to do next."""
+    from callgauge.cli.render.trial_report_lines import trial_report_lines
+    from callgauge.trials.verdicts.report import make_report
+    from callgauge.trials.verdicts.run_record import read_run
+
+    if end.outcomes:
+        print("\n".join(trial_report_lines(make_report(read_run(end.folder.root)), [])), flush=True)
+    for arm, told in end.stopped_arms.items():
+        render.print_message(f"{arm} was not asked to the end: {told}")
+    render.print_message(end.sentence)
+    if end.outcomes:
+        render.print_message(f"again: callgauge trial report {end.folder.root}")
+        if store is not None:
+            render.print_message(f"in the dashboard: callgauge serve --store {store}")
+
+
+def _run_async(asking: Any) -> Any:
+    from callgauge.gateway import MissingExtraError
+
+    try:
+        return asyncio.run(asking)
+    except MissingExtraError as missing:
+        _fail(str(missing), _WRONG_USE)
+    except KeyboardInterrupt:
+        _fail("stopped at once; all trials that had ended are kept: run again to go on", render.INTERRUPTED)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    for line in message.splitlines():
+        render.print_message(line)
+    raise typer.Exit(code)

@@ -1,0 +1,225 @@
+"""The command `callgauge trial tasks`: tasks of a trial from calls that went wrong, with a plan for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from ingest.events import FaultLayer
+from lenient import ToolCatalog, ToolDefinitionError
+
+_FAILED, _WRONG_USE = 1, 2
+_MOST = 1_000
+_STDOUT = Path("-")
+_ADVICE = {
+    "definition": "give the definitions with --tools FILE",
+    "cut": "take them with --cut-texts, as far as their texts go",
+}
+
+
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Signature = Annotated[
+    str | None, typer.Option(metavar="ID", help="An error signature's id, or its beginning: page Errors.")
+]
+ToolName = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only calls of this tool.")]
+Session = Annotated[str | None, typer.Option(metavar="ID", help="Only calls of this session.")]
+Model = Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this model.")]
+TrialRun = Annotated[
+    str | None, typer.Option("--run", metavar="NAME", help="Calls of this run of trials; otherwise of none.")
+]
+Layers = Annotated[
+    list[FaultLayer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
+]
+Failed = Annotated[bool, typer.Option("--failed", help="All calls that went wrong.")]
+Limit = Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most so many calls.")]
+Definitions = Annotated[
+    Path | None,
+    typer.Option(
+        "--tools",
+        metavar="FILE",
+        readable=False,
+        help="Definitions in any shape, for tools whose own the logs do not list.",
+    ),
+]
+CutTexts = Annotated[
+    bool,
+    typer.Option("--cut-texts", help="Also where the store keeps only the beginning of a message or result."),
+]
+ExpectRecovered = Annotated[
+    bool,
+    typer.Option(
+        "--expect-recovered",
+        help="Expect the arguments of the later attempt that worked; otherwise they are a suggestion.",
+    ),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="Write a plan that is ready to run, with prompts and definitions beside it.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The task file; else tasks.jsonl beside the plan, or the standard output.",
+    ),
+]
+
+
+def tasks(
+    store: Store,
+    signature: Signature = None,
+    tool: ToolName = None,
+    session: Session = None,
+    model: Model = None,
+    run: TrialRun = None,
+    layer: Layers = None,
+    failed: Failed = False,
+    limit: Limit = _MOST,
+    tools: Definitions = None,
+    cut_texts: CutTexts = False,
+    expect_recovered: ExpectRecovered = False,
+    plan: PlanFile = None,
+    output: Output = None,
+) -> None:
+    """Make tasks of a trial from calls that went wrong: each is the turn up to the call.
+
+    Says which calls are left out, and why. Exits with 1 when no call becomes a task.
+    """
+    if not (failed or layer or signature or tool or session or run):
+        _fail("say which calls: --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE)
+    wanted = {
+        "signature": signature,
+        "tool": tool,
+        "session": session,
+        "model": model,
+        "runs": [run] if run else None,
+        "layers": [one.value for one in layer] if layer else None,
+    }
+    given = _read_definitions(tools)
+    files, told = _make_files(store, wanted, limit, given, cut_texts, expect_recovered, plan, output)
+    for sentence in told:
+        render.print_message(sentence)
+    if not files:
+        raise typer.Exit(_FAILED)
+    if plan is None and output is None:
+        sys.stdout.buffer.write(files[_STDOUT])
+        return
+    _write_files(files)
+    if plan is not None:
+        render.print_message(f"name your endpoint in {plan}, then: callgauge trial check {plan}")
+
+
+def _read_definitions(path: Path | None) -> ToolCatalog:
+    try:
+        return ToolCatalog.load(path) if path is not None else ToolCatalog()
+    except ToolDefinitionError as problem:
+        _fail(str(problem), _WRONG_USE)
+
+
+def _make_files(
+    store: Path,
+    wanted: Mapping[str, Any],
+    limit: int,
+    given: ToolCatalog,
+    cut_texts: bool,
+    expect_recovered: bool,
+    plan: Path | None,
+    output: Path | None,
+) -> tuple[dict[Path, bytes], list[str]]:
+    """Return the files to write, the plan last, and sentences on what is in them and what is not."""
+    from callgauge.dashboard.metrics import MetricError, read_rows  # it opens DuckDB
+    from callgauge.dashboard.metrics.published_store import (
+        UnshownStoreError,
+        open_generation,
+        published_generation,
+    )
+    from callgauge.dashboard.testsets.trial_package import (
+        PLAN,
+        describe_gaps,
+        gather_tasks,
+        make_package,
+        write_tasks,
+    )
+
+    left_out: Counter[str] = Counter()
+    try:
+        with open_generation(published_generation(str(store))) as connection:
+
+            def ask(metric: str, given: Mapping[str, Any]) -> list[dict[Any, Any]]:
+                return read_rows(connection, metric, given)
+
+            calls = [row["call_id"] for row in ask("failed_calls", wanted)]
+            tasks = gather_tasks(calls[:limit], ask, left_out, takes_cut=cut_texts, given=given)
+    except (UnshownStoreError, MetricError) as problem:
+        _fail(str(problem), _FAILED)
+    if not calls:
+        _fail("no call of the store went wrong that fits these options", _FAILED)
+    if plan is None:
+        made, notes = len(tasks), describe_gaps(tasks)
+        content = write_tasks(tasks, expects_corrected=expect_recovered)
+        files = {output or _STDOUT: content} if tasks else {}
+    else:
+        tasks_path = _find_tasks_path(plan, output)
+        package = make_package(tasks, left_out, tasks_path=tasks_path, expects_corrected=expect_recovered)
+        made, notes, left_out = package.tasks, package.notes, package.left_out
+        beside = {plan.parent / path: content for path, content in package.files.items() if path != PLAN}
+        files = {**beside, plan: package.files[PLAN]} if made else {}
+    return files, _describe(len(calls), limit, made, notes, left_out)
+
+
+def _find_tasks_path(plan: Path, output: Path | None) -> str:
+    """Return the path of the task file from the plan's folder, as the plan names it."""
+    if output is None:
+        return "tasks.jsonl"
+    return Path(os.path.relpath(output, plan.parent)).as_posix()
+
+
+def _describe(
+    calls: int, limit: int, made: int, notes: Sequence[str], left_out: Mapping[str, int]
+) -> list[str]:
+    from callgauge.dashboard.testsets import REASONS
+    from callgauge.dashboard.wording import plural
+
+    looked = f"the newest {limit:,} of {plural(calls, 'call')}" if calls > limit else plural(calls, "call")
+    told = [f"{plural(made, 'task')} from {looked} that went wrong"]
+    for reason, count in sorted(left_out.items(), key=lambda pair: -pair[1]):
+        if count:
+            advice = f"; {_ADVICE[reason]}" if reason in _ADVICE else ""
+            told.append(f"left out: {count:,}: {REASONS[reason]}{advice}")
+    return [*told, *notes]
+
+
+def _write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
+    taken = next((path for path in files if path.exists()), None)
+    if taken is not None:
+        _fail(f"{taken} exists; name another file, or move it away", _WRONG_USE)
+    for path, content in files.items():
+        part = path.with_name(f"{path.name}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(content)
+            part.replace(path)
+        except OSError as problem:
+            with suppress(OSError):
+                part.unlink()
+            _fail(f"{path} cannot be written: {problem.strerror}", _FAILED)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    render.print_message(message)
+    raise typer.Exit(code)

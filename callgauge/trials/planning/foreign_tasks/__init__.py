@@ -1,0 +1,72 @@
+"""Reads tasks from the data sets of other tools: BFCL, Inspect, K2-Vendor-Verifier, promptfoo.
+
+Each reader makes the lines of a task file, so that the rest of a trial knows one format. What a task here
+could not ask as its source does is an error with a line, never left out silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from callgauge.trials.planning.foreign_tasks import bfcl, inspect_samples, k2vv, promptfoo
+from callgauge.trials.planning.foreign_tasks.records import (
+    ForeignTaskError,
+    read_first_record,
+    read_records,
+)
+
+__all__ = ["FOREIGN_FORMATS", "OWN_FORMAT", "ForeignTaskError", "find_format", "read_foreign_tasks"]
+
+_RECOGNISED: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "bfcl": bfcl.is_entry,
+    "inspect": inspect_samples.is_sample,
+    "k2vv": k2vv.is_request,
+    "promptfoo": promptfoo.is_test,
+}
+OWN_FORMAT = "callgauge"
+FOREIGN_FORMATS = tuple(_RECOGNISED)
+"""What `format =` of a plan may name, besides our own."""
+ReadLine = Callable[[], dict[str, Any]]
+
+
+def find_format(path: Path) -> str | None:
+    """Return the format of a file by its first record, None where it is none of these or cannot be read.
+
+    CSV is Inspect's, YAML promptfoo's.
+    """
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return "inspect"
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return "promptfoo"
+    try:
+        first = read_first_record(path)
+    except ForeignTaskError:
+        return None
+    return next((name for name, fits in _RECOGNISED.items() if fits(first)), None)
+
+
+def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
+    """Return of each task its line in the file, and a function that gives it as a line of a task file.
+
+    That function raises ForeignTaskError for what is wrong with this task, so that all can be told. `form` is
+    one of FOREIGN_FORMATS. Raises ForeignTaskError where the file cannot be read.
+    """
+    records = read_records(path)
+    if form == "promptfoo":
+        return promptfoo.read_tests(records, path.parent)
+    if form == "bfcl":
+        answers = bfcl.read_answers(path)
+        return [(record.line, partial(_read_safely, bfcl.read_entry, record, answers)) for record in records]
+    read = k2vv.read_request if form == "k2vv" else inspect_samples.read_sample
+    return [(record.line, partial(_read_safely, read, record)) for record in records]
+
+
+def _read_safely(read: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
+    """Call a reader; a key that the format must have and the record lacks is an error of the file."""
+    try:
+        return read(*given)
+    except KeyError as missing:
+        raise ForeignTaskError(f"it has no {missing.args[0]!r}") from None

@@ -1,0 +1,85 @@
+"""Samples of Inspect (`inspect_ai.dataset.Sample`) as json_dataset and csv_dataset take them.
+
+A target is what Inspect's scorer `includes` looks for in the answer, whatever the case, of several any one;
+other scorers are code and cannot be read from a data set. In our own export the target is the arguments of
+the later attempt that worked: a suggestion. Samples with choices, files or a sandbox need Inspect itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from callgauge.trials.planning.foreign_tasks.chat import read_messages
+from callgauge.trials.planning.foreign_tasks.records import ForeignRecord, ForeignTaskError
+
+_SIGNS = ("target", "metadata", "choices", "sandbox", "files", "setup")
+_NEEDS_INSPECT = ("choices", "sandbox", "files", "setup")
+
+
+def is_sample(record: Mapping[str, Any]) -> bool:
+    return "input" in record and any(sign in record for sign in _SIGNS)
+
+
+def read_sample(record: ForeignRecord) -> dict[str, Any]:
+    """Return the task of a sample. Raises ForeignTaskError."""
+    sample = record.value
+    for name in _NEEDS_INSPECT:
+        if sample.get(name):
+            raise ForeignTaskError(
+                f"a sample with {name} needs Inspect itself: a trial has messages and tools"
+            )
+    asked, metadata = sample.get("input"), _read_metadata(sample.get("metadata"))
+    if not isinstance(asked, str | list) or not asked:
+        raise ForeignTaskError("input is neither a text nor a list of messages")
+    given = sample.get("id")
+    line: dict[str, Any] = {
+        "id": str(given) if given not in (None, "") else f"line-{record.line}",
+        "input": asked if isinstance(asked, str) else read_messages(asked),
+    }
+    tools = metadata.get("tools")
+    if isinstance(tools, list) and tools:
+        line["definitions"] = tools
+    line |= _read_target(sample.get("target"), metadata.get("tool"))
+    session = metadata.get("session_id")
+    return line | ({"group": session} if isinstance(session, str) and session else {})
+
+
+def _read_metadata(metadata: Any) -> Mapping[str, Any]:
+    if metadata in (None, ""):
+        return {}
+    try:
+        decoded = json.loads(metadata) if isinstance(metadata, str) else metadata
+    except (ValueError, RecursionError):
+        decoded = None
+    if not isinstance(decoded, dict):
+        raise ForeignTaskError("metadata is no object")
+    return decoded
+
+
+def _read_target(target: Any, tool: Any) -> dict[str, Any]:
+    targets = target if isinstance(target, list) else [target]
+    if not all(one is None or isinstance(one, str) for one in targets):
+        raise ForeignTaskError("target is neither a text nor a list of texts")
+    texts = [one for one in targets if one]
+    if not texts:
+        return {}
+    if isinstance(tool, str) and tool:
+        return {"suggested": {"calls": [_read_call(tool, texts[0])], "more": True}}
+    if len(texts) == 1:
+        return {"expect": {"answer": {"contains": texts}}}
+    return {"expect": {"answer": {"regex": f"(?i:{'|'.join(map(re.escape, texts))})"}}}
+
+
+def _read_call(tool: str, text: str) -> dict[str, Any]:
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise ForeignTaskError(
+            f"the target of a sample about the tool {tool} is no JSON object of its arguments"
+        )
+    return {tool: {name: [value] for name, value in arguments.items()}}

@@ -1,0 +1,28 @@
+"""Request bodies of MoonshotAI/K2-Vendor-Verifier: one a line, with `messages` and `tools`.
+
+What is right is whether the calls fit their definitions, which every trial measures. Sampling and the model's
+name belong to the plan and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callgauge.trials.planning.foreign_tasks.chat import read_messages
+from callgauge.trials.planning.foreign_tasks.records import ForeignRecord, ForeignTaskError
+
+
+def is_request(record: Mapping[str, Any]) -> bool:
+    return "messages" in record and "tools" in record and "input" not in record
+
+
+def read_request(record: ForeignRecord) -> dict[str, Any]:
+    """Return the task of a request body. Raises ForeignTaskError."""
+    body = record.value
+    if body.get("tool_choice") not in (None, "auto"):
+        raise ForeignTaskError("tool_choice is neither auto nor left out: a trial forces no call")
+    tools = body.get("tools")
+    if not isinstance(tools, list):
+        raise ForeignTaskError("tools is no list of definitions")
+    return {"id": f"line-{record.line}", "input": read_messages(body["messages"]), "definitions": tools}

@@ -1,0 +1,86 @@
+"""What a trial comes to: the counts of one turn, equal to those that a load of its log finds."""
+
+from __future__ import annotations
+
+from callgauge.gateway import CallResult, CallSource, Tokens, Trouble, Turn
+from callgauge.trials.planning.plan import TokenPrice
+from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
+from lenient import Outcome
+
+_REFUSED = frozenset(("input_unparsable", "input_invalid", "tool_not_found"))
+_MENDED = frozenset((Outcome.COERCED, Outcome.REPAIRED))
+
+
+def outcome_of(
+    turn: Turn,
+    *,
+    arm: str,
+    task: str,
+    repeat: int,
+    price: TokenPrice | None = None,
+    right: bool | None = None,
+    why: str | None = None,
+    milliseconds: float = 0.0,
+    ended_at: str = "",
+) -> TrialOutcome:
+    """Return the ledger's line of a trial that ended.
+
+    A turn that ended without a reply measures nothing: its status is `no_reply` and `why` is the reason. A
+    conversation that grew too long for the model is the model's own (`prompt_limit`).
+    """
+    tokens, status = turn.tokens, str(turn.status)
+    if lacks_reply(turn):
+        status, right, why = NO_REPLY, None, str(turn.failure)
+    lost = [step for step in turn.steps if step.fault is not None and not step.calls]
+    return TrialOutcome(
+        arm=arm,
+        task=task,
+        repeat=repeat,
+        status=status,
+        calls=len(turn.calls) + len(lost),
+        refused=sum(map(is_refused, turn.calls)) + sum(not step.is_leaked for step in lost),
+        mended=sum(map(is_mended, turn.calls)),
+        misses=sum(call.result.metadata.get("simulated") == "miss" for call in turn.calls),
+        right=right,
+        why=why,
+        input_tokens=tokens.read,
+        output_tokens=tokens.written,
+        cached_tokens=tokens.cached,
+        cost=price_of(turn, price),
+        milliseconds=milliseconds,
+        ended_at=ended_at,
+    )
+
+
+def lacks_reply(turn: Turn) -> bool:
+    """Return True for a turn that ended because the endpoint gave no reply, whatever the model did before."""
+    return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
+
+
+def is_refused(call: CallResult) -> bool:
+    """Return True when a call has a fault of syntax or schema, by its parser or by the tool's policy."""
+    return call.result.status in _REFUSED or call.read.request.parse_error is not None
+
+
+def is_mended(call: CallResult) -> bool:
+    """Return True when a call was repaired or coerced; of a text that a wire made anew only the latter."""
+    outcome = call.read.request.outcome
+    if call.read.call.source is CallSource.RESERIALISED:
+        return outcome is Outcome.COERCED and call.result.status not in _REFUSED
+    return outcome in _MENDED
+
+
+def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
+    """Return what a turn cost in USD, None without a price or where an endpoint counts no tokens."""
+    if price is None or not turn.steps:
+        return None if price is None else 0.0
+    told = [price_reply(step.reply.tokens, price) for step in turn.steps]
+    known = [cost for cost in told if cost is not None]
+    return sum(known) if len(known) == len(told) else None
+
+
+def price_reply(tokens: Tokens, price: TokenPrice | None) -> float | None:
+    """Return what one reply cost in USD, None without a price or where its tokens were not counted."""
+    if price is None or tokens.read is None or tokens.written is None:
+        return None
+    return price.cost(tokens.read, tokens.written, tokens.cached or 0)

@@ -1,0 +1,171 @@
+"""The lock of a run (`lock.json`): what was planned, so that a run goes on only with what it began with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from callgauge.trials.planning.plan import Plan
+from callgauge.trials.planning.task import Task
+from callgauge.trials.results.run_folder import RunFolder
+from callgauge.trials.running.known_secrets import hide_credentials
+from callgauge.trials.running.order import order_tasks
+from callgauge.trials.running.run_files import FolderError, RunError
+from callgauge.trials.verdicts.looks import make_design, planned_boundaries
+from lenient import PARSER_VERSION, __version__
+
+_LONGEST = 60  # characters of a value in a message
+_MOST_TOLD = 8  # differences in a message
+# What may change from one process to the next: it decides how long a run takes, not what it finds.
+_FREE = ("callgauge_trial", "run", "created_at", "question", "budget", "hashes.plan")
+
+_DERIVED = ("tasks", "groups", "look_at", "boundaries")  # by the tasks and the measure, which are named
+
+
+class RunChangedError(RunError):
+    """The plan is not the one that the run began with; `differences` name what is another."""
+
+    def __init__(self, folder: RunFolder, differences: Sequence[str]) -> None:
+        shown = list(differences[:_MOST_TOLD])
+        if len(differences) > _MOST_TOLD:
+            shown.append(f"… and {len(differences) - _MOST_TOLD} more")
+        told = "\n".join(f"  {one}" for one in shown)
+        super().__init__(
+            f"{folder.root} was begun with something else:\n{told}\n"
+            "Change it back to go on, or begin another run with --anew"
+        )
+        self.differences = tuple(differences)
+
+
+def make_lock(plan: Plan, tasks: Sequence[Task], run: str) -> dict[str, Any]:
+    """Return the object of `lock.json` for a run that begins now."""
+    design = make_design(plan, tasks)
+    return {
+        "callgauge_trial": 1,
+        "run": run,
+        "name": plan.name,
+        "question": plan.question,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "versions": {"callgauge": __version__, "parser": PARSER_VERSION},
+        "measure": {**asdict(plan.measure), "reference": plan.reference.name},
+        "budget": asdict(plan.budget),
+        "run_plan": asdict(plan.run),
+        "arms": [asdict(arm) for arm in plan.arms],
+        "models": {
+            name: {
+                "endpoint": model.endpoint,
+                "model": model.model,
+                "sampling": dict(model.sampling),
+                "body": dict(model.body),
+                "capabilities": model.capabilities.to_log(),
+            }
+            for name, model in plan.models.items()
+        },
+        "tasks": order_tasks([task.id for task in tasks], plan.run.seed),
+        "groups": dict(design.groups),
+        "look_at": list(design.look_at),
+        "boundaries": list(planned_boundaries(design)),
+        "hashes": _hash_parts(plan, tasks),
+        "definitions": {name: [tool.name for tool in catalog] for name, catalog in plan.definitions.items()},
+        "prices": {name: asdict(model.price) for name, model in plan.models.items() if model.price},
+        "endpoints": {
+            name: {"wire": one.wire, "server": one.server, "url": hide_credentials(one.url)}
+            for name, one in plan.endpoints.items()
+        },
+        "tools": {name: asdict(source) for name, source in plan.tools.items()},
+        "servers": {
+            name: {**asdict(one), "url": one.url and hide_credentials(one.url)}
+            for name, one in plan.servers.items()
+        },
+    }
+
+
+def write_lock(lock: Mapping[str, Any]) -> bytes:
+    """Return the content of `lock.json`."""
+    return orjson.dumps(lock, default=str, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def read_lock(folder: RunFolder) -> dict[str, Any] | None:
+    """Return the lock of a run, None where no run has begun in the folder. Raises FolderError."""
+    try:
+        told = orjson.loads(folder.lock.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FolderError(f"{folder.lock} cannot be read: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise FolderError(f"{folder.lock} is no JSON ({error}): begin another run with --anew") from None
+    if not isinstance(told, dict) or not isinstance(told.get("run"), str):
+        raise FolderError(f"{folder.lock} is no lock of a trial: begin another run with --anew")
+    return told
+
+
+def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return what differs between the lock of a run and that of the plan as it is now, a sentence each."""
+    old, new = dict(_flatten(before)), dict(_flatten(orjson.loads(write_lock(now))))
+    told = []
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name) and not _is_below(name, _FREE):
+            what = (
+                _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
+            )
+            if what is not None:
+                told.append(f"{what}{_name_part(name)} changed")
+            elif not _is_below(name, _DERIVED):
+                told.append(f"{name}: {_show(old.get(name))} → {_show(new.get(name))}")
+    return told
+
+
+_HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the definitions"}
+
+
+def _is_below(name: str, tops: tuple[str, ...]) -> bool:
+    return any(name == top or name.startswith(f"{top}.") for top in tops)
+
+
+def _name_part(name: str) -> str:
+    part = name.partition(".")[2].partition(".")[2]
+    return f" {part}" if part else ""
+
+
+def _show(value: Any) -> str:
+    text = "nothing" if value is None else orjson.dumps(value).decode()
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of an object with their paths; lists of objects by the `name` of each."""
+    for name, item in value.items():
+        path = f"{prefix}{name}"
+        is_named = isinstance(item, list) and all(isinstance(one, dict) and "name" in one for one in item)
+        parts = {str(one["name"]): one for one in item} if is_named else item
+        if isinstance(parts, Mapping) and parts:
+            yield from _flatten(parts, f"{path}.")
+        elif item not in ({}, []):
+            yield path, item
+
+
+def _hash_parts(plan: Plan, tasks: Sequence[Task]) -> dict[str, Any]:
+    return {
+        "plan": _hash(plan.text),
+        "tasks": _hash([asdict(task) for task in tasks]),
+        "prompts": {name: _hash(asdict(prompt)) for name, prompt in plan.prompts.items()},
+        "definitions": {
+            name: _hash([tool.to_anthropic() for tool in catalog])
+            for name, catalog in plan.definitions.items()
+        },
+    }
+
+
+def _hash(value: Any) -> str:
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+    return hashlib.sha256(orjson.dumps(value, default=_to_plain, option=options)).hexdigest()[:16]
+
+
+def _to_plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,180 @@
+"""What a run has spent, what it may still cost, and whether the plan's caps allow more.
+
+Before each request its worst case is written down, after it what it was: a process that is killed in between
+has spent the worst case. Nothing of it is forgotten when a run goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from callgauge.trials.planning.plan import Budget
+from callgauge.trials.running.request_rates import Clock
+from callgauge.trials.running.run_files import RunFiles, drop_half_line, explain_full_disk
+
+
+class Amount(NamedTuple):
+    """Money in USD, and tokens read and written."""
+
+    cost: float = 0.0
+    tokens: float = 0.0
+
+    def plus(self, other: Amount) -> Amount:
+        return Amount(self.cost + other.cost, self.tokens + other.tokens)
+
+    def at_least(self, other: Amount) -> Amount:
+        return Amount(max(self.cost, other.cost), max(self.tokens, other.tokens))
+
+
+NOTHING = Amount()
+
+
+@dataclass(slots=True, eq=False)
+class TrialAccount:
+    """One trial under way: what it is expected to cost at most, what it has cost, what is being asked."""
+
+    reserved: Amount
+    booked: Amount = NOTHING
+    in_flight: Amount = NOTHING
+
+    @property
+    def outstanding(self) -> Amount:
+        """What this trial may still cost."""
+        left = Amount(self.reserved.cost - self.booked.cost, self.reserved.tokens - self.booked.tokens)
+        return Amount().at_least(left).at_least(self.in_flight)
+
+
+@dataclass(slots=True)
+class Spending:
+    """The spending of a run, kept in `path`; `begin` reads what earlier processes have spent."""
+
+    budget: Budget
+    files: RunFiles
+    path: Path
+    clock: Clock
+    spent: Amount = NOTHING
+    earlier_seconds: float = 0.0
+    _open: list[TrialAccount] = field(default_factory=list)
+    _dearest: dict[str, Amount] = field(default_factory=dict)
+    _began: float = 0.0
+    _process: int = 0
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def begin(self) -> None:
+        """Read what was spent before, and note that this process begins. Raises FolderError."""
+        drop_half_line(self.path)
+        lines = list(_read_lines(self.path))
+        self.spent, self.earlier_seconds = _sum_spent(lines), _sum_seconds(lines)
+        self._process = 1 + sum("begin" in line for line in lines)
+        self._began = self.clock.now()
+        self._write({"begin": self._process})
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken so far, with all processes before this one."""
+        return self.earlier_seconds + self.clock.now() - self._began
+
+    def open_trial(self, arm: str, first: Amount) -> TrialAccount:
+        """Return the account of a trial that begins; `first` is the worst case of its first request."""
+        account = TrialAccount(self.expected(arm, first))
+        self._open.append(account)
+        return account
+
+    def close_trial(self, arm: str, account: TrialAccount) -> None:
+        """Note that a trial has ended: nothing more is reserved for it."""
+        self._open.remove(account)
+        self._dearest[arm] = account.booked.at_least(self._dearest.get(arm, Amount()))
+
+    def expected(self, arm: str, first: Amount) -> Amount:
+        """Return what a trial is taken to cost: the dearest of its arm so far, its first request at least."""
+        return first.at_least(self._dearest.get(arm, Amount()))
+
+    def begin_request(self, account: TrialAccount, worst: Amount) -> str:
+        """Write down a request that is about to be sent, and return its id. Raises FolderError."""
+        request = f"{self._process}.{next(self._numbers)}"
+        account.in_flight = worst
+        self._write({"request": request, "worst": worst._asdict()})
+        return request
+
+    def end_request(self, account: TrialAccount, request: str, true: Amount) -> None:
+        """Book what a request has cost. Raises FolderError."""
+        account.in_flight = Amount()
+        account.booked = account.booked.plus(true)
+        self.spent = self.spent.plus(true)
+        self._write({"request": request, "spent": true._asdict()})
+
+    def reached_cap(self, next_block: Iterable[Amount] = ()) -> str | None:
+        """Return which cap leaves no room for a block with these trials, in a sentence; None where all do."""
+        wanted = Amount()
+        for trial in next_block:
+            wanted = wanted.plus(trial)
+        committed = self.spent
+        for account in self._open:
+            committed = committed.plus(account.outstanding)
+        total = committed.plus(wanted)
+        cap = self.budget
+        if cap.minutes is not None and self.seconds >= cap.minutes * 60:
+            return f"budget.minutes: the {cap.minutes:g} minutes of the plan are over"
+        if cap.cost is not None and total.cost > cap.cost:
+            return (
+                f"budget.cost: ${self.spent.cost:.4f} of ${cap.cost:g} are spent, and the next task could "
+                f"cost ${wanted.cost:.4f}"
+            )
+        if cap.tokens is not None and total.tokens > cap.tokens:
+            used = f"{self.spent.tokens:,.0f} of {cap.tokens:,} are used"
+            return f"budget.tokens: {used}, and the next task could use {wanted.tokens:,.0f}"
+        return None
+
+    def _write(self, told: dict[str, Any]) -> None:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"at": at, "seconds": round(self.clock.now() - self._began, 3), **told}
+        self.files.append(self.path, orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def read_spent(path: Path) -> Amount:
+    """Return what a run has spent by its file; a request without an end counts with its worst case."""
+    return _sum_spent(_read_lines(path))
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    with explain_full_disk(path):
+        try:
+            lines = path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return
+    for line in lines:
+        try:
+            told = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(told, dict):
+            yield told
+
+
+def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
+    requests: dict[str, Amount] = {}
+    for line in lines:
+        told = line.get("spent") or line.get("worst")
+        if told:
+            requests[str(line.get("request"))] = Amount(**told)
+    total = Amount()
+    for amount in requests.values():
+        total = total.plus(amount)
+    return total
+
+
+def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
+    """Return how long all processes ran: the last time that each noted."""
+    total = latest = 0.0
+    for line in lines:
+        if "begin" in line:
+            total, latest = total + latest, 0.0
+        latest = max(latest, float(line.get("seconds") or 0.0))
+    return total + latest

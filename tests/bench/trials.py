@@ -1,0 +1,105 @@
+"""A trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
+
+Prints what was scripted, what the run measured and said, and how many trials a second it ran.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from callgauge.trials.planning.plan import MeasurePlan, Plan, TrialArm
+from callgauge.trials.running.run import RunEnd, run_trial
+from lenient import ToolCatalog
+from tests.gateway.served.brain import Asked, Emitted
+from tests.gateway.served.server import serve_model
+from tests.trials.made_plan import WEATHER, chance, city_of, make_plan, make_tasks
+
+# Model and definition → the scripted share of first calls that are refused; a second try is always good.
+RATES = {
+    ("small", "old"): 0.25,
+    ("small", "new"): 0.05,
+    ("large", "old"): 0.25,
+    ("large", "new"): 0.02,
+}
+TRUTH = {"small+new": "better", "large+old": "not another one", "large+new": "better"}
+_TASKS = 200
+
+
+def brain(asked: Asked) -> Emitted:
+    """Emit a broken first call at the rate of the model and of the definition that it is offered."""
+    city = city_of(asked)
+    if asked.last.role == "tool" and "rain" in asked.last.text:
+        return Emitted(f"It says: {asked.last.text}")
+    tools = asked.body["tools"][0]["function"]
+    definition = "new" if "better" in tools["description"] else "old"
+    is_first = asked.last.role == "user"
+    if is_first and chance(asked.model, definition, city) < RATES[asked.model, definition]:
+        return Emitted(calls=[("get_weather", '{"town": 7}')])
+    return Emitted(calls=[("get_weather", json.dumps({"city": city}))])
+
+
+def make_bench_plan(folder: Path, url: str) -> Plan:
+    """Return the plan: the arms are the cross product, the reference is the small model with the old one."""
+    plan = make_plan(folder, arms=("small", "large"))
+    better = {**WEATHER, "description": "The weather of a city, better said."}
+    arms = [TrialArm(f"{model}+{name}", model, "p", name) for model, name in RATES]
+    return replace(
+        plan,
+        arms=tuple(arms),
+        measure=MeasurePlan("refused", 0.1, reference="small+old", looks=5),
+        endpoints={"local": replace(plan.endpoints["local"], url=url)},
+        definitions={"old": ToolCatalog.load([WEATHER]), "new": ToolCatalog.load([better])},
+    )
+
+
+def main(_options: list[str]) -> int:
+    with serve_model(brain) as served, tempfile.TemporaryDirectory() as place:
+        plan = make_bench_plan(Path(place), served.url)
+        began, used = time.monotonic(), time.process_time()
+        end = asyncio.run(run_trial(plan, make_tasks(_TASKS), Path(place) / "bench.1"))
+        seconds, processor = time.monotonic() - began, time.process_time() - used
+        size = sum(file.stat().st_size for file in (Path(place) / "bench.1").rglob("*") if file.is_file())
+    _print_table(end)
+    requests, trials = len(served.requests), len(end.outcomes)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{trials} trials, {requests} requests in {seconds:.1f} s: {trials / seconds:.0f} trials/s")
+    print(f"{1000 * processor / trials:.1f} ms of processor time a trial, the scripted server within it")
+    print(f"{memory:.0f} MB at most; the run's folder {size / 1e6:.1f} MB")
+    return 0 if all(_fits_truth(end, arm, truth) for arm, truth in TRUTH.items()) else 1
+
+
+def _print_table(end: RunEnd) -> None:
+    """Print a row an arm. A refused first call is one of two calls: the rate of calls is r / (1 + r)."""
+    print("arm         scripted  measured            tasks  verdict      truth            trials spared")
+    asked = Counter(one.arm for one in end.outcomes)
+    for (model, name), rate in RATES.items():
+        arm = f"{model}+{name}"
+        its = [one for one in end.outcomes if one.arm == arm]
+        refused, calls = sum(one.refused for one in its), sum(one.calls for one in its)
+        share = f"{100 * refused / calls:4.1f} % ({refused} / {calls})"
+        said = _verdict_of(end, arm) or "reference"
+        print(
+            f"{arm:11} {100 * rate / (1 + rate):6.1f} %  {share:18}  {asked[arm]:5}  {said:11}  "
+            f"{TRUTH.get(arm, 'reference'):15}  {_TASKS - asked[arm]}"
+        )
+
+
+def _verdict_of(end: RunEnd, arm: str) -> str | None:
+    return next((one.decision for one in reversed(end.looks) if one.arm == arm), None)
+
+
+def _fits_truth(end: RunEnd, arm: str, truth: str) -> bool:
+    said = _verdict_of(end, arm)
+    return said == truth if truth == "better" else said in ("alike", "not decided")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,350 @@
+"""Four wires × ten kinds of models, each with faults at a scripted rate: the store counts exactly those.
+
+What a model does in a task is drawn from a seed, so the counts are known before a conversation is held.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from callgauge.gateway import WIRES, Gateway, Probe, Prompt, Turn, probe_model, tool
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
+from tests.event_loops import run
+from tests.gateway.served.brain import Asked, Emitted
+from tests.gateway.served.in_process import BrainEndpoint
+
+TASKS = 8  # sessions an arm
+GOOD = '{"customer": "Acme", "limit": 3}'
+# A fault of a call's arguments → what the model writes, and the outcome and fault layer in the store.
+FAULTS: dict[str, tuple[str, str, str | None]] = {
+    "clean": (GOOD, "clean", None),
+    "repaired": ("{'customer': 'Acme', 'limit': 3}", "repaired", None),
+    "coerced": ('{"customer": "Acme", "limit": "3"}', "coerced", None),
+    "no JSON": ("我想查询一下", "failed", "syntax"),
+    "missing": ('{"limit": 3}', "failed", "schema"),
+}
+REPORT = [("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')]
+Counts = Counter[tuple[str, str | None]]  # outcome, fault layer
+CLEAN: Counts = Counter([("clean", None)])
+OVERLOADED = {"error": {"message": "overloaded"}}
+LEAK = f'<tool_call>{{"name": "search_orders", "arguments": {GOOD}}}</tool_call>'
+OLLAMA = {"error": "error parsing tool call: raw='{\"customer\": ', err=unexpected end of JSON input"}
+BAD_AMONG = [("search_orders", GOOD), ("search_orders", '{"customer": "A", "limit": '), ("nope", "{}")]
+SYNTAX: Counts = Counter([("failed", "syntax")])
+
+
+@tool
+def search_orders(customer: str, limit: int = 10) -> str:
+    """Orders of a customer."""
+    return f"{customer} has {limit} orders."
+
+
+def draw(kind: str, task: int) -> random.Random:
+    return random.Random(f"{kind}/{task}")
+
+
+def draw_fault(kind: str, task: int, rate: float) -> str:
+    """The fault of a task's first call: one of four at this rate."""
+    dice = draw(kind, task)
+    return dice.choice([name for name in FAULTS if name != "clean"]) if dice.random() < rate else "clean"
+
+
+def is_hit(kind: str, task: int, rate: float) -> bool:
+    return draw(kind, task).random() < rate
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model.
+
+    `first` is its first reply to a task; a good call follows where that one `runs` not, and then the answer.
+    `counts` are the calls of a task as the store has them. `refuses` and `network` come before all replies:
+    a server that takes no tools, an answer that is the network's fault.
+    """
+
+    first: Callable[[str, int], Emitted]
+    counts: Callable[[str, int], Counts]
+    runs: Callable[[str, int], bool] = lambda _wire, _task: True
+    refuses: Callable[[Asked], Emitted | None] = lambda _asked: None
+    network: Callable[[int], Emitted | None] = lambda _task: None
+    makes_parallel: bool = True
+    is_text: bool = False
+
+
+def one_call(fault: str) -> Emitted:
+    return Emitted("Let me see.", [("search_orders", FAULTS[fault][0])])
+
+
+def count_fault(fault: str) -> Counts:
+    """A first call with this fault; a good one follows where no tool ran."""
+    _, outcome, layer = FAULTS[fault]
+    return Counter([(outcome, layer)]) + (Counter() if layer is None else CLEAN)
+
+
+def count_native_fault(wire: str, fault: str) -> Counts:
+    """The same for a native call: what is no JSON, Gemini's API reports as a malformed call."""
+    if wire == "gemini" and fault == "repaired":
+        return Counter([("repaired", "syntax")]) + CLEAN
+    return count_fault(fault)
+
+
+def as_block(fault: str) -> Emitted:
+    return Emitted(f'```json\n{{"tool": "search_orders", "input": {FAULTS[fault][0]}}}\n```')
+
+
+def no_tools(asked: Asked) -> Emitted | None:
+    if not asked.has_tools:
+        return None
+    return Emitted(status=400, body={"error": {"message": f"{asked.model} does not support tools"}})
+
+
+def ignores_tools(asked: Asked) -> Emitted | None:
+    return Emitted("I cannot use tools here.") if asked.has_tools else None
+
+
+def sloppy_fault(task: int) -> str:
+    return draw_fault("sloppy", task, 0.5)
+
+
+def text_fault(task: int) -> str:
+    return draw_fault("notools", task, 0.5)
+
+
+def leaks_in(task: int) -> bool:
+    return is_hit("leaks", task, 0.5)
+
+
+def fails_in(task: int) -> bool:
+    return is_hit("ollama", task, 0.4)
+
+
+def count_bad_among(wire: str, _task: int) -> Counts:
+    """A good call, one that ends in the middle (the mend loses meaning), one of a tool that is not there."""
+    if wire == "gemini":  # its API drops all calls of a reply with a malformed one
+        return Counter([("repaired", "syntax")]) + CLEAN
+    return CLEAN + Counter([("repaired", "schema"), ("failed", "schema")])
+
+
+def seen_on(wire: str, kind: Kind, counts: Counts) -> Counts:
+    """Gemini sends objects, never the model's text: whether that was clean cannot be told."""
+    seen: Counts = Counter()
+    for (outcome, layer), count in counts.items():
+        is_hidden = wire == "gemini" and not kind.is_text and outcome in ("clean", "coerced")
+        seen["unmeasured" if is_hidden else outcome, layer] += count
+    return seen
+
+
+KINDS = {
+    "sloppy": Kind(
+        lambda _wire, task: one_call(sloppy_fault(task)),
+        lambda wire, task: count_native_fault(wire, sloppy_fault(task)),
+        lambda wire, task: sum(count_native_fault(wire, sloppy_fault(task)).values()) == 1,
+    ),
+    "notools": Kind(
+        lambda _wire, task: as_block(text_fault(task)),
+        lambda _wire, task: count_fault(text_fault(task)),
+        lambda _wire, task: sum(count_fault(text_fault(task)).values()) == 1,
+        refuses=no_tools,
+        is_text=True,
+    ),
+    "ignores": Kind(
+        lambda _wire, _task: as_block("clean"),
+        lambda _wire, _task: CLEAN,
+        refuses=ignores_tools,
+        is_text=True,
+    ),
+    "flaky": Kind(
+        lambda _wire, _task: one_call("clean"),
+        lambda _wire, _task: CLEAN,
+        network=lambda task: (
+            Emitted(status=draw("status", task).choice([429, 500, 503]), body=OVERLOADED)
+            if is_hit("flaky", task, 0.5)
+            else None
+        ),
+    ),
+    "cutting": Kind(
+        lambda _wire, _task: one_call("clean"),
+        lambda _wire, _task: CLEAN,
+        network=lambda task: Emitted("hello there " * 3, cut=40) if is_hit("cutting", task, 0.5) else None,
+    ),
+    "bad one among parallel": Kind(
+        lambda _wire, _task: Emitted("", BAD_AMONG), count_bad_among, lambda wire, _task: wire != "gemini"
+    ),
+    "serial": Kind(
+        lambda _wire, _task: Emitted("", [("search_orders", GOOD)] * 2),
+        lambda _wire, _task: CLEAN + CLEAN,
+        makes_parallel=False,
+    ),
+    "leaks": Kind(
+        lambda _wire, task: Emitted(LEAK) if leaks_in(task) else one_call("clean"),
+        lambda _wire, task: CLEAN + (Counter([("unmeasured", "emission")]) if leaks_in(task) else Counter()),
+        lambda _wire, task: not leaks_in(task),
+    ),
+    "one id for all": Kind(
+        lambda _wire, _task: Emitted("", [("search_orders", GOOD)] * 2, ids=["call_1", "call_1"]),
+        lambda _wire, _task: CLEAN + CLEAN,
+    ),
+    "ollama": Kind(
+        lambda _wire, task: Emitted(status=500, body=OLLAMA) if fails_in(task) else one_call("clean"),
+        lambda _wire, task: CLEAN + (SYNTAX if fails_in(task) else Counter()),
+        lambda _wire, task: not fails_in(task),
+    ),
+}
+ARMS = [(wire, name) for wire in WIRES for name in KINDS]
+
+
+@dataclass
+class Model:
+    """A scripted model of one arm: what it has said in each task so far."""
+
+    wire: str
+    kind: Kind
+    said: Counter[int] = field(default_factory=Counter)
+    failed: set[int] = field(default_factory=set)
+
+    def __call__(self, asked: Asked) -> Emitted:
+        refusal = self.kind.refuses(asked)
+        if refusal is not None:
+            return refusal
+        if "Report" in asked.user:
+            if asked.last.role == "tool":
+                return Emitted("Done.")
+            both = "both" in asked.user and self.kind.makes_parallel
+            return Emitted("", REPORT if both else REPORT[:1])
+        if not asked.user.startswith("Task"):
+            return Emitted("Two.")
+        return self.answer_task(int(asked.user.split()[1]))
+
+    def answer_task(self, task: int) -> Emitted:
+        broken = self.kind.network(task)
+        if broken is not None and task not in self.failed:
+            self.failed.add(task)
+            return broken
+        self.said[task] += 1
+        if self.said[task] == 1:
+            return self.kind.first(self.wire, task)
+        if self.said[task] == 2 and not self.kind.runs(self.wire, task):
+            return as_block("clean") if self.kind.is_text else one_call("clean")
+        return Emitted("All done.")
+
+
+@dataclass
+class Held:
+    """One arm after all its conversations."""
+
+    probe: Probe
+    turns: list[Turn]
+    endpoint: BrainEndpoint
+
+
+async def hold_arm(folder: Path, wire: str, name: str) -> Held:
+    endpoint = BrainEndpoint(Model(wire, KINDS[name]), wire)
+    async with endpoint:
+        found = await probe_model(endpoint, name)
+        turns = [await hold_session(endpoint, folder, found, wire, name, task) for task in range(TASKS)]
+    return Held(found, turns, endpoint)
+
+
+async def hold_session(
+    endpoint: BrainEndpoint, folder: Path, found: Probe, wire: str, name: str, task: int
+) -> Turn:
+    gateway = Gateway(
+        endpoint,
+        [search_orders],
+        name,
+        Prompt("You help.", "agent", "1"),
+        probe=found,
+        log=folder,
+        session_id=f"{wire}-{name}-{task}".replace(" ", "_"),
+        meta={"task": f"task {task}", "trial": {"run": "matrix", "arm": f"{wire}/{name}", "repeat": 0}},
+    )
+    return await gateway.run(f"Task {task} : how many orders has Acme?")
+
+
+@pytest.fixture(scope="module")
+def matrix(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]:
+    """All arms, and the store that their logs were loaded into."""
+    folder, store = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("stores") / "store"
+
+    async def hold_all() -> dict[tuple[str, str], Held]:
+        return {arm: await hold_arm(folder, *arm) for arm in ARMS}
+
+    held = run(hold_all())
+    report = load([folder], store)
+    assert (report.rejects, report.rejected) == (0, ())
+    generation = published_generation(store)
+    assert generation is not None
+    return held, duckdb.connect(str(generation), read_only=True)
+
+
+@pytest.mark.parametrize(("wire", "name"), ARMS)
+def test_the_store_counts_what_an_arm_was_scripted_for(
+    wire: str, name: str, matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]
+) -> None:
+    held, connection = matrix
+    kind = KINDS[name]
+    arm = held[wire, name]
+    assert [turn.status for turn in arm.turns] == ["ok"] * TASKS
+    assert arm.probe.ok is (not kind.is_text)
+    assert arm.probe.capabilities.supports_parallel_tools is (None if kind.is_text else kind.makes_parallel)
+    counted = connection.execute(
+        "SELECT outcome, fault_layer, count(*) FROM tool_calls JOIN sessions USING (session_id) "
+        "WHERE sessions.arm = ? AND tool_calls.model = ? AND strategy = ? GROUP BY ALL",
+        [f"{wire}/{name}", name, "json_fallback" if kind.is_text else "tool_use"],
+    ).fetchall()
+    scripted: Counts = sum((kind.counts(wire, task) for task in range(TASKS)), Counter())
+    assert {(outcome, layer): count for outcome, layer, count in counted} == seen_on(wire, kind, scripted)
+    told = connection.execute(
+        "SELECT count(*), count(*) FILTER (turns.resent = 1), count(*) FILTER (recorded_ok), "
+        "count(DISTINCT probe_id), count(DISTINCT task) "
+        "FROM turns JOIN sessions USING (session_id) JOIN probes USING (session_id) WHERE sessions.arm = ?",
+        [f"{wire}/{name}"],
+    ).fetchone()
+    again = sum(kind.network(task) is not None for task in range(TASKS))
+    assert told == (TASKS, again, TASKS, 1, TASKS)
+
+
+def test_the_scripts_have_every_fault_in_some_tasks_and_not_in_others() -> None:
+    assert {sloppy_fault(task) for task in range(TASKS)} | {text_fault(task) for task in range(TASKS)} == set(
+        FAULTS
+    )
+    for kind in ("flaky", "cutting"):
+        hit = sum(KINDS[kind].network(task) is not None for task in range(TASKS))
+        assert 0 < hit < TASKS
+    for is_in in (leaks_in, fails_in):
+        assert 0 < sum(map(is_in, range(TASKS))) < TASKS
+
+
+def test_calls_of_a_serial_model_go_back_one_by_one(
+    matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection],
+) -> None:
+    held, _ = matrix
+    for wire in WIRES:
+        last = held[wire, "serial"].endpoint.asked[-1]
+        spoken = [(one.role, len(one.calls)) for one in last.messages if one.calls or one.role == "tool"]
+        assert spoken == [("assistant", 1), ("tool", 0)] * 2
+    asked = held["openai-chat", "serial"].endpoint.asked[-1]
+    assert asked.body["parallel_tool_calls"] is False
+    assert held["anthropic", "serial"].endpoint.asked[-1].body["tool_choice"]["disable_parallel_tool_use"]
+
+
+def test_no_id_stands_twice_in_a_request(
+    matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection],
+) -> None:
+    held, connection = matrix
+    for asked in held["openai-chat", "one id for all"].endpoint.asked:
+        ids = [call["id"] for one in asked.messages for call in one.calls]
+        assert len(ids) == len(set(ids))
+    question = "SELECT count(tool_call_id), count(DISTINCT session_id || ' ' || tool_call_id) FROM tool_calls"
+    [(all_of_them, different)] = connection.execute(question).fetchall()
+    assert all_of_them == different

@@ -1,0 +1,87 @@
+"""Runs that die by SIGKILL at their n-th write, for every n; a module: OUT. Prints a JSON line a kill.
+
+Each is gone on with after the kill. Everything is imported once and then forked: a process a run would take
+most of the time to start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from callgauge.trials.planning.plan import MeasurePlan
+from callgauge.trials.running.run import run_trial
+from callgauge.trials.running.run_files import OnWrite, ignore_write
+from tests.gateway.served.brain import Asked, Emitted
+from tests.trials.made_plan import UNKNOWN, make_plan, make_tasks, opened_by, weather_brain
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Run `work` in a child; returns 0, or the signal that ended it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            print(repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        sys.exit(f"a child failed with {os.WEXITSTATUS(status)}")
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+
+def dying_at(number: int, log: Path) -> OnWrite:
+    steps = 0
+
+    def on_write(step: str) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == number:
+            log.write_text(step)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return on_write
+
+
+def go(folder: Path, on_write: OnWrite, log: Path) -> None:
+    """Run a small trial, and note each request in `log`: what the model's server has seen."""
+
+    def brain(asked: Asked) -> Emitted:
+        with log.open("a") as file:
+            file.write(asked.model + "\n")
+        if "number" in asked.user:
+            return Emitted(calls=[("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')])
+        return weather_brain({"sloppy": 0.7})(asked)
+
+    plan = make_plan(folder.parent, measure=MeasurePlan("refused", 0.1, looks=2))
+    unknown = replace(plan.models["sloppy"], capabilities=UNKNOWN)
+    plan = replace(plan, models={**plan.models, "sloppy": unknown})
+    end = asyncio.run(run_trial(plan, make_tasks(3), folder, on_write=on_write, opened=opened_by(brain)))
+    (folder.parent / "end.json").write_text(
+        json.dumps({"reason": end.reason, "spent": end.spent, "outcomes": list(map(asdict, end.outcomes))})
+    )
+
+
+def main(out: str) -> None:
+    number = 1
+    while True:
+        place = Path(out) / str(number)
+        place.mkdir(parents=True)
+        folder, step, requests = place / "run.1", place / "step", place / "requests"
+        if not forked(lambda: go(folder, dying_at(number, step), requests)):  # noqa: B023 called at once
+            return
+        forked(lambda: go(folder, ignore_write, requests))  # noqa: B023
+        print(json.dumps({"step": step.read_text(), "place": str(place)}), flush=True)
+        number += 1
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,117 @@
+"""The ledger's counts are those that a load finds in the session logs, whatever the model does."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callgauge.trials.planning.plan import MeasurePlan, Plan, RunPlan, TrialArm
+from callgauge.trials.running.run import RunEnd
+from ingest.pipeline.load import load
+from lenient import Policy
+from tests.gateway.served.brain import Asked, Emitted
+from tests.store.night import ask
+from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
+
+_TURNS = """
+    SELECT t.arm, s.task, s.repeat_no::INT, t.recorded_status AS status, t.recorded_ok AS ok,
+           t.verdict_reason AS why,
+           t.input_tokens, t.output_tokens, t.counted_cached AS cached, t.cost
+    FROM turns AS t JOIN sessions AS s USING (session_id) WHERE NOT t.duplicate AND t.arm IS NOT NULL
+"""
+_CALLS = """
+    SELECT c.arm, s.task, s.repeat_no::INT, count(*)::INT,
+           count(*) FILTER (c.fault_layer IN ('syntax', 'schema'))::INT,
+           count(*) FILTER (c.outcome IN ('coerced', 'repaired'))::INT,
+           count(*) FILTER (c.simulated = 'miss')::INT
+    FROM tool_calls AS c JOIN sessions AS s USING (session_id) WHERE NOT c.duplicate GROUP BY ALL
+"""
+
+
+def wild_brain(asked: Asked) -> Emitted:
+    """A model that does everything that models do, by the words of the task and the step."""
+    city = city_of(asked)
+    step = sum(one.role == "assistant" for one in asked.messages)
+    good = json.dumps({"city": city})
+    kinds: list[Emitted] = [
+        Emitted(calls=[("get_weather", good)]),
+        Emitted(calls=[("get_weather", good[:-1] + ",}")]),
+        Emitted(calls=[("get_weather", json.dumps({"city": city, "days": "3"}))]),
+        Emitted(calls=[("get_weather", json.dumps({"town": city}))]),
+        Emitted(calls=[("get_weather", "the weather, please")]),
+        Emitted(calls=[("get_wether", good)]),
+        Emitted(
+            calls=[("get_weather", good), ("get_weather", '{"city": 5, "days": "x"}'), ("get_weather", "")]
+        ),
+        Emitted(text=f'<tool_call>{{"name": "get_weather", "arguments": {good}}}</tool_call>'),
+        Emitted(text=f'```json\n{{"tool": "get_weather", "arguments": {good}}}\n```'),
+        Emitted(
+            status=400,
+            body={"error": {"code": "tool_use_failed", "failed_generation": f"get_weather({good}"}},
+        ),
+        Emitted(
+            status=500, body={"error": f"error parsing tool call: raw='{good[:-2]}', err=unexpected end"}
+        ),
+        Emitted(calls=[("get_weather", good)], cut=90),
+        Emitted(calls=[("get_weather", good)], stop="length"),
+        Emitted("I have no idea.", stop="refusal"),
+        Emitted(status=400, body={"error": "maximum context length exceeded"}),
+    ]
+    if step >= 2 or chance("end", asked.model, city, step) < 0.2:
+        return Emitted(f"It is so in {city}.")
+    return kinds[int(chance("kind", asked.model, city, step) * len(kinds))]
+
+
+def wild_plan(folder: Path, wire: str) -> Plan:
+    plan = make_plan(folder, arms=("m",), measure=MeasurePlan("refused", 0.1, looks=1))
+    arms = (
+        TrialArm("safe", "m", "p", "d", policy=Policy.SAFE),
+        TrialArm("strict", "m", None, "d", policy=Policy.STRICT, compensations=0),
+        TrialArm("lenient", "m", "p", "d", policy=Policy.LENIENT, compensations=2),
+        TrialArm("text", "m", "p", "d", "json_fallback"),
+    )
+    endpoints = {"local": replace(plan.endpoints["local"], wire=wire)}
+    return replace(plan, arms=arms, endpoints=endpoints, tools={}, run=RunPlan(repeats=2, max_steps=4))
+
+
+def wild_tasks() -> Any:
+    return tuple(
+        replace(task, answers=()) if number % 3 == 0 else task for number, task in enumerate(make_tasks(40))
+    )
+
+
+@pytest.fixture(params=["openai-chat", "openai-responses", "anthropic", "gemini"])
+def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[RunEnd, Path]:
+    end = go(wild_plan(tmp_path, request.param), wild_tasks(), tmp_path / "r.1", wild_brain)
+    assert end.reason == "done"
+    store = tmp_path / "store"
+    report = load([tmp_path / "r.1"], store)
+    assert (report.rejects, report.rejected) == (0, ())
+    return end, store
+
+
+def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> None:
+    end, store = loaded
+    calls = {tuple(row[:3]): row[3:] for row in ask(store, _CALLS)}
+    turns = {tuple(row[:3]): row[3:] for row in ask(store, _TURNS)}
+    assert len(turns) == len(end.outcomes) == 320
+    for one in end.outcomes:
+        key = (one.arm, one.task, one.repeat)
+        found = calls.get(key, (0, 0, 0, 0))
+        assert (one.calls, one.refused, one.mended, one.misses) == tuple(found), key
+        status, ok, why, read, written, cached, cost = turns[key]
+        if one.status == "no_reply":
+            assert status == "error"
+        else:
+            assert (one.status, one.right, one.why) == (status, ok, why), key
+        assert ((one.input_tokens or 0), (one.output_tokens or 0)) == ((read or 0), (written or 0)), key
+        assert (one.cached_tokens or 0) == (cached or 0), key
+        assert one.cost == pytest.approx(cost) if one.cost is not None else cost is None, key
+    totals = [
+        sum(getattr(one, name) for one in end.outcomes) for name in ("calls", "refused", "mended", "misses")
+    ]
+    assert min(totals) > 20, "the model does everything often enough for a test"
