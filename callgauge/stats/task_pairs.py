@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from callgauge.stats.intervals import Z
-from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_paired_shares
+from callgauge.stats.paired import FEWEST_UNLIKE, PairedMean, measure_paired_amounts, measure_paired_shares
 from callgauge.stats.sequential import (
     FARTHEST,
     AdjustedEstimate,
@@ -28,8 +28,6 @@ ENDS: frozenset[str] = frozenset({"better", "worse", "alike", "not decided"})
 """The decisions after which an arm is not asked any more."""
 MOST_MISSING = 0.05
 """The share of an arm's trials without a reply above which no verdict is given."""
-FEWEST_UNLIKE = 10
-"""Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""
 
 
 class ComparedMeasure(Protocol):
