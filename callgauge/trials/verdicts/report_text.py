@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import floor, log10
 
 from callgauge.stats.task_pairs import MeasuredDifference
 from callgauge.trials.results.run_folder import Decision
@@ -270,7 +271,7 @@ def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) 
 
 
 def _has_unplanned(report: Report) -> bool:
-    return bool(report.factors) or any(not its.is_planned for arm in report.arms for its in arm.measures)
+    return bool(report.factors) or any(row[1].endswith("*") for row in table_rows(report))
 
 
 def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
@@ -281,7 +282,11 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    return f"{amount:,.2f}" if abs(amount) >= 1 else f"{amount:.4f}"
+    """Return an amount with two digits after the point, of small ones with as many as they need."""
+    if amount == 0 or abs(amount) >= 1:
+        return f"{amount:,.2f}"
+    # A trial of a small model costs a few millionths; what is under a billionth is a rounding error.
+    return f"{amount:.{min(9, max(4, 1 - floor(log10(abs(amount)))))}f}"
 
 
 def _show(value: object) -> str:
