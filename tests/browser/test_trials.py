@@ -39,7 +39,7 @@ def app(trials: Served, context: BrowserContext) -> Iterator[App]:
 
 
 def test_the_page_of_a_run_fills_up_while_it_is_open(app: App) -> None:
-    app.open("/trials?run=orders.7f3a")
+    app.open("/trials?trial=orders.7f3a")
     app.expect("No trial has ended yet")
     verdicts = app.page.get_by_role("table", name="Refused by arm")
     for number, (done, verdict) in enumerate(((15, "Still open"), (33, "Still open"), (100, "Better")), 2):
@@ -47,19 +47,19 @@ def test_the_page_of_a_run_fills_up_while_it_is_open(app: App) -> None:
         expect(verdicts).to_contain_text(f"{done} / 100")
         expect(verdicts).to_contain_text(verdict)
     app.expect("new is better than old by refused calls")
-    assert "run=orders.7f3a" in app.page.url
+    assert "trial=orders.7f3a" in app.page.url
 
 
 def test_a_cell_leads_to_the_session_and_the_session_back_to_its_run(app: App) -> None:
     publish(app.served.store, tables(100), number=9)
-    app.open("/trials?run=orders.7f3a&tasks_by=run")
+    app.open("/trials?trial=orders.7f3a&tasks_by=run")
     grid = app.page.get_by_role("table", name="Tasks by arm")
     grid.get_by_role("row").nth(1).get_by_role("link").first.click()
     app.page.wait_for_url("**/sessions?**")
     app.settle()
     app.expect("Time line")
     app.page.get_by_role("link", name="orders.7f3a").first.click()
-    app.page.wait_for_url("**/trials?**run=orders.7f3a**")
+    app.page.wait_for_url("**/trials?**trial=orders.7f3a**")
 
 
 def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
@@ -77,7 +77,7 @@ def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
     expect(app.page.get_by_role("dialog", name="Find")).to_be_hidden()
     app.open("/trials")
     app.page.get_by_role("table", name="Runs of trials").get_by_role("link").first.click()
-    app.page.wait_for_url("**run=orders.7f3a**")
+    app.page.wait_for_url("**trial=orders.7f3a**")
     app.settle()
     app.expect("by refused calls")
     assert not app.page.locator("img[src='x']").count()
@@ -86,7 +86,7 @@ def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
 @pytest.mark.parametrize("width", [390, 1440])
 def test_no_width_scrolls_sideways(app: App, width: int) -> None:
     app.page.set_viewport_size({"width": width, "height": 900})
-    for path in ("/trials", "/trials?run=orders.7f3a", "/trials?run=orders.7f3a&show=conditions"):
+    for path in ("/trials", "/trials?trial=orders.7f3a", "/trials?trial=orders.7f3a&show=conditions"):
         app.open(path)
         beyond = app.page.evaluate(
             "() => document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth"

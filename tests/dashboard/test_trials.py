@@ -20,9 +20,13 @@ from callgauge.dashboard.measures.trials import (
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.trials.planning.plan import Budget
 from callgauge.trials.verdicts.report import Report, make_report
-from callgauge.trials.verdicts.run_record import RunRecord
+from callgauge.trials.verdicts.run_record import RunRecord, read_run
+from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 from tests.dashboard.made_trials import MadeArm, MadeRun, join_tables, make_run
 from tests.dashboard.store_fixture import publish, small_tables
+from tests.gateway.served.brain import Asked, Emitted
+from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks, opened_by, weather_brain
 
 OLD, NEW, SMALL = MadeArm("old", 0.35), MadeArm("new", 0.05), MadeArm("小模型", 0.8, cost=None, model="tiny")
 GONE = MadeArm("gone", 0.3, no_reply=0.2)
@@ -45,7 +49,7 @@ RUNS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def read(path: Path, run: str) -> tuple[RunResults, dict[str, Any]]:
+def read(path: Path | None, run: str) -> tuple[RunResults, dict[str, Any]]:
     """What the page knows of a run in a store: its trials, and the looks of each arm."""
     with duckdb.connect(str(path), read_only=True) as connection:
         (planned,) = make_runs(answer_metric(connection, "trial_runs", {"run": run}))
@@ -68,7 +72,10 @@ def report_of(made: MadeRun) -> Report:
 def test_every_number_of_the_page_is_that_of_the_report(tmp_path: Path, name: str) -> None:
     made = make_run(**RUNS[name])
     results, looks = read(publish(tmp_path, join_tables(small_tables(), made.tables)), "orders.7f3a")
-    report = report_of(made)
+    hold_equal(results, looks, report_of(made))
+
+
+def hold_equal(results: RunResults, looks: dict[str, Any], report: Report) -> None:
     assert [arm.name for arm in report.arms if not arm.is_reference] == list(results.run.others)
     assert results.run.is_decided == (report.state == "over" and len(report.arms) > 1)
     for arm in report.arms:
@@ -91,6 +98,24 @@ def test_every_number_of_the_page_is_that_of_the_report(tmp_path: Path, name: st
             assert results.bound_missing(arm.name) == pytest.approx(arm.bounds)
     spent = results.run.spent
     assert spent is None or spent[0] == pytest.approx(report.budget_share)
+
+
+def test_the_page_of_a_run_that_was_loaded_has_the_numbers_of_its_report(tmp_path: Path) -> None:
+    plan = make_plan(tmp_path, arms=("careful", "sloppy", "silent"))
+    folder = tmp_path / "run.1"
+
+    def brain(asked: Asked) -> Emitted:
+        is_silent = asked.model == "silent" and chance(city_of(asked)) < 0.2
+        return Emitted(status=503) if is_silent else weather_brain({"sloppy": 0.7, "silent": 0.3})(asked)
+
+    go(plan, make_tasks(30), folder, opened=opened_by(brain, attempts=1))
+    assert load([folder], tmp_path / "store").rejects == 0
+    results, looks = read(published_generation(tmp_path / "store"), "run.1")
+    report = make_report(read_run(folder))
+    assert any(arm.missing for arm in report.arms)
+    right = [its for arm in report.arms for its in arm.measures if its.measure == "right"]
+    assert all(its.n for its in right)
+    hold_equal(results, looks, report)
 
 
 def test_runs_are_told_apart_and_calls_of_no_run_count_in_none(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def plain(text: object) -> str:
 
 def run_page(store: Path, *arms: MadeArm, query: dict[str, str] | None = None, **made: Any) -> AppTest:
     publish(store, join_tables(small_tables(), make_run(arms or (OLD, NEW), **made).tables))
-    return opened(PAGE, run=RUN, **(query or {}))
+    return opened(PAGE, trial=RUN, **(query or {}))
 
 
 def answer(app: AppTest) -> str:
@@ -60,7 +60,7 @@ def test_the_list_has_the_newest_run_first_with_its_answer_and_state(store: Path
     assert rows[0]["State"]["text"] == "not ended"
     assert rows[1]["State"]["text"] in ("done", "stopped early")
     assert rows[0]["Tasks"]["text"] == "15 / 50"
-    assert "run=going.1" in rows[0]["Question"]["href"]
+    assert "trial=going.1" in rows[0]["Question"]["href"]
 
 
 def test_a_run_is_answered_in_a_sentence_with_its_figures_and_its_end(store: Path) -> None:
@@ -121,7 +121,7 @@ def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store
     (_, new) = sheet_of(app, "Refused by arm")
     assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("No verdict", "warn")
     assert re.fullmatch(r"\d+ of 60 trials: no reply", new["Tasks"]["sub"])
-    shares = sheet_of(opened(PAGE, run=RUN, show="conditions"), "What is not the model's")
+    shares = sheet_of(opened(PAGE, trial=RUN, show="conditions"), "What is not the model's")
     assert (shares[0]["No reply"]["text"], shares[1]["No reply"]["tone"]) == ("0%", "warn")
 
 
@@ -181,34 +181,34 @@ def test_tasks_on_which_the_arms_disagree_come_first_and_cells_lead_to_sessions(
     assert f"session=orders.7f3a%2Fold%2F{task}.1" in first["old"]["href"]
     assert "refused" in first["old"]["text"]
     assert first["old"]["heat"]
-    in_order = sheet_of(opened(PAGE, run=RUN, tasks_by="run"), "Tasks by arm")
+    in_order = sheet_of(opened(PAGE, trial=RUN, tasks_by="run"), "Tasks by arm")
     assert [row["Task"]["text"] for row in in_order] == sorted(row["Task"]["text"] for row in rows)
 
 
 def test_many_tasks_are_paged_and_found_by_their_id(store: Path) -> None:
     app = run_page(store, replace(OLD, refused=0.3), replace(OLD, name="new"), tasks=1000, looks=1, done=95)
     assert len(sheet_of(app, "Tasks by arm")) == 40
-    assert len(sheet_of(opened(PAGE, run=RUN, tasks_page="3"), "Tasks by arm")) == 15
-    assert len(sheet_of(opened(PAGE, run=RUN, tasks_page="99"), "Tasks by arm")) == 15
-    found = sheet_of(opened(PAGE, run=RUN, task="TASK-012"), "Tasks by arm")
+    assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="3"), "Tasks by arm")) == 15
+    assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="99"), "Tasks by arm")) == 15
+    found = sheet_of(opened(PAGE, trial=RUN, task="TASK-012"), "Tasks by arm")
     assert [row["Task"]["text"] for row in found] == ["task-012"]
-    assert "No task matches." in said(opened(PAGE, run=RUN, task="nothing"))
+    assert "No task matches." in said(opened(PAGE, trial=RUN, task="nothing"))
 
 
 def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) -> None:
     made = make_run((OLD, NEW), tasks=60)
     publish(store, join_tables(small_tables(), made.tables))
-    rows = sheet_of(opened(PAGE, run=RUN, show="differ"), "Differences by tool")
+    rows = sheet_of(opened(PAGE, trial=RUN, show="differ"), "Differences by tool")
     assert {row["Tool"]["text"] for row in rows} == {"search_orders", "refund"}
     k, n = (sum(int(row["old"]["sub"].split(" / ")[side]) for row in rows) for side in (0, 1))
     mine = [one for one in made.outcomes if one.arm == "old"]
     assert (k, n) == (sum(one.refused for one in mine), sum(one.calls for one in mine))
     assert "run=orders.7f3a&arm=old" in rows[0]["old"]["href"]
     parameters = sheet_of(
-        opened(PAGE, run=RUN, show="differ", differ_by="parameter"), "Differences by parameter"
+        opened(PAGE, trial=RUN, show="differ", differ_by="parameter"), "Differences by parameter"
     )
     assert parameters[0]["Parameter"]["text"].endswith(" · customer")
-    codes = sheet_of(opened(PAGE, run=RUN, show="differ", differ_by="code"), "Differences by finding")
+    codes = sheet_of(opened(PAGE, trial=RUN, show="differ", differ_by="code"), "Differences by finding")
     assert codes[0]["Finding"]["text"] == "required_parameter_missing"
     assert int(codes[0]["old"]["sub"].split(" / ")[0]) == sum(one.refused for one in mine)
 
@@ -216,7 +216,7 @@ def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) ->
 def test_a_success_costs_what_all_priced_trials_cost_by_those_that_were_right(store: Path) -> None:
     made = make_run((OLD, replace(NEW, cost=None)), tasks=60, looks=1)
     publish(store, join_tables(small_tables(), made.tables))
-    old, new = sheet_of(opened(PAGE, run=RUN, show="cost"), "Cost of a success by arm")
+    old, new = sheet_of(opened(PAGE, trial=RUN, show="cost"), "Cost of a success by arm")
     right = sum(bool(one.right) for one in made.outcomes if one.arm == "old")
     assert old["Succeeded"]["sub"] == f"{right} / 60"
     assert old["Cost / success"]["order"] == pytest.approx(60 * 0.002 / right)
@@ -251,7 +251,7 @@ def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
     made.tables["sessions"].append({**session, "trial_run": RUN, "capabilities": json.dumps(known)})
     made.tables["probes"] = [probe]
     publish(store, join_tables(small_tables(), made.tables))
-    (row,) = sheet_of(opened(PAGE, run=RUN, show="probes"), "What is known of each model")
+    (row,) = sheet_of(opened(PAGE, trial=RUN, show="probes"), "What is known of each model")
     assert (row["Probe"]["text"], row["Native tool calls"]["text"]) == ("A native call", "yes")
     assert row["Native tool calls"]["sub"] == "probed"
 
@@ -262,7 +262,7 @@ def test_a_run_without_a_probe_says_so(store: Path) -> None:
 
 
 def test_an_unknown_run_is_a_sentence_and_a_way_back(small: Path) -> None:
-    app = opened(PAGE, run="gone.1")
+    app = opened(PAGE, trial="gone.1")
     assert "No such run" in said(app)
     assert here_links(app)["← All runs"] == "trials?"
 
@@ -271,8 +271,8 @@ def test_runs_before_and_after_are_one_key_away(store: Path) -> None:
     one = make_run((OLD, NEW), tasks=20)
     other = make_run((OLD, NEW), run="newer.1", tasks=20, created_at="2026-11-21T10:00:00")
     publish(store, join_tables(small_tables(), one.tables, other.tables))
-    links = here_links(opened(PAGE, run=RUN))
-    assert (links["↑ Newer"], links["↓ Older"]) == ("trials?run=newer.1", None)
+    links = here_links(opened(PAGE, trial=RUN))
+    assert (links["↑ Newer"], links["↓ Older"]) == ("trials?trial=newer.1", None)
 
 
 def test_names_of_people_are_text(store: Path) -> None:
@@ -282,7 +282,7 @@ def test_names_of_people_are_text(store: Path) -> None:
     assert sheet_of(app, "Refused by arm")[0]["Arm"]["text"].startswith("<img src=x")
     assert not app.error
     for tab in ("differ", "cost", "conditions", "probes"):
-        assert not opened(PAGE, run=RUN, show=tab).error
+        assert not opened(PAGE, trial=RUN, show=tab).error
 
 
 def test_how_many_tasks_are_needed_comes_from_the_history_of_the_store(small: Path) -> None:

@@ -4,7 +4,7 @@
 -- column calls: calls and lost attempts, of which refused have a fault of syntax or schema, and mended were converted or repaired
 -- column misses: results for which no recorded answer fitted, of the simulated ones
 -- column no_reply: the endpoint gave none; the trial measures nothing
--- column checked: what a check of the task says; NULL = there is none. why: in its words
+-- column checked: what a check of the task says; NULL = there is none. why: what is wrong, in its words
 -- column turn_ok: the turn ended as it should, whatever the check says
 -- column tokens: read and written; NULL where the log tells none
 -- column cost: USD; NULL = not priced
@@ -20,7 +20,7 @@ ended AS (
   SELECT source, session_id, -- A conversation that grew too long for the model is the model's own.
          bool_or(starts_with(answer_text, '(no reply)') AND recorded_status IS DISTINCT FROM 'prompt_limit') AS no_reply,
          bool_and(recorded_ok) FILTER (verdict_reason IS NOT NULL) AS checked,
-         string_agg(verdict_reason, '; ' ORDER BY turn) AS why,
+         string_agg(verdict_reason, '; ' ORDER BY turn) FILTER (NOT recorded_ok) AS why,
          bool_and(recorded_status = 'ok') AS turn_ok, arg_max(recorded_status, turn) AS status,
          sum(input_tokens + output_tokens) AS tokens, sum(cost) AS cost, sum(resent) AS resent,
          max(coalesce(ended_at, ts)) AS ended_at

@@ -55,7 +55,7 @@ def _trial_cell(row: Row) -> dict[str, Cell]:
     about = [f"arm {wording.one_line(row['arm'], 40)}"] if row["arm"] else ["probe"]
     if row["task"]:
         about.append(f"task {wording.one_line(row['task'], 40)}")
-    link = filters.page_link("trials", {"run": run, "arm": ()}, {})
+    link = filters.page_link("trials", {"run": (), "arm": ()}, {"trial": run})
     return {"Trial": Cell(wording.one_line(run, 40), sub="\n".join(about), href=link)}
 
 

@@ -60,11 +60,12 @@ def show() -> None:
 
 
 def _read_run() -> str | None:
-    """Return the run that the filters name, or else the address; None for none or several."""
+    """Return the run that the address opens, or else the one that the filters name; None for none or several.
+
+    An opened run is no filter: on the next page the nights count again.
+    """
     runs = filters.chosen_filters().runs
-    if runs:
-        return runs[0] if len(runs) == 1 else None
-    return st.query_params.get("run")
+    return st.query_params.get("trial") or (runs[0] if runs and len(runs) == 1 else None)
 
 
 def _draw_unknown(run: str) -> None:

@@ -17,7 +17,7 @@ _RANK = ("worse", "withheld", "better", "alike", "not decided", "go on")
 
 def run_link(run: str) -> str:
     """Return the relative URL of one run."""
-    return filters.page_link("trials", {"run": run, "arm": ()}, {})
+    return filters.page_link("trials", {"run": (), "arm": ()}, {"trial": run})
 
 
 def list_link() -> str:
