@@ -64,9 +64,13 @@ class PairedMean:
         size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
         return copysign(min(size, _FARTHEST), score)
 
+    def reach(self, z: float) -> float:
+        """Return the quantile of Student's t with `freedom` that has the chance of z of the normal."""
+        return z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
+
     def interval(self, z: float) -> tuple[float, float]:
         """Return both ends of the interval whose confidence is that of ±z of the normal distribution."""
-        reach = z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
+        reach = self.reach(z)
         if self.moves is None:
             return self.estimate - reach * self.error, self.estimate + reach * self.error
         up, down, pairs = self.moves

@@ -275,7 +275,7 @@ def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) 
 
 
 def _has_unplanned(report: Report) -> bool:
-    return bool(report.factors) or any(not its.is_planned for arm in report.arms for its in arm.measures)
+    return bool(report.factors) or any(row[1].endswith("*") for row in table_rows(report))
 
 
 def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
@@ -286,9 +286,12 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    """Return an amount with two places, or as many as three digits of it need."""
+    """Return an amount with two places, or as many as three digits of it need.
+
+    A trial of a small model costs a few millionths; what is under a billionth is a rounding error.
+    """
     places = 2 - floor(log10(abs(amount))) if amount else 2
-    return f"{amount:,.{max(2, places)}f}"
+    return f"{amount:,.{min(9, max(2, places))}f}"
 
 
 def _show(value: object) -> str:
