@@ -160,7 +160,7 @@ class _LayerReader:
         except UnreadableError as error:
             raise UnreadableError(error.reason, piece.to_raw(error.position)) from None
         if start.blank:
-            if start.fenced:
+            if start.fenced or start.tagged:
                 raise UnreadableError("no_object_found", piece.to_raw(0))
             return self.read_blank(piece)
         if len(self.findings.items) > before:
@@ -174,9 +174,12 @@ class _LayerReader:
         if anew is None:
             return None
         around = Unwrapper(piece, self.findings, self.path)
-        around.report("repeated_value_skipped", 0, anew)
-        if piece.text[:anew].rstrip()[-1:] in _BEFORE_VALUE:
+        is_value = piece.text[:anew].rstrip()[-1:] in _BEFORE_VALUE
+        if is_value:
             around.report("ambiguous", 0, anew)
+        if is_value and self.node is None:
+            return None  # the text was cut off, or it begins anew
+        around.report("repeated_value_skipped", 0, anew)
         return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
@@ -237,6 +240,7 @@ class _LayerReader:
         wrapped = start.fenced or start.tagged
         located, end = self.read_wrapped(start) if wrapped else self.read_at_start(start, ahead)
         around = Unwrapper(piece, self.findings, self.path, known_fields(self.node))
+        end = around.pass_repeated_end(start, end)
         while (position := around.pass_rest(start, end)) < len(piece.text):
             if OBJECT_START.match(piece.text, position) is None:
                 located, end = self.join_members(located, around, position, ahead)
