@@ -11,6 +11,7 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,11 @@ def plural(n: int, noun: str) -> str:
 def plural_of(noun: str) -> str:
     """Return the plural of an English noun: models, strategies."""
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeou" else f"{noun}s"
+
+
+def list_words(words: Sequence[str]) -> str:
+    """Write a list as it is said: a, b and c."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def utc(moment: datetime | None) -> str:

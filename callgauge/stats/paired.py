@@ -14,6 +14,8 @@ from callgauge.stats.differences import Difference
 from callgauge.stats.effective_numbers import blend_numbers, kish_number
 from callgauge.stats.intervals import Z
 
+FEWEST_UNLIKE = 10
+"""Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""
 _ALPHA = 0.05
 _STEPS = 50  # halvings: an end of an interval is found to 15 digits
 _FARTHEST = 38.0  # standard errors: of more the normal distribution has no chance left

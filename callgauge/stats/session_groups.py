@@ -22,7 +22,7 @@ _FEWEST = 8  # groups of sessions: of fewer the variance of a ratio is not known
 _CAUTION = 0.6  # of the degrees of freedom: amounts are skewed, which Student's t does not allow for
 
 
-def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[int]]) -> Floats:
+def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[float]]) -> Floats:
     """Return counts by group as an array of shape (rows, len(counts), GROUPS).
 
     `ids`: for each row the groups that have an observation. `counts`: for each row the counts of just these.
@@ -36,7 +36,7 @@ def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[i
     return found
 
 
-def _flatten(lists: Iterable[Sequence[int]]) -> tuple[Floats, Integers]:
+def _flatten(lists: Iterable[Sequence[float]]) -> tuple[Floats, Integers]:
     """Return the elements of all lists one after another, and the length of each list."""
     arrow = getattr(lists, "list", None)  # what pandas has for series of lists in Arrow
     if arrow is not None:

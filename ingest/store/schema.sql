@@ -89,7 +89,8 @@ CREATE TABLE tool_definitions (
 
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
--- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed;
+-- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed, or
+-- who checked it; NULL = nobody;
 -- compensations: sentences that a gateway sent after replies of which nothing could be read; resent: requests sent again
 -- for what was the network's; cost: USD, as the log has it.
 -- prompt_hash: of the prompt's text in force, see prompt_texts.

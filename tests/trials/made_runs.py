@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callgauge.stats.task_pairs import ENDS
 from callgauge.trials.results.run_folder import ArmLook, RunFolder, TrialOutcome
-from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look, plan_looks
+from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
 
 Outcome = Callable[[str, int, int], TrialOutcome]  # of an arm, the place of a task, a repeat
 _SETTINGS = {

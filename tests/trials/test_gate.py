@@ -10,6 +10,7 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 from callgauge.cli.main import app
+from callgauge.stats.task_pairs import pair_tasks
 from callgauge.trials.results.run_folder import TrialOutcome
 from callgauge.trials.verdicts.gate import (
     ArmGate,
@@ -20,7 +21,6 @@ from callgauge.trials.verdicts.gate import (
     judge_gate,
     read_gate,
 )
-from callgauge.trials.verdicts.looks import pair_tasks
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from tests.trials.made_runs import MadeRun, refuse, write_folder
 

@@ -8,19 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
+from callgauge.stats.task_pairs import ENDS, adjust_for_looks, bound_missing, pair_tasks, tasks_more
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
-from callgauge.trials.verdicts.looks import (
-    ENDS,
-    TrialDesign,
-    adjust_for_looks,
-    bound_missing,
-    look,
-    pair_tasks,
-    plan_looks,
-    planned_boundaries,
-    tasks_more,
-)
+from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks, planned_boundaries
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from tests.bench.statistics.trial_cells import (
     Truth,

@@ -26,7 +26,9 @@ used AS (
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM chosen_turns UNION ALL
   SELECT 'source', source, 0 FROM chosen_turns UNION ALL
   SELECT 'run', trial_run, calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
-  SELECT 'arm', coalesce(arm, 'unknown'), calls FROM daily_turns WHERE trial_run IS NOT NULL
+  SELECT 'arm', coalesce(arm, 'unknown'), calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
+  -- A run that has only begun.
+  SELECT 'run', run, 0 FROM trial_runs WHERE NOT duplicate
 ),
 beginnings AS (
   SELECT *, nullif(trim(regexp_replace(if(name IS NULL AND label IS NULL, left(text, 400), NULL), '\s+', ' ', 'g')), '') AS said

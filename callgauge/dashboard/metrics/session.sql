@@ -12,7 +12,7 @@ WITH held AS (
     AND ($file IS NULL OR source IN (SELECT source FROM sessions WHERE session_id = $session AND file_id = $file))
 )
 SELECT session_id, h.source, coalesce(o.title, h.source) AS title, harness, harness_version, parent_session_id, user_name, task,
-       run, started_at, ended_at, h.file_id, coalesce(m.path, f.path) AS file, h.line - coalesce(m.line - 1, 0) AS line,
+       run, trial_run, arm, started_at, ended_at, h.file_id, coalesce(m.path, f.path) AS file, h.line - coalesce(m.line - 1, 0) AS line,
        h.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset, copies
 FROM held h
 LEFT JOIN files f ON f.file_id = h.file_id

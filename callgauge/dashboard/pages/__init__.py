@@ -70,6 +70,14 @@ PAGES = (
         "Any two slices: which is better, by how much, and is the difference real?",
     ),
     PageEntry(
+        "Decide",
+        "trials",
+        "Trials",
+        "i",
+        "What another model, prompt or definition would do, tried on the same tasks, with a verdict.",
+        filtered=False,
+    ),
+    PageEntry(
         "Understand",
         "tools",
         "Tools",

@@ -15,6 +15,7 @@ from typing import Literal
 import orjson
 
 from callgauge.gateway import Endpoint, Probe
+from callgauge.stats.task_pairs import ENDS
 from callgauge.trials.planning.plan import EndpointPlan, Plan, TrialArm
 from callgauge.trials.planning.task import Task
 from callgauge.trials.results.ledger import read_ledger, read_looks, write_line
@@ -44,7 +45,7 @@ from callgauge.trials.running.spending import Amount, Spending, TrialAccount
 from callgauge.trials.running.trial import ArmStoppedError, ArmTrial, run_one, session_path
 from callgauge.trials.running.trial_log import LogPrivacy, NoPrivacy, read_saved_outcome
 from callgauge.trials.running.trial_tools import add_listed_definitions, check_functions, list_definitions
-from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look, make_design
+from callgauge.trials.verdicts.looks import TrialDesign, look, make_design
 from callgauge.trials.verdicts.report_files import report_run
 from callgauge.trials.verdicts.run_record import RunFolderError
 

@@ -13,19 +13,19 @@ from typing import Any
 
 from callgauge.stats import holm
 from callgauge.stats.intervals import Z
-from callgauge.stats.paired import measure_paired_amounts
-from callgauge.trials.results.run_folder import Decision
-from callgauge.trials.verdicts.looks import (
-    FEWEST_UNLIKE,
+from callgauge.stats.paired import FEWEST_UNLIKE, measure_paired_amounts
+from callgauge.stats.task_pairs import (
+    Counts,
     PairedTasks,
-    TrialDesign,
     judge_unplanned,
     pair_rates,
     pair_values,
     share_missing,
     sum_by_group,
 )
-from callgauge.trials.verdicts.measures import MEASURES, Counts, Measure
+from callgauge.trials.results.run_folder import Decision
+from callgauge.trials.verdicts.looks import TrialDesign
+from callgauge.trials.verdicts.measures import MEASURES, Measure
 
 FACTORS = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
 

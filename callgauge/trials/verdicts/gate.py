@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from math import ceil, isfinite, sqrt
 from typing import Literal
 
+from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.sequential import normal_quantile, observations_needed
-from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
-from callgauge.trials.verdicts.looks import (
-    FEWEST_UNLIKE,
+from callgauge.stats.task_pairs import (
     MOST_MISSING,
     PairedTasks,
-    TrialDesign,
     has_enough,
     pair_tasks,
     repeated_interval,
 )
+from callgauge.trials.planning.plan import MeasureName
+from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
+from callgauge.trials.verdicts.looks import TrialDesign
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 NOT_WORSE, WORSE, CANNOT_TELL = 0, 5, 6

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from callgauge.stats.task_pairs import Counts, TaskCount
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import NO_REPLY, TrialOutcome
 
@@ -23,21 +24,6 @@ class Measure:
     lower_is_better: bool = True
     is_share: bool = True
     unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskCount:
-    """What the trials of one task in one arm come to: k of n, and the trials without a reply."""
-
-    k: float = 0.0
-    n: float = 0.0
-    trials: int = 0
-    missing: int = 0
-
-    @property
-    def rate(self) -> float | None:
-        """k / n; None where nothing was measured."""
-        return self.k / self.n if self.n else None
 
 
 def _calls(count: int, calls: int) -> tuple[float, float] | None:
@@ -72,8 +58,6 @@ MEASURES: Mapping[MeasureName, Measure] = {
     )
 }
 """Every measure by name, in the order of a report."""
-
-Counts = Mapping[str, Mapping[str, TaskCount]]
 
 
 def count_tasks(outcomes: Iterable[TrialOutcome], measure: Measure) -> Counts:

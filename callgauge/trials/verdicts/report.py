@@ -7,51 +7,31 @@ its interval is the one that may be looked at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from callgauge.stats.intervals import Z
+from callgauge.stats.task_pairs import (
+    ENDS,
+    MOST_MISSING,
+    Counts,
+    MeasuredDifference,
+    bound_missing,
+    compare_as_planned,
+    compare_unplanned,
+    pair_tasks,
+    pair_values,
+    tasks_more,
+)
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, Decision, TrialOutcome
 from callgauge.trials.verdicts.factors import FactorComparison, compare_factors
-from callgauge.trials.verdicts.looks import (
-    ENDS,
-    MOST_MISSING,
-    PairedTasks,
-    adjust_for_looks,
-    anytime_interval,
-    bound_missing,
-    judge_unplanned,
-    pair_tasks,
-    pair_values,
-    repeated_interval,
-    tasks_more,
-)
-from callgauge.trials.verdicts.measures import MEASURES, Counts, Measure, count_tasks
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from callgauge.trials.verdicts.run_record import RunRecord, count_whole_tasks, open_arms
 
 MOST_MISSES = 0.05
 """The share of an arm's calls without a recorded answer above which the report warns."""
-IntervalKind = Literal["adjusted", "alike", "anytime", "fixed"]
 RunState = Literal["over", "not over"]
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredDifference:
-    """An arm − the reference, over the tasks that both have, in the unit of the measure.
-
-    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was
-    held against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look.
-    `of`, `against`: the means over these tasks.
-    """
-
-    tasks: int
-    of: float
-    against: float
-    estimate: float
-    low: float
-    high: float
-    kind: IntervalKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,47 +229,13 @@ def _measure_arm(
         return plain
     pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)
     if name == design.primary:
-        difference, word = _compare_primary(record, pairs, looks)
+        difference, word = compare_as_planned(design, pairs, looks)
     else:
-        difference, word = _compare_secondary(measure, pairs)
+        difference, word = compare_unplanned(measure, pairs)
     more = tasks_more(design, pairs) if word == "not decided" and name == design.primary else None
     return ArmMeasure(
         name, plain.k, plain.n, plain.tasks, plain.rate, low, high, difference, word, plain.is_planned, more
     )
-
-
-def _compare_primary(
-    record: RunRecord, pairs: PairedTasks, looks: Sequence[ArmLook]
-) -> tuple[MeasuredDifference | None, Decision]:
-    """Return the difference and the verdict of the looks; in between them the anytime interval."""
-    design = record.design
-    last = looks[-1] if looks else None
-    if pairs.mean is None:
-        return None, last.decision if last else "go on"
-    is_over = last is not None and (last.decision in ENDS or last.look >= len(design.look_at))
-    adjusted = adjust_for_looks(last, looks[:-1], design.arm_alpha) if is_over and last else None
-    if last is not None and last.decision == "alike":
-        ends = repeated_interval(design, pairs, looks, 2 * design.arm_alpha) or (0.0, 0.0)
-        return _make_difference(pairs, pairs.mean.estimate, *ends, "alike"), "alike"
-    if last is not None and adjusted is not None:
-        found = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
-        return replace(found, tasks=last.tasks), last.decision
-    low, high = anytime_interval(design, pairs) or (0.0, 0.0)
-    decision = last.decision if last is not None and is_over else "go on"
-    return _make_difference(pairs, pairs.mean.estimate, low, high, "anytime"), decision
-
-
-def _compare_secondary(measure: Measure, pairs: PairedTasks) -> tuple[MeasuredDifference | None, Decision]:
-    word = judge_unplanned(measure, pairs)
-    if pairs.mean is None:
-        return None, word
-    return _make_difference(pairs, pairs.mean.estimate, *pairs.mean.interval(Z), "fixed"), word
-
-
-def _make_difference(
-    pairs: PairedTasks, estimate: float, low: float, high: float, kind: IntervalKind
-) -> MeasuredDifference:
-    return MeasuredDifference(pairs.tasks, pairs.of or 0.0, pairs.against or 0.0, estimate, low, high, kind)
 
 
 def _sort_settings(

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import floor, log10
 
+from callgauge.stats.paired import FEWEST_UNLIKE
+from callgauge.stats.task_pairs import MeasuredDifference
 from callgauge.trials.results.run_folder import Decision
 from callgauge.trials.verdicts.factors import FactorComparison, FactorDifference
 from callgauge.trials.verdicts.gate import ArmGate, GateResult
 from callgauge.trials.verdicts.measures import MEASURES, Measure
-from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, MeasuredDifference, Report
+from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report
 
 FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
 HEADS = ("arm", "measure", "k / n", "mean of the tasks", "difference", "verdict")
-_UNPLANNED = "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several."
+_UNPLANNED = (
+    "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several; "
+    f"not decided where the arms differ in fewer than {FEWEST_UNLIKE} tasks."
+)
 _DONE: dict[Decision, str] = {"better": "is better than", "worse": "is worse than"}
 
 
@@ -280,7 +286,9 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    return f"{amount:,.2f}" if abs(amount) >= 1 else f"{amount:.4f}"
+    """Return an amount with two places, or as many as three digits of it need."""
+    places = 2 - floor(log10(abs(amount))) if amount else 2
+    return f"{amount:,.{max(2, places)}f}"
 
 
 def _show(value: object) -> str:

@@ -10,10 +10,11 @@ from typing import Any, get_args
 
 import orjson
 
+from callgauge.stats.task_pairs import ENDS
 from callgauge.trials.planning.plan import Budget
 from callgauge.trials.results.ledger import read_ledger, read_looks
 from callgauge.trials.results.run_folder import ArmLook, Decision, RunFolder, TrialOutcome
-from callgauge.trials.verdicts.looks import ENDS, TrialDesign, look
+from callgauge.trials.verdicts.looks import TrialDesign, look
 from callgauge.trials.verdicts.measures import MEASURES
 
 _BUDGET = ("cost", "tokens", "minutes")

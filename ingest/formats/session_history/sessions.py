@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text
@@ -181,7 +182,8 @@ class HistorySession:
         final, self._final = self._final, None
         status = read_text(entry.meta.get("status"))
         verdict = read_object(entry.meta.get("verdict"))
-        recorded_ok = verdict.get("ok") if isinstance(verdict.get("ok"), bool) else read_turn_status(status)
+        is_checked = isinstance(verdict.get("ok"), bool)
+        recorded_ok = verdict["ok"] if is_checked else read_turn_status(status)
         return TurnEnded(
             **self._event_place(entry),
             turn=entry.turn or self._turn,
@@ -189,7 +191,7 @@ class HistorySession:
             recorded_ok=recorded_ok,
             answer=_take_answer(final) if final is not None else None,
             latency_ms=read_number(entry.meta.get("durationMs")),
-            verdict_reason=read_text(verdict.get("why")),
+            verdict_reason=_read_reason(verdict) if is_checked else None,
             compensations=read_count(entry.meta.get("compensations")),
             cost=self._read_cost(entry),
         )
@@ -204,6 +206,11 @@ class HistorySession:
 
     def _event_place(self, entry: HistoryEntry) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": entry.where, "ts": entry.ts}
+
+
+def _read_reason(verdict: Mapping[str, Any]) -> str:
+    """Return why a check passed or failed; who checked where that is all there is: a verdict has a reason."""
+    return read_text(verdict.get("why")) or read_text(verdict.get("by")) or "checked"
 
 
 def _take_answer(final: HistoryEntry) -> str | None:

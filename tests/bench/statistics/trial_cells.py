@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
+from callgauge.stats.task_pairs import ENDS, adjust_for_looks, anytime_interval, pair_tasks
 from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
 from callgauge.trials.verdicts.gate import Margin, judge_gate
-from callgauge.trials.verdicts.looks import (
-    ENDS,
-    TrialDesign,
-    adjust_for_looks,
-    anytime_interval,
-    look,
-    pair_tasks,
-    plan_looks,
-)
+from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from tests.bench.statistics.cells import Cell
 

@@ -106,7 +106,7 @@ def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
 def _list_titles(titles: Sequence[str]) -> str:
     if len(titles) > 3:
         return f"{', '.join(titles[:2])} and {len(titles) - 2} more"
-    return " and ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
+    return wording.list_words(titles)
 
 
 def _build_row(

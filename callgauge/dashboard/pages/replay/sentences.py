@@ -86,8 +86,7 @@ def _list_conditions(scenario: Scenario) -> Iterator[str]:
             words = told[:_TOLD] + (
                 [f"{len(told) - _TOLD} more changes were made"] if len(told) > _TOLD else []
             )
-            joined = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-            yield f"{'if' if begun else 'If'} {joined}"
+            yield f"{'if' if begun else 'If'} {wording.list_words(words)}"
             begun = True
     if scenario.policy != "lenient":
         yield f"{'under' if begun else 'Under'} the policy {scenario.policy}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
@@ -35,6 +35,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
             wording.duration((ended - started).total_seconds() or None if started and ended else None)
         ),
         "Source": Cell(row["title"], sub="\n".join(filter(None, (harness, run))) or None),
+        **_trial_cell(row),
         "Turns": Cell(f"{len(turns):,}", sub=wording.plural(steps, "step")),
         "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'fault')}\nretries: {retries:,}"),
         "Completed (log)": _ended_cell(turns, "recorded_ok"),
@@ -44,6 +45,18 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
     }
     columns = [Column(title, "name") for title in cells]
     draw_table("session_facts", "What is known of the session", columns, [list(cells.values())])
+
+
+def _trial_cell(row: Row) -> dict[str, Cell]:
+    """Return the cell of a session that is a trial, linked to its run; none for others."""
+    if not row["trial_run"]:
+        return {}
+    run = str(row["trial_run"])
+    about = [f"arm {wording.one_line(row['arm'], 40)}"] if row["arm"] else ["probe"]
+    if row["task"]:
+        about.append(f"task {wording.one_line(row['task'], 40)}")
+    link = filters.page_link("trials", {"run": (), "arm": ()}, {"trial": run})
+    return {"Trial": Cell(wording.one_line(run, 40), sub="\n".join(about), href=link)}
 
 
 def _place_cell(row: Row) -> Cell:

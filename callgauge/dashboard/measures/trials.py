@@ -1,0 +1,512 @@
+"""Runs of trials: what each arm came to by each measure, and how it stands to the reference."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from typing import Any, Literal
+
+import pandas as pd
+
+from callgauge.stats.intervals import Interval, Z
+from callgauge.stats.session_groups import GROUPS, place_in_groups, ratio_interval
+from callgauge.stats.task_pairs import (
+    ENDS,
+    Counts,
+    Decision,
+    MeasuredDifference,
+    PairedTasks,
+    TaskCount,
+    anytime_interval,
+    bound_missing,
+    compare_as_planned,
+    compare_unplanned,
+    pair_rates,
+    pair_tasks,
+    pair_values,
+    tasks_more,
+)
+
+Row = Mapping[Hashable, Any]
+State = Literal["done", "going on", "not ended", "not begun"]
+_RECENT = timedelta(minutes=5)  # a run publishes every half minute; a slow model takes a while for a trial
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMeasure:
+    """A measure of trials. `parts`: the hits and tries of a trial (k and n); None where it has none.
+
+    `tried`: what n counts, in the singular. `unit`: `share` (0 to 1), `tokens` or `USD`.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    tried: str
+    parts: Callable[[TriedTask], tuple[float, float] | None] = field(repr=False)
+    unit: Literal["share", "tokens", "USD"] = "share"
+    is_good: bool = False
+
+    @property
+    def is_share(self) -> bool:
+        return self.unit == "share"
+
+    @property
+    def lower_is_better(self) -> bool:
+        return not self.is_good
+
+
+@dataclass(frozen=True, slots=True)
+class TriedTask:
+    """One trial, a row of the metric `trial_results`. `right`: what the task's check says, None without."""
+
+    arm: str
+    task: str
+    repeat: str | None
+    session: str
+    file: int | None
+    no_reply: bool
+    calls: int
+    refused: int
+    mended: int
+    misses: int
+    simulated: int
+    right: bool | None
+    why: str | None
+    turn_ok: bool | None
+    status: str | None
+    tokens: int | None
+    cost: float | None
+    resent: int
+    ended_at: datetime | None
+
+
+def _of_calls(count: int, calls: int) -> tuple[float, float] | None:
+    return (count, calls) if calls else None
+
+
+def _of_trial(value: float | bool | None) -> tuple[float, float] | None:
+    return None if value is None else (float(value), 1.0)
+
+
+MEASURES: Mapping[str, TrialMeasure] = {
+    one.name: one
+    for one in (
+        TrialMeasure(
+            "refused",
+            "Refused",
+            "Share of calls whose arguments are no JSON, or not what the definition asks for",
+            "call",
+            lambda one: _of_calls(one.refused, one.calls),
+        ),
+        TrialMeasure(
+            "mended",
+            "Mended",
+            "Share of calls whose arguments had to be converted or repaired",
+            "call",
+            lambda one: _of_calls(one.mended, one.calls),
+        ),
+        TrialMeasure(
+            "right",
+            "Right",
+            "Share of trials that the task's own check says are right",
+            "trial",
+            lambda one: _of_trial(one.right),
+            is_good=True,
+        ),
+        TrialMeasure(
+            "turn_ok",
+            "Turn ok",
+            "Share of trials whose turn ended with an answer, whatever a check says of it",
+            "trial",
+            lambda one: _of_trial(one.turn_ok),
+            is_good=True,
+        ),
+        TrialMeasure(
+            "tokens",
+            "Tokens",
+            "Tokens read and written, of a trial on average",
+            "trial",
+            lambda one: _of_trial(one.tokens),
+            unit="tokens",
+        ),
+        TrialMeasure(
+            "cost",
+            "Cost",
+            "What a trial costs on average, in USD",
+            "trial",
+            lambda one: _of_trial(one.cost),
+            unit="USD",
+        ),
+    )
+}
+"""Every measure by name, in the order of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmDecision:
+    """What the last look said of an arm."""
+
+    arm: str
+    look: int
+    tasks: int
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRun:
+    """A run, a row of the metric `trial_runs`. `arms`: as planned, the reference among them.
+
+    `smallest`: the smallest difference worth knowing, in the unit of the primary measure. `tasks`: planned;
+    `tasks_tried`: with a trial in some arm. `cost` in USD, None where no trial is priced.
+    """
+
+    run: str
+    name: str
+    question: str
+    created_at: datetime | None
+    primary: TrialMeasure
+    smallest: float
+    alpha: float
+    reference: str
+    looks: int
+    arms: tuple[Mapping[str, Any], ...]
+    tasks: int
+    task_order: tuple[str, ...]
+    groups: Mapping[str, str]
+    repeats: int
+    look_at: tuple[int, ...]
+    boundaries: tuple[float, ...]
+    budget: Mapping[str, float]
+    endpoints: Mapping[str, Mapping[str, Any]]
+    versions: Mapping[str, Any]
+    seed: int | None
+    max_steps: int | None
+    trials: int
+    tasks_tried: int
+    no_reply: int
+    cost: float | None
+    unpriced: int
+    tokens: int | None
+    last_at: datetime | None
+    decisions: Mapping[str, ArmDecision]
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """The names of the arms, the reference first."""
+        names = [str(arm["name"]) for arm in self.arms]
+        return (self.reference, *(name for name in names if name != self.reference))
+
+    @property
+    def planned(self) -> int:
+        """The number of planned tasks, as the statistics call it."""
+        return self.tasks
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The arms that are held against the reference."""
+        return self.arm_names[1:]
+
+    @property
+    def arm_alpha(self) -> float:
+        """The error for which one arm may be stopped: alpha over the number of arms (Bonferroni)."""
+        return self.alpha / max(1, len(self.others))
+
+    @property
+    def is_decided(self) -> bool:
+        """True when every arm is decided, or has had its last look."""
+        found = [self.decisions.get(name) for name in self.others]
+        return bool(found) and all(
+            one and (one.decision in ENDS or one.look >= len(self.look_at)) for one in found
+        )
+
+    @property
+    def stopped_at(self) -> ArmDecision | None:
+        """The look after which no arm was left, where tasks were; None for a run that took all."""
+        last = max(self.decisions.values(), key=lambda one: one.look, default=None)
+        return last if last and self.is_decided and last.look < len(self.look_at) else None
+
+    @property
+    def days(self) -> tuple[date, date] | None:
+        """The first and the last day of the run; None where they are not known."""
+        first = self.created_at or self.last_at
+        return (first.date(), (self.last_at or first).date()) if first else None
+
+    def state(self, now: datetime) -> State:
+        """Return how far the run is; `now` is naive UTC, as the store keeps times."""
+        if self.is_decided or (self.trials and self.trials >= self.tasks * self.repeats * len(self.arms)):
+            return "done"
+        if not self.trials:
+            return "not begun"
+        return "going on" if self.last_at and now - self.last_at < _RECENT else "not ended"
+
+    @property
+    def spent(self) -> tuple[float, str] | None:
+        """The share of the budget that is spent, and of what; None without a budget of cost or tokens."""
+        shares = [
+            (value / self.budget[name], name)
+            for name, value in (("cost", self.cost), ("tokens", self.tokens))
+            if value is not None and self.budget.get(name)
+        ]
+        return max(shares, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLook:
+    """A row of the metric `trial_looks`: what one look says of an arm, in the unit of the primary measure."""
+
+    look: int
+    arm: str
+    tasks: int
+    planned: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    statistic: float | None
+    boundary: float | None
+    decision: Decision
+    missing: int
+
+    @property
+    def reach(self) -> float | None:
+        """How large a difference has to be at this look to be decided: where the boundary is, in its unit."""
+        if self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTotal:
+    """What the trials of an arm came to by one measure: k of n, or the sum of an amount and its trials.
+
+    `rate`: the mean over `tasks`, each counted alike, with its 95 % interval. `unmeasured`: trials with a
+    reply that have none of it, of all `replied`.
+    """
+
+    k: float
+    n: float
+    tasks: int
+    rate: float | None
+    interval: Interval | None
+    replied: int
+    unmeasured: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessCost:
+    """What a success costs in an arm, in USD, with its 95 % interval over tasks; None without a success.
+
+    `cost` of the `priced` trials with a reply that can be judged, `won` of them succeeded.
+    """
+
+    cost: float
+    priced: int
+    won: int
+    amount: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoursePoint:
+    """The difference of an arm after so many tasks; `low`, `high`: an interval that holds at all times."""
+
+    tasks: int
+    estimate: float
+    low: float
+    high: float
+
+
+class RunResults:
+    """The trials of a run by arm and task. What is computed of them is kept."""
+
+    def __init__(self, run: TrialRun, trials: Sequence[TriedTask]) -> None:
+        self.run = run
+        self.trials = trials
+        self.by_arm: dict[str, dict[str, list[TriedTask]]] = {name: {} for name in run.arm_names}
+        for one in trials:
+            self.by_arm.setdefault(one.arm, {}).setdefault(one.task, []).append(one)
+        self._counts: dict[str, Counts] = {}
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """Every task that was tried, in the order of the run; those that the plan does not name come last."""
+        tried = {task for its in self.by_arm.values() for task in its}
+        known = [task for task in self.run.task_order if task in tried]
+        return (*known, *sorted(tried - set(known)))
+
+    def count_missing(self, arm: str) -> tuple[int, int]:
+        """Return how many trials of an arm have no reply, and how many there are."""
+        its = [one for several in self.by_arm.get(arm, {}).values() for one in several]
+        return sum(one.no_reply for one in its), len(its)
+
+    def counts(self, measure: TrialMeasure) -> Counts:
+        """Return k and n of each task of each arm, its trials taken together."""
+        if measure.name not in self._counts:
+            self._counts[measure.name] = {
+                arm: {task: _count(several, measure) for task, several in its.items()}
+                for arm, its in self.by_arm.items()
+            }
+        return self._counts[measure.name]
+
+    def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
+        """Return what an arm's trials came to by one measure."""
+        tasks = self.counts(measure).get(arm, {})
+        known = {task: (its.rate, 0.0) for task, its in tasks.items() if its.rate is not None}
+        alone = pair_values(known, measure, self.run.groups)
+        its = [one for several in self.by_arm.get(arm, {}).values() for one in several if not one.no_reply]
+        return ArmTotal(
+            sum(one.k for one in tasks.values()),
+            sum(one.n for one in tasks.values()),
+            len(known),
+            alone.of,
+            _bound(alone, measure),
+            len(its),
+            sum(measure.parts(one) is None for one in its),
+        )
+
+    def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
+        """Return the paired differences of an arm and the reference over the tasks that both have."""
+        return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
+
+    def bound_missing(self, arm: str) -> tuple[float, float] | None:
+        """Return between which values the primary difference lies, whatever missing trials had been."""
+        return bound_missing(self.counts(self.run.primary), arm, self.run.reference)
+
+    def compare(
+        self, arm: str, measure: TrialMeasure, looks: Sequence[StoredLook]
+    ) -> tuple[MeasuredDifference | None, Decision]:
+        """Return the difference of an arm with the interval to be told, and the verdict of it."""
+        if measure is self.run.primary:
+            return compare_as_planned(self.run, self.pair(arm, measure), looks)
+        return compare_unplanned(measure, self.pair(arm, measure))
+
+    def tasks_to_go(self, arm: str) -> int | None:
+        """Return how many more tasks would decide the primary measure, if the difference stays as it is."""
+        return tasks_more(self.run, self.pair(arm, self.run.primary))
+
+    @property
+    def success(self) -> TrialMeasure:
+        """The measure that says what a success is: right, or without any check a turn that ended well."""
+        is_checked = any(one.right is not None for one in self.trials)
+        return MEASURES["right" if is_checked else "turn_ok"]
+
+    def cost_of_success(self, arm: str) -> SuccessCost:
+        """Return what a success costs in an arm.
+
+        Trials that are not priced, or of which success is not known, are in neither sum.
+        """
+        judged = self.success
+        sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        priced = 0
+        for number, task in enumerate(self.tasks):
+            for one in self.by_arm.get(arm, {}).get(task, ()):
+                part = None if one.no_reply else judged.parts(one)
+                if part and one.cost is not None:
+                    priced += 1
+                    sums[number % GROUPS][0] += one.cost
+                    sums[number % GROUPS][1] += part[0]
+        ids = sorted(sums)
+        spent, won = place_in_groups([ids], *([[sums[one][place] for one in ids]] for place in (0, 1)))[0]
+        cost, successes = float(spent.sum()), int(won.sum())
+        if not successes:
+            return SuccessCost(cost, priced, 0, None, None)
+        return SuccessCost(cost, priced, successes, cost / successes, ratio_interval(spent, won))
+
+    def follow_course(self, arm: str, most: int = 120) -> list[CoursePoint]:
+        """Return the primary difference of an arm as tasks were completed, in at most `most` points.
+
+        Its interval may be looked at at any time: it holds at all times at once.
+        """
+        measure, run = self.run.primary, self.run
+        found = pair_rates(self.counts(measure), arm, run.reference)
+        both = [(task, found[task]) for task in self.tasks if task in found]
+        step = max(1, -(-len(both) // most))
+        points = []
+        for number in range(2, len(both) + 1):
+            if number % step and number != len(both):
+                continue
+            pairs = pair_values(dict(both[:number]), measure, run.groups)
+            ends = anytime_interval(run, pairs)
+            if pairs.mean and ends:
+                points.append(CoursePoint(number, pairs.mean.estimate, *ends))
+        return points
+
+
+def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
+    """Return the 95 % interval of a mean over tasks; a share ends at 0 and 1, an amount at 0."""
+    if alone.mean is None:
+        return None
+    low, high = alone.mean.interval(Z)
+    return Interval(max(0.0, low), min(1.0, high) if measure.is_share else high)
+
+
+def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
+    parts = [part for one in several if not one.no_reply and (part := measure.parts(one))]
+    missing = sum(one.no_reply for one in several)
+    return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing)
+
+
+def make_runs(rows: pd.DataFrame) -> list[TrialRun]:
+    """Return the runs of the metric `trial_runs`, in the same order."""
+    return [_make_run(row) for row in rows.to_dict("records")]
+
+
+def make_trials(rows: pd.DataFrame) -> list[TriedTask]:
+    """Return the trials of the metric `trial_results`, in the same order."""
+    columns = (
+        "arm", "task", "repeat_no", "session_id", "file_id", "no_reply", "calls", "refused", "mended",
+        "misses", "simulated", "checked", "why", "turn_ok", "status", "tokens", "cost", "resent", "ended_at",
+    )  # fmt: skip
+    return [TriedTask(*row) for row in zip(*(rows[name] for name in columns), strict=True)]
+
+
+def make_looks(rows: pd.DataFrame) -> dict[str, list[StoredLook]]:
+    """Return the looks of the metric `trial_looks` by arm, in their order."""
+    found: dict[str, list[StoredLook]] = defaultdict(list)
+    for row in rows.drop(columns="taken_at").to_dict("records"):
+        found[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))
+    return dict(found)
+
+
+def _make_run(row: Row) -> TrialRun:
+    arms = tuple(_read_json(row["arms"], []))
+    budget = {name: row[f"budget_{name}"] for name in ("cost", "tokens", "minutes")}
+    return TrialRun(
+        run=row["run"],
+        name=row["name"] or row["run"],
+        question=row["question"] or "",
+        created_at=row["created_at"],
+        primary=MEASURES.get(row["primary_measure"], MEASURES["refused"]),
+        smallest=row["smallest"] or 0.0,
+        alpha=row["alpha"] or 0.05,
+        reference=row["reference"],
+        looks=row["looks"] or 1,
+        arms=arms,
+        tasks=row["tasks"] or 0,
+        task_order=tuple(_read_json(row["task_order"], [])),
+        groups=_read_json(row["task_groups"], {}),
+        repeats=row["repeats"] or 1,
+        look_at=tuple(row["look_at"] or ()),
+        boundaries=tuple(row["boundaries"] or ()),
+        budget={name: value for name, value in budget.items() if value},
+        endpoints=_read_json(row["endpoints"], {}),
+        versions=_read_json(row["versions"], {}),
+        seed=row["seed"],
+        max_steps=row["max_steps"],
+        trials=row["trials"],
+        tasks_tried=row["tasks_tried"],
+        no_reply=row["no_reply"],
+        cost=row["cost"],
+        unpriced=row["unpriced"],
+        tokens=row["tokens"],
+        last_at=row["last_at"],
+        decisions={one["arm"]: ArmDecision(**one) for one in row["decisions"]},
+    )
+
+
+def _read_json(text: str | None, empty: Any) -> Any:
+    return json.loads(text) if text else empty

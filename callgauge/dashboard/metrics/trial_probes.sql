@@ -1,0 +1,26 @@
+-- title: Probes of a run
+-- question: What did the probes of a run find out about each model?
+-- unit: one row a model
+-- column ok: the answer to the probe held a native tool call; NULL = there was no probe, only what was declared
+-- column capabilities: JSON: for each capability its value, and whether it was declared, probed or is the wire's
+WITH told AS (
+  SELECT s.source, s.session_id, s.capabilities, s.started_at, u.model, u.provider
+  FROM sessions s
+  LEFT JOIN turns u ON u.source = s.source AND u.session_id = s.session_id AND u.trial_run = $run
+  WHERE s.trial_run = $run AND NOT s.duplicate
+),
+of_probes AS (
+  SELECT coalesce(p.model_name, p.model) AS model, p.provider, p.ok, p.error, p.ts, t.capabilities
+  FROM probes p LEFT JOIN told t ON t.source = p.source AND t.session_id = p.session_id
+  WHERE p.trial_run = $run
+),
+of_sessions AS (
+  SELECT model, any_value(provider) AS provider, NULL::BOOLEAN AS ok, NULL AS error, min(started_at) AS ts,
+         any_value(capabilities) AS capabilities
+  FROM told WHERE model IS NOT NULL AND capabilities IS NOT NULL
+  GROUP BY model
+)
+SELECT model, arg_max(provider, ts) AS provider, bool_or(ok) AS ok, any_value(error) AS error,
+       coalesce(arg_max(capabilities, ts) FILTER (ok IS NOT NULL), any_value(capabilities)) AS capabilities
+FROM (FROM of_probes UNION ALL BY NAME FROM of_sessions)
+GROUP BY model ORDER BY model

@@ -1,0 +1,40 @@
+-- title: Trials of a run
+-- question: What came of each trial of a run?
+-- unit: one row a trial: a session that tried a task in an arm
+-- column calls: calls and lost attempts, of which refused have a fault of syntax or schema, and mended were converted or repaired
+-- column misses: results for which no recorded answer fitted, of the simulated ones
+-- column no_reply: the endpoint gave none; the trial measures nothing
+-- column checked: what a check of the task says; NULL = there is none. why: what is wrong, in its words
+-- column turn_ok: the turn ended as it should, whatever the check says
+-- column tokens: read and written; NULL where the log tells none
+-- column cost: USD; NULL = not priced
+WITH called AS (
+  SELECT source, session_id, count(*) AS calls,
+         count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS refused,
+         count(*) FILTER (outcome IN ('coerced', 'repaired')) AS mended,
+         count(*) FILTER (simulated = 'miss') AS misses, count(simulated) AS simulated
+  FROM tool_calls WHERE trial_run = $run AND NOT duplicate
+  GROUP BY ALL
+),
+ended AS (
+  SELECT source, session_id, -- A conversation that grew too long for the model is the model's own.
+         bool_or(starts_with(answer_text, '(no reply)') AND recorded_status IS DISTINCT FROM 'prompt_limit') AS no_reply,
+         bool_and(recorded_ok) FILTER (verdict_reason IS NOT NULL) AS checked,
+         string_agg(verdict_reason, '; ' ORDER BY turn) FILTER (NOT recorded_ok) AS why,
+         bool_and(recorded_status = 'ok') AS turn_ok, arg_max(recorded_status, turn) AS status,
+         sum(input_tokens + output_tokens) AS tokens, sum(cost) AS cost, sum(resent) AS resent,
+         max(coalesce(ended_at, ts)) AS ended_at
+  FROM turns WHERE trial_run = $run AND NOT duplicate
+  GROUP BY ALL
+)
+SELECT arm, coalesce(task, s.session_id) AS task, repeat_no, s.session_id, s.file_id, coalesce(no_reply, false) AS no_reply,
+       coalesce(calls, 0) AS calls, coalesce(refused, 0) AS refused, coalesce(mended, 0) AS mended,
+       coalesce(misses, 0) AS misses, coalesce(simulated, 0) AS simulated, checked, why, turn_ok, status,
+       tokens::BIGINT AS tokens, cost, coalesce(resent, 0)::BIGINT AS resent, e.ended_at
+FROM (
+  SELECT source, session_id, file_id, arm, task, repeat_no FROM sessions
+  WHERE trial_run = $run AND arm IS NOT NULL AND NOT duplicate
+) s
+JOIN ended e USING (source, session_id)
+LEFT JOIN called c USING (source, session_id)
+ORDER BY e.ended_at NULLS LAST, arm, task, repeat_no

@@ -1,0 +1,9 @@
+"""URL keys of the page Trials, which lists the runs of trials, or shows the verdict of one and its proof."""
+
+from callgauge.dashboard.url_keys import PageUrlKeys
+
+URL_KEYS = PageUrlKeys(
+    narrowing={"task": "search for a task"},
+    place=("arm_shown", "show", "differ_by", "tasks_by", "tasks_page"),
+    kept=("trial", "plan_measure", "plan_model", "plan_tool", "plan_arms"),
+)

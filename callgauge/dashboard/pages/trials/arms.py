@@ -1,0 +1,240 @@
+"""The arms of a run: the primary measure with its verdict, and the other measures beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import comparison, filters, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.slice_table import IntervalScale
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.trials import (
+    MEASURES,
+    ArmTotal,
+    RunResults,
+    StoredLook,
+    TrialMeasure,
+    TrialRun,
+)
+from callgauge.dashboard.pages.trials import words
+from callgauge.stats.paired import FEWEST_UNLIKE
+from callgauge.stats.task_pairs import Decision, MeasuredDifference
+
+_ALIKE = (
+    "Each task counts alike: a percentage is the mean over tasks, a difference that over the tasks of both."
+)
+_UNPLANNED = (
+    "Only this measure decides. The run was not planned for those below: their intervals are of one look, "
+    f"and where the arms differ in fewer than {FEWEST_UNLIKE} tasks nothing is decided."
+)
+_KINDS = {
+    "adjusted": "allows for the looks",
+    "alike": "90%, held against the smallest difference",
+    "anytime": "may be looked at at any time",
+    "fixed": "95%, of one look",
+}
+Looks = Mapping[str, Sequence[StoredLook]]
+Found = tuple[MeasuredDifference | None, Decision]
+
+
+def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
+    """Draw the card of the arms."""
+    with cards.draw_card("Arms", "trial_results", "trial_looks", height=300):
+        if not results.trials:
+            st.caption("No trial has ended yet. The page fills up by itself.")
+            return
+        _draw_primary(run, results, looks)
+        st.caption(f"{_ALIKE} {_UNPLANNED}" if run.others else _ALIKE)
+        _draw_others(run, results)
+
+
+def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:
+    measure = run.primary
+    totals = {name: results.total(name, measure) for name in run.arm_names}
+    found = {name: results.compare(name, measure, looks.get(name, ())) for name in run.others}
+    reach = _choose_reach(measure, [difference for difference, _ in found.values() if difference])
+    scale = _make_scale(list(totals.values())) if measure.is_share else None
+    columns = [Column("Arm", "name")]
+    if run.others:
+        columns.append(Column("Verdict", "tight", "Beside the reference, by the last look at the arm"))
+    columns.append(Column(measure.title, "rate", measure.meaning, scale=scale.ends() if scale else None))
+    if run.others:
+        ends = (words.write_change(measure, -reach, unit=False), words.write_change(measure, reach))
+        about = "Arm minus reference, over the tasks of both"
+        columns.append(Column("Difference", "rate", about, scale=ends if reach else None, zero=0.5))
+    columns.append(Column("Tasks", "number", "With a trial, of those planned"))
+    rows = []
+    for name in run.arm_names:
+        its = found.get(name)
+        cells = [_name_cell(run, name)]
+        if run.others:
+            cells.append(_verdict_cell(run, results, name, its, looks.get(name, ())))
+        cells.append(_rate_cell(measure, totals[name], scale))
+        if run.others:
+            cells.append(_difference_cell(measure, its, reach))
+        cells.append(_tasks_cell(run, results, name))
+        rows.append(cells)
+    draw_table("arms", f"{measure.title} by arm", columns, rows)
+
+
+def _name_cell(run: TrialRun, name: str) -> Cell:
+    arm = next((one for one in run.arms if one.get("name") == name), {})
+    about = [str(arm[key]) for key in ("model", "prompt", "definitions") if arm.get(key)]
+    is_reference = name == run.reference
+    return Cell(
+        words.name_arm(name),
+        sub=wording.one_line(" · ".join(about), 60) or None,
+        href=None if is_reference else _compare_link(run, name),
+        title=None if is_reference else "Compare with the reference by every rate",
+        order=name,
+        values={"": name},
+    )
+
+
+def _compare_link(run: TrialRun, name: str) -> str:
+    a = comparison.arm_query("A", {"run": [run.run], "arm": [run.reference]})
+    b = comparison.arm_query("B", {"run": [run.run], "arm": [name]})
+    return filters.page_link("compare", {"run": (), "arm": ()}, a | b, run.days)
+
+
+def _verdict_cell(
+    run: TrialRun, results: RunResults, name: str, found: Found | None, looks: Sequence[StoredLook]
+) -> Cell:
+    if found is None:
+        return Cell("Reference", tone="info", leads=True)
+    decision = looks[-1].decision if looks else "go on"
+    more = words.describe_more(results, name) if decision in ("not decided", "go on") else ""
+    if looks:
+        at = f"look {looks[-1].look} of {len(run.look_at)}, {wording.plural(looks[-1].tasks, 'task')}"
+    else:
+        at = f"first look at {run.look_at[0]:,} tasks" if run.look_at else "no look is planned"
+    text = words.write_decision(run, decision)
+    return Cell(
+        f"{text[0].upper()}{text[1:]}",
+        sub=at,
+        tone=words.TONES[decision],
+        title=more or None,
+        leads=True,
+        values={"": decision, "at": at},
+    )
+
+
+def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
+    """Return a scale from 0 that holds the intervals of shares."""
+    highest = max((one.interval.high if one.interval else one.rate or 0.0 for one in totals), default=1.0)
+    return IntervalScale(0.0, _round_up(highest) or 1.0)
+
+
+def _round_up(share: float) -> float:
+    """Round a share up to where a track ends: whole points up to ten, then steps of five."""
+    step = 0.01 if share <= 0.1 else 0.05
+    return min(1.0, step * math.ceil(round(share / step, 6)))
+
+
+def _choose_reach(measure: TrialMeasure, found: Sequence[MeasuredDifference]) -> float:
+    """Return half the width of the track of differences, in the measure's unit; 0 for none."""
+    widest = max((max(abs(one.low), abs(one.high)) for one in found), default=0.0)
+    return _round_up(widest) if measure.is_share else widest
+
+
+def _rate_cell(measure: TrialMeasure, total: ArmTotal, scale: IntervalScale | None) -> Cell:
+    if total.rate is None:
+        return Cell("–", sub="unmeasured", pale=True, values={"": None})
+    bounds = total.interval
+    lines = [words.write_counts(measure, total)]
+    if bounds:
+        lines[0] += f" · {words.write_interval(measure, bounds)}"
+    if total.unmeasured:
+        lines.append(f"{total.unmeasured:,} of {total.replied:,} trials unmeasured")
+    return Cell(
+        words.write_bare(measure, total.rate),
+        sub="\n".join(lines),
+        at=scale.position_of(total.rate) if scale else None,
+        low=scale.position_of(bounds.low) if scale and bounds else None,
+        high=scale.position_of(bounds.high) if scale and bounds else None,
+        title=f"mean over {wording.plural(total.tasks, 'task')}, 95%",
+        order=total.rate,
+        values=_total_values(total),
+    )
+
+
+def _total_values(total: ArmTotal) -> dict[str, float | None]:
+    low, high = (total.interval.low, total.interval.high) if total.interval else (None, None)
+    return {"": total.rate, "low": low, "high": high, "k": total.k, "n": total.n, "tasks": total.tasks}
+
+
+def _difference_cell(measure: TrialMeasure, found: Found | None, reach: float) -> Cell:
+    difference, decision = found or (None, "go on")
+    if difference is None:
+        return Cell("–", values={"": None})
+
+    def place(value: float) -> float | None:
+        return 0.5 + value / (2 * reach) if reach else None
+
+    of, against = (words.write_bare(measure, each) for each in (difference.of, difference.against))
+    return Cell(
+        words.write_bare_change(measure, difference.estimate),
+        sub=words.write_ends(measure, difference.low, difference.high),
+        at=place(difference.estimate),
+        low=place(difference.low),
+        high=place(difference.high),
+        pale=decision in ("withheld", "go on"),
+        title=(
+            f"{of} against {against} over {wording.plural(difference.tasks, 'task')} of both; "
+            f"the interval {_KINDS[difference.kind]}"
+        ),
+        order=difference.estimate,
+        values=_difference_values(difference),
+    )
+
+
+def _difference_values(found: MeasuredDifference | None) -> dict[str, float | None]:
+    if found is None:
+        return {"difference": None, "difference low": None, "difference high": None}
+    return {"difference": found.estimate, "difference low": found.low, "difference high": found.high}
+
+
+def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
+    tried = len(results.by_arm.get(name, {}))
+    lost, of = results.count_missing(name)
+    missing = f"{lost:,} of {wording.plural(of, 'trial')}: no reply" if lost else None
+    return Cell(wording.fraction(tried, run.tasks), sub=missing, order=tried)
+
+
+def _draw_others(run: TrialRun, results: RunResults) -> None:
+    """Draw the other measures: a column each, an arm's value and below it its difference to the reference."""
+    others = [one for one in MEASURES.values() if one is not run.primary]
+    totals = {(name, one.name): results.total(name, one) for one in others for name in run.arm_names}
+    seen = {key for (_, key), total in totals.items() if total.n}
+    known = [one for one in others if one.name in seen]
+    if not known:
+        return
+    columns = [Column("Arm", "name"), *(Column(one.title, "cell", one.meaning) for one in known)]
+    rows = []
+    for name in run.arm_names:
+        found = {one.name: results.compare(name, one, ()) if name != run.reference else None for one in known}
+        cells = [_other_cell(one, totals[name, one.name], found[one.name]) for one in known]
+        rows.append([Cell(words.name_arm(name), order=name), *cells])
+    draw_table("other_measures", "The other measures by arm", columns, rows)
+
+
+def _other_cell(measure: TrialMeasure, total: ArmTotal, found: Found | None) -> Cell:
+    if total.rate is None:
+        return Cell("–", sub="unmeasured", pale=True, values={"": None})
+    difference = found[0] if found else None
+    lines = [words.write_counts(measure, total)]
+    if difference:
+        change = words.write_bare_change(measure, difference.estimate)
+        lines.append(f"{change} ({words.write_ends(measure, difference.low, difference.high)})")
+    if total.unmeasured:
+        lines.append(f"{total.unmeasured:,} unmeasured")
+    return Cell(
+        words.write_bare(measure, total.rate),
+        sub="\n".join(lines),
+        order=total.rate,
+        title=f"95%: {words.write_interval(measure, total.interval)}" if total.interval else None,
+        values=_total_values(total) | _difference_values(difference),
+    )

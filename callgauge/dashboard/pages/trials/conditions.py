@@ -1,0 +1,222 @@
+"""What was held equal in a run and what was not, and what the probes found out about its models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.trials import RunResults, TrialRun
+from callgauge.dashboard.pages.trials import words
+from callgauge.stats.task_pairs import MOST_MISSING
+
+Row = Mapping[Hashable, Any]
+_COMPARED = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
+_SHOWN = 60  # characters of a value
+_CAPABILITIES = {
+    "supports_tool_use": "Native tool calls",
+    "supports_parallel_tools": "Parallel calls",
+    "json_stability": "JSON",
+    "tool_id_pattern": "Ids of calls",
+    "allows_midturn_system": "System messages within a turn",
+}
+
+
+def draw_conditions(run: TrialRun, results: RunResults) -> None:
+    """Draw the card: what differs by arm comes first."""
+    with cards.draw_card("What was held equal, and what not", "trial_conditions", height=420):
+        rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
+        if not rows:
+            st.caption("No trial has ended yet.")
+            return
+        by_arm = {str(row["arm"]): row for row in rows}
+        found = [
+            *(
+                (name.capitalize(), {arm: _planned(run, arm, name) for arm in run.arm_names})
+                for name in _COMPARED
+            ),
+            *_list_observed(run, by_arm),
+        ]
+        cells = [_condition_row(title, values) for title, values in found if any(values.values())]
+        cells.sort(key=lambda row: row[1].text == "Equal")
+        columns = [Column("Condition", "name"), Column("Arms", "tight"), Column("Values", "text")]
+        draw_table("conditions", "Conditions by arm", columns, [*cells, *_same_for_all(run)])
+        _draw_shares(run, results)
+
+
+def _planned(run: TrialRun, arm: str, name: str) -> str:
+    found = next((one.get(name) for one in run.arms if one.get("name") == arm), None)
+    return "" if found is None else str(found)
+
+
+def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[str, dict[str, str]]]:
+    for title, column in (
+        ("Sampling", "samplings"),
+        ("Harness", "harnesses"),
+        ("Parser version", "parsers"),
+        ("Tools offered", "tools"),
+        ("Provider", "providers"),
+    ):
+        yield (
+            title,
+            {
+                arm: ", ".join(
+                    _write_value(each) for each in by_arm[arm][column] or () if each not in (None, "")
+                )
+                for arm in run.arm_names
+                if arm in by_arm
+            },
+        )
+    yield (
+        "Hours (UTC)",
+        {
+            arm: f"{by_arm[arm]['first_at']:%Y-%m-%d %H:%M} to {by_arm[arm]['last_at']:%H:%M}"
+            for arm in run.arm_names
+            if arm in by_arm and by_arm[arm]["first_at"] and by_arm[arm]["last_at"]
+        },
+    )
+
+
+def _write_value(value: Any) -> str:
+    """Write an observed value; sampling is JSON: temperature 0.7, max_tokens 1024."""
+    text = str(value)
+    if not text.startswith("{"):
+        return text
+    try:
+        fields = json.loads(text)
+    except ValueError:
+        return text
+    return ", ".join(f"{name} {one}" for name, one in sorted(fields.items()))
+
+
+def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
+    different = set(values.values())
+    if len(different) == 1:
+        return [Cell(title), Cell("Equal", tone="calm"), Cell(wording.one_line(different.pop(), 200))]
+    lines = [
+        f"{words.name_arm(arm)}: {wording.one_line(value or 'none', _SHOWN)}" for arm, value in values.items()
+    ]
+    return [Cell(title), Cell("Differ", tone="info"), Cell(lines[0], sub="\n".join(lines[1:]))]
+
+
+def _same_for_all(run: TrialRun) -> list[list[Cell]]:
+    """Return the rows of what a run cannot vary: its tasks, seed, steps, servers and versions."""
+    servers = ", ".join(
+        f"{name}: {' '.join(str(one.get(key)) for key in ('wire', 'server') if one.get(key))}"
+        for name, one in run.endpoints.items()
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    facts = {
+        "Tasks": f"{run.tasks:,}, in one order for all arms, {wording.plural(run.repeats, 'repeat')}",
+        "Seed of the order": "" if run.seed is None else str(run.seed),
+        "Steps at most": "" if run.max_steps is None else str(run.max_steps),
+        "Endpoints": servers,
+        "Versions": versions,
+    }
+    return [
+        [Cell(title), Cell("Equal", tone="calm"), Cell(wording.one_line(text, 200))]
+        for title, text in facts.items()
+        if text
+    ]
+
+
+def _draw_shares(run: TrialRun, results: RunResults) -> None:
+    """Draw what may make an arm look worse that is not the model's: misses, no reply, requests sent again."""
+    columns = [
+        Column("Arm", "name"),
+        Column("No reply", "cell", "Trials to which the endpoint gave none: they measure nothing"),
+        Column("Results not recorded", "cell", "Simulated results for which no recorded answer fitted"),
+        Column("Requests sent again", "number", "For what was the network's"),
+        Column("Only this arm", "number", "Tasks that the reference has no trial of"),
+    ]
+    against = set(results.by_arm.get(run.reference, {}))
+    rows = []
+    for name in run.arm_names:
+        its = [one for several in results.by_arm.get(name, {}).values() for one in several]
+        rows.append(
+            [
+                Cell(words.name_arm(name), order=name),
+                _share_cell(sum(one.no_reply for one in its), len(its)),
+                _share_cell(sum(one.misses for one in its), sum(one.simulated for one in its)),
+                Cell(f"{sum(one.resent for one in its):,}"),
+                Cell(f"{len(set(results.by_arm.get(name, {})) - against):,}"),
+            ]
+        )
+    draw_table("shares", "What is not the model's", columns, rows)
+
+
+def _share_cell(k: int, n: int) -> Cell:
+    if not n:
+        return Cell("–", title="None", values={"": None})
+    is_much = k / n > MOST_MISSING
+    return Cell(
+        wording.rate(k, n),
+        sub=wording.fraction(k, n),
+        tone="warn" if is_much else None,
+        order=k / n,
+        values={"": k / n, "k": k, "n": n},
+    )
+
+
+def draw_probes(run: TrialRun) -> None:
+    """Draw the card with what is known of each model, and whether that was declared or probed."""
+    with cards.draw_card("What the probe found out", "trial_probes", height=240):
+        rows: Sequence[Row] = store_queries.ask("trial_probes", run=run.run).to_dict("records")
+        if not rows:
+            st.caption("No model was probed, and nothing was declared.")
+            return
+        told = {row["model"]: _read_object(row["capabilities"]) for row in rows}
+        known = [name for name in _CAPABILITIES if any(name in its for its in told.values())]
+        columns = [
+            Column("Model", "name"),
+            Column("Probe", "tight"),
+            *(Column(_CAPABILITIES[one]) for one in known),
+        ]
+        cells = [
+            [
+                Cell(
+                    wording.one_line(str(row["model"]), 60),
+                    sub=_text(row["provider"]),
+                    order=str(row["model"]),
+                ),
+                _probe_cell(row),
+                *(_capability_cell(told[row["model"]].get(name)) for name in known),
+            ]
+            for row in rows
+        ]
+        draw_table("probes", "What is known of each model", columns, cells)
+
+
+def _text(value: Any) -> str | None:
+    return wording.one_line(str(value), 40) if value else None
+
+
+def _read_object(text: str | None) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _probe_cell(row: Row) -> Cell:
+    if row["ok"] is None:
+        return Cell("None", tone="calm", title="Nothing was asked: what is known was declared")
+    if row["ok"]:
+        return Cell("A native call", tone="good")
+    return Cell("No native call", tone="warn", sub=_text(row["error"]))
+
+
+def _capability_cell(one: Any) -> Cell:
+    if not isinstance(one, dict) or one.get("value") is None:
+        return Cell("not known", pale=True)
+    value = one["value"]
+    text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+    if isinstance(text, dict):
+        text = ", ".join(f"{name.replace('_', ' ')} {each}" for name, each in text.items())
+    return Cell(wording.one_line(str(text), 60), sub=_text(one.get("known_by")))

@@ -1,0 +1,195 @@
+"""The course of a difference over the looks of a run, with the boundary that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import charts, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.chart import draw_chart
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.measures.trials import (
+    CoursePoint,
+    RunResults,
+    StoredLook,
+    TrialMeasure,
+    TrialRun,
+)
+from callgauge.dashboard.pages.trials import words
+
+_READING = (
+    "Dots: the looks, with the interval that each was judged by. A dot beyond the dashed line decides. "
+    "Between looks only the grey interval may be read: it holds at all times at once. In the green band a "
+    "difference is too small to matter."
+)
+_GREY = "rgba(128,128,128,0.9)"
+_SHADE = "rgba(128,128,128,0.16)"
+_ALIKE = "rgba(0,150,110,0.10)"
+_ROOM = 1.15  # of the scale beyond what must be seen
+_MOST_ARMS = 8  # buttons in a row
+Place = Callable[[float | None], float]
+
+
+def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> None:
+    """Draw the card; nothing where no arm is held against another."""
+    if not run.others or not results.trials:
+        return
+    with cards.draw_card("Course of the difference", "trial_looks", height=420):
+        names = list(run.others[:_MOST_ARMS])
+        arm = names[0]
+        if len(names) > 1:
+            arm = choose_segment("Arm", "arm_shown", names, lambda name: wording.in_markdown(name, 40))
+        points, its = results.follow_course(arm), looks.get(arm, ())
+        if not points:
+            st.caption("Fewer than two tasks were tried by both arms: there is no difference yet.")
+            return
+        title = (
+            f"{words.name_arm(arm)} minus {words.name_arm(run.reference)}: {words.NOUNS[run.primary.name]}"
+        )
+        st.caption(wording.in_markdown(title, 160))
+        draw_chart(
+            draw_figure(run, points, its),
+            config=charts.CONFIG,
+            key="course",
+            alt=f"{title}, by completed tasks, with the boundary of each look",
+        )
+        st.caption(_READING if its else f"{_READING} There was no look yet.")
+
+
+def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
+    """Return the figure; differences of shares are drawn in points."""
+    factor = 100.0 if run.primary.is_share else 1.0
+    known = [one for one in looks if one.estimate is not None and one.reach is not None]
+    limit = factor * _choose_limit(run, points, known)
+
+    def place(value: float | None) -> float:
+        return max(-limit, min(limit, factor * (value or 0.0)))
+
+    x = [point.tasks for point in points]
+    traces: list[charts.Figure] = [
+        _line(
+            [*x, *reversed(x)],
+            [*(place(one.high) for one in points), *(place(one.low) for one in reversed(points))],
+        )
+        | {"name": "Holds at any time", "fill": "toself", "fillcolor": _SHADE, "hoverinfo": "skip"},
+        _line(x, [place(one.estimate) for one in points])
+        | {
+            "name": "Difference so far",
+            "line": {"color": charts.SERIES[0], "width": 1.8},
+            "customdata": [_describe_point(run.primary, one) for one in points],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        },
+    ]
+    if known:
+        traces += [_draw_boundary(known, place, sign) for sign in (1, -1)]
+        traces.append(_draw_looks(run.primary, known, place))
+    planned = max(run.tasks, x[-1])
+    drawn = charts.layout(height=360, margin={"l": 56, "r": 12, "t": 16, "b": 44}) | {
+        "hovermode": "closest",
+        "showlegend": True,
+        "legend": {"orientation": "h", "y": -0.2, "x": 0, "font": {"size": 12}},
+        "xaxis": {
+            "range": [0, planned * 1.02],
+            "title": {"text": "Tasks that both arms have", "standoff": 8},
+            "fixedrange": True,
+            "zeroline": False,
+            "showgrid": False,
+        },
+        "yaxis": {
+            "range": [-limit, limit],
+            "title": {"text": _name_axis(run.primary), "standoff": 8},
+            "fixedrange": True,
+            "zeroline": True,
+            "zerolinecolor": _GREY,
+            "nticks": 7,
+        },
+        "shapes": _draw_alike(run, factor, limit),
+    }
+    return {"data": traces, "layout": drawn}
+
+
+def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
+    """Return where the scale ends: it holds the differences, the last interval and what is alike."""
+    settled = points[len(points) // 5 :]
+    ends = [
+        run.smallest,
+        *(abs(one.estimate) for one in settled),
+        *(abs(one.estimate or 0.0) for one in looks),
+    ]
+    if looks:
+        ends += [abs(looks[-1].low or 0.0), abs(looks[-1].high or 0.0)]
+    else:
+        ends += [min(3 * max(ends), max(abs(points[-1].low), abs(points[-1].high)))]
+    return _ROOM * max(ends) or 1.0
+
+
+def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
+    return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "line": {"width": 0}}
+
+
+def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
+    """Return the line beyond which a look decides; both lines are one entry of the legend."""
+    y = [place(sign * (one.reach or 0.0)) for one in looks]
+    return _line([one.tasks for one in looks], y) | {
+        "name": "Decided beyond",
+        "mode": "lines+markers",
+        "marker": {"symbol": "line-ew-open", "size": 9, "color": _GREY},
+        "line": {"color": _GREY, "width": 1.2, "dash": "dash"},
+        "hoverinfo": "skip",
+        "showlegend": sign > 0,
+    }
+
+
+def _draw_looks(measure: TrialMeasure, looks: Sequence[StoredLook], place: Place) -> charts.Figure:
+    y = [place(one.estimate) for one in looks]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "Look",
+        "x": [one.tasks for one in looks],
+        "y": y,
+        "marker": {"color": charts.SERIES[0], "size": 9},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [place(one.high) - at for one, at in zip(looks, y, strict=True)],
+            "arrayminus": [at - place(one.low) for one, at in zip(looks, y, strict=True)],
+            "color": charts.SERIES[0],
+            "thickness": 1.4,
+            "width": 0,
+        },
+        "customdata": [_describe_look(measure, one) for one in looks],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _describe_point(measure: TrialMeasure, point: CoursePoint) -> str:
+    change, ends = (
+        words.write_change(measure, point.estimate),
+        words.write_ends(measure, point.low, point.high),
+    )
+    return f"{wording.plural(point.tasks, 'task')}<br>{change} ({ends})"
+
+
+def _describe_look(measure: TrialMeasure, look: StoredLook) -> str:
+    if look.estimate is None or look.low is None or look.high is None:
+        return f"Look {look.look}"
+    return (
+        f"Look {look.look}: {look.decision}<br>{words.write_change(measure, look.estimate)} "
+        f"({words.write_ends(measure, look.low, look.high)})<br>"
+        f"z = {look.statistic or 0.0:.2f}, decided beyond ±{look.boundary or 0.0:.2f}"
+    )
+
+
+def _name_axis(measure: TrialMeasure) -> str:
+    unit = {"share": "points", "tokens": "tokens a trial", "USD": "USD a trial"}[measure.unit]
+    return f"Difference, {unit}"
+
+
+def _draw_alike(run: TrialRun, factor: float, limit: float) -> list[charts.Figure]:
+    """Return the band within which arms count as alike."""
+    size = min(limit, factor * run.smallest)
+    across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
+    return [across | {"y0": -size, "y1": size, "fillcolor": _ALIKE}] if size else []

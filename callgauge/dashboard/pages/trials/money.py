@@ -1,0 +1,65 @@
+"""What a success costs in each arm of a run."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.slice_table import part_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.trials import MEASURES, RunResults, SuccessCost, TrialRun
+from callgauge.dashboard.pages.trials import words
+from callgauge.stats import Interval
+
+_READING = (
+    "What trials cost, divided by those that succeeded: those that failed are paid for, too. Trials that "
+    "are not priced, or of which success is not known, are in neither sum. The interval counts tasks."
+)
+
+
+def draw_money(run: TrialRun, results: RunResults) -> None:
+    """Draw the card with a row for each arm."""
+    with cards.draw_card("Cost of a success", "trial_results", caption=_READING, height=260):
+        found = {name: results.cost_of_success(name) for name in run.arm_names}
+        if not any(one.priced for one in found.values()):
+            st.caption("No trial is priced. Name prices in the plan: price = { input = …, output = … }.")
+            return
+        about = "Right by the task's check" if results.success.name == "right" else "The turn ended well"
+        columns = [
+            Column("Arm", "name"),
+            Column("Cost / success", "cell", "USD"),
+            Column("Succeeded", "cell", f"{about}; of the trials in the sum"),
+            Column("Cost / trial", "cell", "USD"),
+            Column("Cost", "number", "USD, of the trials that are priced"),
+            Column("Tokens / trial", "number"),
+        ]
+        rows = [
+            [Cell(words.name_arm(name), order=name), *_cells(results, name, its)]
+            for name, its in found.items()
+        ]
+        draw_table("cost_of_success", "Cost of a success by arm", columns, rows)
+
+
+def _cells(results: RunResults, name: str, its: SuccessCost) -> list[Cell]:
+    cost, tokens = (results.total(name, MEASURES[one]) for one in ("cost", "tokens"))
+    unpriced = f"{cost.unmeasured:,} of {cost.replied:,} unpriced" if cost.unmeasured else None
+    return [
+        _money_cell(its.amount, its.interval, "none succeeded" if its.priced else "unpriced"),
+        part_cell(its.won, its.priced, counts=True),
+        _money_cell(cost.rate, cost.interval, "unpriced"),
+        Cell(_money(cost.k) if cost.n else "–", sub=unpriced, order=cost.k),
+        Cell("–" if tokens.rate is None else f"{tokens.rate:,.0f}", order=tokens.rate),
+    ]
+
+
+def _money_cell(amount: float | None, bounds: Interval | None, without: str) -> Cell:
+    if amount is None:
+        return Cell("–", sub=without, pale=True, values={"": None})
+    between = f"{_money(bounds.low)} to {_money(bounds.high)}" if bounds else "no interval: too few tasks"
+    ends = {"low": bounds.low if bounds else None, "high": bounds.high if bounds else None}
+    return Cell(_money(amount), sub=between, order=amount, values={"": amount} | ends)
+
+
+def _money(amount: float) -> str:
+    return wording.money(amount, "USD", wording.money_places(amount))

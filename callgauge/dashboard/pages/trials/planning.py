@@ -1,0 +1,156 @@
+"""How many tasks a trial needs, and what it costs, from the store's own history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.costs import ask_costs
+from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
+from callgauge.dashboard.measures.verdicts import format_size
+from callgauge.dashboard.metrics import MetricError
+from callgauge.stats import ENOUGH
+from callgauge.stats.sample_size import look_factor, tasks_needed_at, trial_worth
+
+# The rate of the nightly logs that a measure of a trial is like.
+_RATES = {"refused": "parse_error", "mended": "mended", "right": "recorded_ok"}
+_TITLES = {"refused": "Refused calls", "mended": "Mended calls", "right": "Right turns"}
+_SIZES = (0.01, 0.02, 0.05, 0.1, 0.2)
+_ARMS = ("2", "3", "4", "6")
+_ALL = ""
+_MOST = 60  # values of a selector
+_LOOKS, _ALPHA = 5, 0.05  # what a plan has that says nothing else
+_READING = (
+    f"At most, with {_LOOKS} looks and 80% power: the arms count as independent, while a run pairs its tasks "
+    "and stops early where it can. One trial of each task in each arm."
+)
+
+
+def draw_planning() -> None:
+    """Draw the card: controls, what the history says, and a table by the smallest difference."""
+    with cards.draw_card("How many tasks does it take?", "slices", "turn_sizes", "costs", height=300):
+        models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
+        names = [one.name for one in sorted(models, key=lambda one: -one.total) if one.is_named][:_MOST]
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            measure = choose_one(
+                "Measure", "plan_measure", list(_RATES), "refused", _TITLES.__getitem__, width=170
+            )
+            model = choose_one(
+                "Model",
+                "plan_model",
+                [_ALL, *names],
+                _ALL,
+                lambda name: wording.one_line(name, 60) or "All models",
+                width=260,
+            )
+            tool = _choose_tool(measure, model)
+            arms = int(choose_one("Arms", "plan_arms", _ARMS, "2", width=90))
+        history = _read_history(_RATES[measure], model, tool)
+        if history is None or not history.share.n:
+            st.caption(
+                "The store has no such calls to learn a rate from. Name one in the plan: "
+                "`[measure] expected_rate = 0.1`, and ask `callgauge trial check plan.toml`."
+            )
+            return
+        share = history.share
+        few = f" That is few: below {ENOUGH} the numbers are a guess." if share.n < ENOUGH else ""
+        st.caption(
+            f"So far {wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)}) in "
+            f"{wording.plural(share.sessions or 0, 'session')}.{few} {_READING}"
+        )
+        worth = trial_worth(share, _read_calls(model)) if history.rate.noun == "call" else 1.0
+        _draw_table(history, worth, arms, _read_cost(model))
+
+
+def _choose_tool(measure: str, model: str) -> str:
+    if measure == "right":
+        return _ALL  # a turn is not told apart by tool
+    tools = make_slices(
+        store_queries.ask("slices", rates=(_RATES[measure],), by="tool", **_narrow(model, _ALL))
+    )
+    names = [one.name for one in sorted(tools, key=lambda one: -one.total)][:_MOST]
+    return choose_one(
+        "Tool",
+        "plan_tool",
+        [_ALL, *names],
+        _ALL,
+        lambda name: wording.one_line(name, 60) or "All tools",
+        width=220,
+    )
+
+
+def _narrow(model: str, tool: str) -> dict[str, Any]:
+    return ({"models": (model,)} if model else {}) | ({"tools": (tool,)} if tool else {})
+
+
+def _read_history(rate: str, model: str, tool: str) -> Slice | None:
+    return merge_slices(make_slices(store_queries.ask("slices", rates=(rate,), **_narrow(model, tool))))
+
+
+def _read_calls(model: str) -> float:
+    """Return how many calls a turn with a call makes on average."""
+    rows = store_queries.ask("turn_sizes", **_narrow(model, _ALL)).to_dict("records")
+    turns = sum(row["calling_turns"] for row in rows)
+    return sum(row["calls"] * row["calling_turns"] for row in rows if row["calls"]) / turns if turns else 1.0
+
+
+def _read_cost(model: str) -> tuple[float, str] | None:
+    """Return what a turn costs on average, and the currency; None where nothing is priced."""
+    try:
+        found = ask_costs(**_narrow(model, _ALL))
+    except MetricError:
+        return None
+    cost = next(iter(found), None)
+    if cost is None or cost.per_turn is None or not cost.is_priced_enough:
+        return None
+    return cost.per_turn.amount, cost.currency
+
+
+def _draw_table(history: Slice, worth: float, arms: int, price: tuple[float, str] | None) -> None:
+    columns = [
+        Column("Smallest difference", "name"),
+        Column("Tasks", "number", "That every arm tries"),
+        Column("Trials", "number", "Tasks times arms"),
+        Column("Cost", "number", "At what a turn costs so far, where it is priced"),
+    ]
+    with st.container(width=640):
+        draw_table(
+            "planned_tasks",
+            "Tasks needed by smallest difference",
+            columns,
+            _list_rows(history, worth, arms, price),
+        )
+
+
+def _list_rows(
+    history: Slice, worth: float, arms: int, price: tuple[float, str] | None
+) -> Sequence[Sequence[Cell]]:
+    rows = []
+    factor = look_factor(_LOOKS, _ALPHA / (arms - 1))
+    for size in _SIZES:
+        least = tasks_needed_at(history.share.rate or 0.0, size, arms - 1, worth=worth, alpha=_ALPHA)
+        if least is None:
+            continue
+        tasks = ceil(least * factor)
+        amount = tasks * arms * price[0] if price else None
+        rows.append(
+            [
+                Cell(format_size(size), order=-size, values={"": size}),
+                Cell(f"{wording.round_up(tasks)}", order=tasks, values={"": tasks}),
+                Cell(f"{wording.round_up(tasks * arms)}", order=tasks * arms, values={"": tasks * arms}),
+                Cell(
+                    wording.money(amount, price[1], wording.money_places(amount))
+                    if amount is not None and price
+                    else "–",
+                    order=amount,
+                ),
+            ]
+        )
+    return rows

@@ -1,0 +1,142 @@
+"""The grid of tasks by arm; tasks on which the arms disagree come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.list_filters import draw_search_box
+from callgauge.dashboard.components.controls.paging import draw_pager
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.controls.url_widgets import reset_page_number
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.trials import MEASURES, RunResults, TrialRun, TriedTask
+
+_PER_PAGE = 40
+_SHADED = "Shaded: wrong, or refused where no check says. Each cell leads to its session."
+_ORDERS = {"unlike": "Disagreeing first", "run": "In the order of the run"}
+
+
+def draw_tasks(run: TrialRun, results: RunResults) -> None:
+    """Draw the card with one page of the grid. Each cell leads to the time line of its session."""
+    take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
+    with cards.draw_card("Task by task", "trial_results", take=take, height=480):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            order = (
+                choose_segment("Order", "tasks_by", list(_ORDERS), _ORDERS.__getitem__)
+                if run.others
+                else "run"
+            )
+            text = draw_search_box("Search for a task", "task", "Search for a task", width=240)
+        found = list_tasks(results, order, text)
+        pages = -(-len(found) // _PER_PAGE)
+        reset_page_number("tasks_page", {"run": run.run, "order": order, "text": text})
+        page = min(max(1, pages), read_page_number())
+        if run.others and results.tasks:
+            unlike = sum(measure_disagreement(results, task) > 0 for task in results.tasks)
+            st.caption(
+                f"The arms disagree on {unlike:,} of {wording.plural(len(results.tasks), 'task')}. {_SHADED}"
+            )
+        if not found:
+            st.caption("No task matches." if text else "No task was tried yet.")
+            return
+        columns = [Column("Task", "name")]
+        columns += [
+            Column(wording.one_line(name, 24), "cell", full=name, help=name if len(name) > 24 else None)
+            for name in run.arm_names
+        ]
+        shown = found[_PER_PAGE * (page - 1) : _PER_PAGE * page]
+        draw_table("tasks", "Tasks by arm", columns, [_row(run, results, task) for task in shown])
+        draw_pager("tasks_page", pages)
+
+
+def read_page_number() -> int:
+    """Return the number of the page that the URL names; 1 where it names none."""
+    text = st.query_params.get("tasks_page")
+    return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
+
+
+def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
+    """Return the tasks whose id holds a text; ordered as `unlike`, those first on which the arms disagree."""
+    found = [task for task in results.tasks if not text or text.lower() in task.lower()]
+    if order == "unlike":
+        found.sort(key=lambda task: -measure_disagreement(results, task))
+    return found
+
+
+def measure_disagreement(results: RunResults, task: str) -> float:
+    """Return by how much the arms differ on a task: by the primary measure, then by being right."""
+    spread = 0.0
+    for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
+        counts = results.counts(measure)
+        found = (counts[arm][task].rate for arm in results.run.arm_names if task in counts[arm])
+        rates = [rate for rate in found if rate is not None]
+        if len(rates) > 1:
+            spread += weight * (max(rates) - min(rates))
+    return spread
+
+
+def _row(run: TrialRun, results: RunResults, task: str) -> list[Cell]:
+    name = Cell(wording.one_line(task, 60), title=_group(run, task), order=task, mono=True, values={"": task})
+    return [name, *(_cell(results.by_arm.get(arm, {}).get(task, ())) for arm in run.arm_names)]
+
+
+def _group(run: TrialRun, task: str) -> str | None:
+    return f"Group {wording.one_line(run.groups[task], 80)}" if task in run.groups else None
+
+
+def _cell(several: Sequence[TriedTask]) -> Cell:
+    """Return the cell of the trials of a task in an arm: in words, linked to the one to look at first."""
+    if not several:
+        return Cell("–", title="Not tried in this arm", values={"": None})
+    first = min(several, key=_badness)
+    parts = [describe_trial(first)]
+    if len(several) > 1:
+        right = [one.right for one in several if one.right is not None]
+        parts = [f"{sum(right)} of {len(right)} right" if right else wording.plural(len(several), "trial")]
+    if first.refused:
+        parts.append(f"{first.refused:,}/{first.calls:,} refused")
+    if first.mended:
+        parts.append(f"{first.mended:,} mended")
+    if first.misses:
+        parts.append(f"{first.misses:,}/{first.simulated:,} not recorded")
+    text = " · ".join(parts)
+    return Cell(
+        text,
+        href=session_link(first.session, file=first.file),
+        heat=_heat(several),
+        pale=first.no_reply,
+        title=wording.one_line(first.why, 400) if first.why else None,
+        order=text,
+        values={
+            "": text,
+            "right": [one.right for one in several].count(True),
+            "refused": sum(one.refused for one in several),
+            "calls": sum(one.calls for one in several),
+        },
+    )
+
+
+def _heat(several: Sequence[TriedTask]) -> float | None:
+    """Return the depth of a cell's shade: how much of its trials went wrong."""
+    bad = sum(one.right is False or (one.right is None and bool(one.refused)) for one in several)
+    return 0.22 * bad / len(several) if bad else None
+
+
+def _badness(one: TriedTask) -> tuple[bool, bool, bool, int]:
+    return one.no_reply, one.right is not False, one.turn_ok is not False, -one.refused
+
+
+def describe_trial(one: TriedTask) -> str:
+    """Return what came of a trial in a word or two."""
+    if one.no_reply:
+        return "No reply"
+    if one.right is not None:
+        return "Right" if one.right else "Wrong"
+    if one.turn_ok is False:
+        return wording.one_line(one.status or "Not ok", 20).replace("_", " ").capitalize()
+    return "Refused" if one.refused else "Mended" if one.mended else "Clean"

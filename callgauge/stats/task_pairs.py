@@ -1,0 +1,337 @@
+"""Two arms of a trial, held against each other over the tasks that both tried.
+
+Differences are arm − reference, in the unit of the measure. `sequential` has the mathematics of the looks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from callgauge.stats.intervals import Z
+from callgauge.stats.paired import FEWEST_UNLIKE, PairedMean, measure_paired_amounts, measure_paired_shares
+from callgauge.stats.sequential import (
+    FARTHEST,
+    AdjustedEstimate,
+    adjust_estimate,
+    anytime_reach,
+    find_boundaries,
+    normal_quantile,
+    observations_needed,
+)
+
+Decision = Literal["better", "worse", "alike", "go on", "not decided", "withheld"]
+IntervalKind = Literal["adjusted", "alike", "anytime", "fixed"]
+ENDS: frozenset[str] = frozenset({"better", "worse", "alike", "not decided"})
+"""The decisions after which an arm is not asked any more."""
+MOST_MISSING = 0.05
+"""The share of an arm's trials without a reply above which no verdict is given."""
+
+
+class ComparedMeasure(Protocol):
+    """What is known of a measure: shares are 0 to 1, amounts have a unit."""
+
+    @property
+    def is_share(self) -> bool: ...
+
+    @property
+    def lower_is_better(self) -> bool: ...
+
+
+class ComparedRun(Protocol):
+    """What is known of a run: the smallest difference worth knowing, planned tasks, looks, an arm's alpha."""
+
+    @property
+    def smallest(self) -> float: ...
+
+    @property
+    def planned(self) -> int: ...
+
+    @property
+    def look_at(self) -> Sequence[int]: ...
+
+    @property
+    def arm_alpha(self) -> float: ...
+
+
+class LookAtArm(Protocol):
+    """What a look said of an arm: tasks, difference with interval, statistic and boundary in units of z."""
+
+    @property
+    def look(self) -> int: ...
+
+    @property
+    def tasks(self) -> int: ...
+
+    @property
+    def estimate(self) -> float | None: ...
+
+    @property
+    def low(self) -> float | None: ...
+
+    @property
+    def high(self) -> float | None: ...
+
+    @property
+    def statistic(self) -> float | None: ...
+
+    @property
+    def boundary(self) -> float | None: ...
+
+    @property
+    def decision(self) -> Decision: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCount:
+    """What the trials of one task in one arm come to: k of n, and the trials without a reply."""
+
+    k: float = 0.0
+    n: float = 0.0
+    trials: int = 0
+    missing: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """k / n; None where nothing was measured."""
+        return self.k / self.n if self.n else None
+
+
+Counts = Mapping[str, Mapping[str, TaskCount]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTasks:
+    """The tasks that two arms both have, for one measure. `mean` is None below two tasks (or groups).
+
+    `unlike`: tasks in which they differ. `of`, `against`: the mean over these tasks. `missing` trials without
+    a reply, of both; `most_missing`: the share of the arm that lacks more of them.
+    """
+
+    tasks: int
+    unlike: int
+    of: float | None
+    against: float | None
+    mean: PairedMean | None
+    missing: int = 0
+    most_missing: float = 0.0
+
+
+def pair_tasks(
+    counts: Counts, measure: ComparedMeasure, arm: str, reference: str, groups: Mapping[str, str]
+) -> PairedTasks:
+    """Return the paired differences of two arms, arm − reference, over the tasks that both have."""
+    missing = [share_missing(counts, name) for name in (arm, reference)]
+    found = pair_values(pair_rates(counts, arm, reference), measure, groups, max(missing))
+    lost = sum(its.missing for name in (arm, reference) for its in counts.get(name, {}).values())
+    return replace(found, missing=lost)
+
+
+def pair_rates(counts: Counts, arm: str, reference: str) -> dict[str, tuple[float, float]]:
+    """Return the values of both arms by task, of the tasks in which both were measured."""
+    others = counts.get(reference, {})
+    return {
+        task: (value, against)
+        for task, its in counts.get(arm, {}).items()
+        if task in others and (value := its.rate) is not None and (against := others[task].rate) is not None
+    }
+
+
+def pair_values(
+    pairs: Mapping[str, tuple[float, float]],
+    measure: ComparedMeasure,
+    groups: Mapping[str, str],
+    most_missing: float = 0.0,
+) -> PairedTasks:
+    """Return the paired differences of ready values, by task."""
+    moved, sizes = sum_by_group({task: one - other for task, (one, other) in pairs.items()}, groups)
+    measure_pairs = measure_paired_shares if measure.is_share else measure_paired_amounts
+    number = len(pairs)
+    return PairedTasks(
+        number,
+        sum(value != against for value, against in pairs.values()),
+        sum(value for value, _ in pairs.values()) / number if number else None,
+        sum(against for _, against in pairs.values()) / number if number else None,
+        measure_pairs(moved, sizes),
+        most_missing=most_missing,
+    )
+
+
+def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tuple[list[float], list[int]]:
+    """Return the sums and sizes of the groups of tasks; a task without a group is one of its own."""
+    clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for task, value in values.items():
+        # A group and a task may have one name.
+        clusters[("group", groups[task]) if task in groups else ("task", task)].append(value)
+    return [sum(each) for each in clusters.values()], [len(each) for each in clusters.values()]
+
+
+def share_missing(counts: Counts, arm: str) -> float:
+    """Return the share of an arm's trials that have no reply."""
+    tasks = counts.get(arm, {}).values()
+    trials = sum(its.trials for its in tasks)
+    return sum(its.missing for its in tasks) / trials if trials else 0.0
+
+
+def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
+    """Return between which values a difference of shares lies, whatever the missing trials had been.
+
+    Each missing trial counts as one that had 0 or 1. None where no task was tried in both arms.
+    """
+    one, other = counts.get(arm, {}), counts.get(reference, {})
+    both = [
+        (its, others)
+        for task in one.keys() & other.keys()
+        if (its := _bound_task(one[task])) and (others := _bound_task(other[task]))
+    ]
+    if not both:
+        return None
+    lows, highs = zip(*((its[0] - others[1], its[1] - others[0]) for its, others in both), strict=True)
+    return sum(lows) / len(both), sum(highs) / len(both)
+
+
+def _bound_task(its: TaskCount) -> tuple[float, float] | None:
+    """Return the least and the most that the value of a task can be; None where all replies tell nothing."""
+    if its.rate is None and its.missing < its.trials:
+        return None
+    lost = its.missing / its.trials
+    known = (its.rate or 0.0) * (1 - lost)
+    return known, known + lost
+
+
+def has_enough(measure: ComparedMeasure, pairs: PairedTasks) -> bool:
+    """Return True where the arms differ in enough tasks for a verdict; amounts differ in every task."""
+    return (pairs.unlike if measure.is_share else pairs.tasks) >= FEWEST_UNLIKE
+
+
+def judge_unplanned(measure: ComparedMeasure, pairs: PairedTasks) -> Decision:
+    """Return the verdict of a comparison that was not planned, by the 95 % interval of one look."""
+    if pairs.mean is None:
+        return "not decided"
+    if pairs.most_missing > MOST_MISSING:
+        return "withheld"
+    low, high = pairs.mean.interval(Z)
+    decides = has_enough(measure, pairs) and (low > 0 or high < 0)
+    return name_direction(measure, pairs.mean.estimate) if decides else "not decided"
+
+
+def name_direction(measure: ComparedMeasure, difference: float) -> Decision:
+    """Return whether a difference, arm − reference, is for the better."""
+    return "better" if (difference < 0) == measure.lower_is_better else "worse"
+
+
+def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
+    """Return the tasks at each look of an arm, rising: a look that nothing was added for is none."""
+    return [*sorted({each.tasks for each in earlier if 0 < each.tasks < tasks}), tasks]
+
+
+def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
+    """Return how many tasks more would decide with 80 % power, if the difference is the one seen.
+
+    By showing a difference, or that the arms are alike, whichever takes fewer. None where nothing is known.
+    """
+    if pairs.mean is None:
+        return None
+    size, error = abs(pairs.mean.estimate), pairs.mean.error
+    ways = (
+        observations_needed(error, pairs.tasks, size, normal_quantile(design.arm_alpha / 2)),
+        observations_needed(error, pairs.tasks, design.smallest - size, normal_quantile(design.arm_alpha)),
+    )
+    known = [each for each in ways if each is not None]
+    return max(1, min(known) - pairs.tasks) if known else None
+
+
+def repeated_interval(
+    design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm], alpha: float
+) -> tuple[float, float] | None:
+    """Return the (1 - alpha) interval at the last of the looks at an arm, which allows for all of them."""
+    if pairs.mean is None:
+        return None
+    reached = reached_information(looks, pairs.tasks)
+    is_last = any(one.look >= len(design.look_at) for one in looks)
+    planned = max(design.planned, pairs.tasks)
+    return pairs.mean.interval(find_boundaries(reached, planned, alpha, is_last=is_last)[-1])
+
+
+def anytime_interval(design: ComparedRun, pairs: PairedTasks) -> tuple[float, float] | None:
+    """Return the interval of the primary measure that holds whenever one looks: for in between the looks."""
+    if pairs.mean is None:
+        return None
+    return pairs.mean.interval(anytime_reach(pairs.tasks, design.planned / 2, design.arm_alpha))
+
+
+def adjust_for_looks(of: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
+    """Return the estimate and (1 - alpha) interval that allow for the looks, in the unit of the measure.
+
+    An arm that was stopped early looks better or worse than it is: the median-unbiased estimate of the
+    stage-wise order takes that back. `earlier`: the looks at the same arm before. None without an estimate.
+    """
+    if of.statistic is None or of.estimate is None or of.low is None or of.high is None or not of.boundary:
+        return None
+    error = of.estimate / of.statistic if of.statistic else (of.high - of.low) / (2 * of.boundary)
+    reached = reached_information(earlier, of.tasks)
+    found = adjust_estimate(of.statistic, reached, used_boundaries(earlier, reached[:-1]), alpha)
+    unit = error * of.tasks**0.5
+    return AdjustedEstimate(found.estimate * unit, found.low * unit, found.high * unit)
+
+
+def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
+    """Return the boundaries of the looks at these numbers of tasks; where a look had none, an endless one."""
+    by_tasks = {each.tasks: each.boundary for each in earlier}
+    return [FARTHEST if (its := by_tasks.get(tasks)) is None else its for tasks in reached]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDifference:
+    """An arm − the reference, over the tasks that both have, in the unit of the measure.
+
+    `kind`: "adjusted" allows for the looks (of a run that is over), "alike" is the 90 % interval that was
+    held against the smallest difference, "anytime" may be looked at any time, "fixed" is that of one look.
+    `of`, `against`: the means over these tasks.
+    """
+
+    tasks: int
+    of: float
+    against: float
+    estimate: float
+    low: float
+    high: float
+    kind: IntervalKind
+
+
+def compare_as_planned(
+    design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm]
+) -> tuple[MeasuredDifference | None, Decision]:
+    """Return the difference and the verdict of the looks; in between them the anytime interval."""
+    last = looks[-1] if looks else None
+    if pairs.mean is None:
+        return None, last.decision if last else "go on"
+    is_over = last is not None and (last.decision in ENDS or last.look >= len(design.look_at))
+    adjusted = adjust_for_looks(last, looks[:-1], design.arm_alpha) if is_over and last else None
+    if last is not None and last.decision == "alike":
+        ends = repeated_interval(design, pairs, looks, 2 * design.arm_alpha) or (0.0, 0.0)
+        return _make_difference(pairs, pairs.mean.estimate, *ends, "alike"), "alike"
+    if last is not None and adjusted is not None:
+        found = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
+        return replace(found, tasks=last.tasks), last.decision
+    low, high = anytime_interval(design, pairs) or (0.0, 0.0)
+    decision = last.decision if last is not None and is_over else "go on"
+    return _make_difference(pairs, pairs.mean.estimate, low, high, "anytime"), decision
+
+
+def compare_unplanned(
+    measure: ComparedMeasure, pairs: PairedTasks
+) -> tuple[MeasuredDifference | None, Decision]:
+    """Return the difference with its interval of one look, and the verdict of it."""
+    word = judge_unplanned(measure, pairs)
+    if pairs.mean is None:
+        return None, word
+    return _make_difference(pairs, pairs.mean.estimate, *pairs.mean.interval(Z), "fixed"), word
+
+
+def _make_difference(
+    pairs: PairedTasks, estimate: float, low: float, high: float, kind: IntervalKind
+) -> MeasuredDifference:
+    return MeasuredDifference(pairs.tasks, pairs.of or 0.0, pairs.against or 0.0, estimate, low, high, kind)
