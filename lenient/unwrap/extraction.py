@@ -45,6 +45,7 @@ _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
+_QUOTES_OF_KEY = 2
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
@@ -174,12 +175,13 @@ class _LayerReader:
         if anew is None:
             return None
         around = Unwrapper(piece, self.findings, self.path)
-        is_value = piece.text[:anew].rstrip()[-1:] in _BEFORE_VALUE
-        if is_value:
+        beginning = piece.text[:anew].rstrip()
+        if self.node is None and beginning[-1] == ":" and beginning.count('"') == _QUOTES_OF_KEY:
             around.report("ambiguous", 0, anew)
-        if is_value and self.node is None:
-            return None  # the text was cut off, or it begins anew
+            return None  # one key before a value of its own: the text was cut off, or it begins anew
         around.report("repeated_value_skipped", 0, anew)
+        if beginning[-1] in _BEFORE_VALUE:
+            around.report("ambiguous", 0, anew)
         return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
