@@ -28,7 +28,7 @@ _OF_TRIALS = re.compile(
 BY_ID = {
     "call", "call_neighbours", "chain_calls", "id_find", "messages_so_far", "session", "session_find",
     "session_kin", "session_outline", "session_turns", "step_calls", "step_words", "testset_calls",
-    "testset_steps", "turn_calls", "turn_texts",
+    "session_definitions", "testset_steps", "turn_answers", "turn_calls", "turn_texts",
 }  # fmt: skip
 # List what was loaded, runs of trials among it, or the tables themselves.
 OF_FILES = {
@@ -50,7 +50,12 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "strata": {"rates": list(RATES), "by": "model", "first": "tool", "second": "prompt", "third": "strategy"},
     "versions": {"kind": "prompt", "name": "agent"},
 }
-PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - {"trials_left_out"})
+# Of runs, by their name.
+OF_RUNS = {
+    "trial_conditions", "trial_differences", "trial_looks", "trial_probes", "trial_results", "trial_runs",
+    "trials_left_out",
+}  # fmt: skip
+PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - OF_RUNS)
 
 
 def night(logs: Path) -> None:
@@ -117,7 +122,7 @@ def rows(store: Path, metric: str, **asked: Any) -> list[str]:
 
 def test_every_metric_that_reads_sums_or_facts_takes_runs_and_arms() -> None:
     for name, metric in metrics().items():
-        if _OF_TRIALS.search(metric.sql) and name not in BY_ID | {"loaded_runs"}:
+        if _OF_TRIALS.search(metric.sql) and name not in BY_ID | OF_RUNS | {"loaded_runs"}:
             assert {"runs", "arms"} <= metric.parameters or {"a_runs", "b_arms"} <= metric.parameters, name
 
 

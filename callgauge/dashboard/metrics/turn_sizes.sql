@@ -15,6 +15,6 @@ SELECT coalesce(model, 'unknown') AS model, count(*) AS turns, avg(steps) AS rep
        avg(counted_input + counted_output) FILTER (counted_steps = steps) AS tokens,
        stddev_samp(counted_input + counted_output) FILTER (counted_steps = steps) AS tokens_deviation
 FROM turns
-WHERE NOT coalesce(duplicate, FALSE) AND begun AND steps > 0 AND {filters: models}
+WHERE NOT coalesce(duplicate, FALSE) AND begun AND steps > 0 AND {filters: trials, models}
 GROUP BY ALL
 ORDER BY turns DESC, model
