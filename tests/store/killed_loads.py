@@ -1,4 +1,4 @@
-"""Loads that die by SIGKILL at their n-th durable write, for every n; a module: LOGS BASE OUT [SESSION].
+"""Loads that die by SIGKILL at a durable write, at each kind of them; a module: LOGS BASE OUT [SESSION].
 
 BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
 is loaded again after the kill; where a SESSION is named it is forgotten instead, both times. Prints one JSON
@@ -88,24 +88,42 @@ def main(logs: str, base: str, out: str, leaving: str | None = None) -> None:
             return load([Path(logs)], store, on_write=on_write)
         return forget(store, SessionChoice(sessions=[leaving]), on_write=on_write)
 
-    number = 1
-    while kill_one(work, Path(base), Path(out) / str(number), number):
-        number += 1
+    whole = Path(out) / "whole"
+    whole.mkdir(parents=True)
+    if Path(base).exists():
+        shutil.copytree(base, whole / "store")
+    forked(lambda: work(whole / "store", noting(whole / "steps")))
+    for number in choose_writes((whole / "steps").read_text().splitlines()):
+        kill_one(work, Path(base), Path(out) / str(number), number)
 
 
-def kill_one(work: Work, base: Path, place: Path, number: int) -> bool:
-    """One killed at its `number`-th write, and the next one. False when there are fewer writes."""
+def noting(log: Path) -> OnWrite:
+    def on_write(step: str) -> None:
+        with log.open("a") as file:
+            file.write(f"{step}\n")
+
+    return on_write
+
+
+def choose_writes(steps: list[str]) -> list[int]:
+    """Of each kind of write the first three and the last, as numbers from 1: the others are like them."""
+    places: dict[str, list[int]] = {}
+    for number, step in enumerate(steps, 1):
+        places.setdefault(step, []).append(number)
+    return sorted({number for found in places.values() for number in (*found[:3], found[-1])})
+
+
+def kill_one(work: Work, base: Path, place: Path, number: int) -> None:
+    """One killed at its `number`-th write, and the next one."""
     place.mkdir(parents=True)
     store, step, seen = place / "store", place / "step", place / "seen"
     if base.exists():
         shutil.copytree(base, store)
-    if not forked(lambda: work(store, dying_at(number, step))):
-        return False
+    assert forked(lambda: work(store, dying_at(number, step))) == signal.SIGKILL
     forked(lambda: look(store, seen))
     forked(lambda: work(store, ignore_write))
     told = {"step": step.read_text(), "seen": json.loads(seen.read_text()), "store": str(store)}
     print(json.dumps(told), flush=True)
-    return True
 
 
 if __name__ == "__main__":
