@@ -99,6 +99,11 @@ class Endpoint:
             raise ValueError(f"{wire!r} is no wire: {', '.join(WIRES)}.")
         if urlsplit(url).scheme not in ("http", "https"):
             raise ValueError(f"{url!r} is no address: it begins with http:// or https://.")
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError(
+                "the key holds what no header may hold, such as a line break or a letter outside ASCII: "
+                "set its variable anew."
+            )
         self.url = url.rstrip("/")
         self.wire: Wire = WIRES[wire]
         self.server = server

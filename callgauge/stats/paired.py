@@ -14,6 +14,8 @@ from callgauge.stats.differences import Difference
 from callgauge.stats.effective_numbers import blend_numbers, kish_number
 from callgauge.stats.intervals import Z
 
+FEWEST_UNLIKE = 10
+"""Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""
 _ALPHA = 0.05
 _STEPS = 50  # halvings: an end of an interval is found to 15 digits
 _FARTHEST = 38.0  # standard errors: of more the normal distribution has no chance left
@@ -62,9 +64,13 @@ class PairedMean:
         size = abs(score) if self.freedom == inf else -float(ndtri(self.p / 2))
         return copysign(min(size, _FARTHEST), score)
 
+    def reach(self, z: float) -> float:
+        """Return the quantile of Student's t with `freedom` that has the chance of z of the normal."""
+        return z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
+
     def interval(self, z: float) -> tuple[float, float]:
         """Return both ends of the interval whose confidence is that of ±z of the normal distribution."""
-        reach = z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
+        reach = self.reach(z)
         if self.moves is None:
             return self.estimate - reach * self.error, self.estimate + reach * self.error
         up, down, pairs = self.moves

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from math import ceil, inf
 
-from scipy.special import ndtri
+import numpy as np
+from scipy.special import gammaincinv, gammaln, ndtri, xlog1py, xlogy
 
+from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.rates import Share
 from callgauge.stats.sequential import chance_above, find_boundaries
 
@@ -47,34 +49,6 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     return ceil(most)
 
 
-def tasks_needed(
-    history: Share,
-    difference: float,
-    comparisons: int = 1,
-    *,
-    alpha: float = 0.05,
-    correlation: float = 0.0,
-    repeats: int = 1,
-) -> int | None:
-    """Return how many tasks two arms must both try to show a `difference` of a share with 80 % power.
-
-    `history`: the rate so far, in sessions like those of a trial, one session a task; None where it has no
-    sessions. The other arguments are those of `tasks_needed_at`.
-    """
-    if not history.n or not history.sessions or not history.effective_n:
-        return None
-    worth = history.effective_n / history.sessions
-    return tasks_needed_at(
-        history.rate or 0.0,
-        difference,
-        comparisons,
-        worth=worth,
-        alpha=alpha,
-        correlation=correlation,
-        repeats=repeats,
-    )
-
-
 def tasks_needed_at(
     rate: float,
     difference: float,
@@ -90,13 +64,17 @@ def tasks_needed_at(
     The formula is that of `sessions_needed`, from nothing: the two rates lie `difference` apart around
     `rate`, and a trial is worth `worth` independent observations. `comparisons`: how many arms are held
     against the reference, each at `alpha` over that number. `correlation`: of two trials of one task, in the
-    same arm or not; at 0 the arms count as independent, and a run needs rather fewer. None without a
-    difference.
+    same arm or not; at 0 the arms count as independent, and a run needs rather fewer. So many, too, that the
+    arms differ in `FEWEST_UNLIKE` tasks with the same chance. None without a difference.
     """
     if not difference or worth <= 0:
         return None
     unit = 2 * _mean_variance(rate, difference) / worth
-    return _pairs_needed(unit, difference, comparisons, alpha, correlation, repeats)
+    enough = _pairs_needed(unit, difference, comparisons, alpha, correlation, repeats)
+    # Of a Poisson number with this mean at least so many come with the chance of POWER.
+    unlike = float(gammaincinv(FEWEST_UNLIKE, POWER))
+    chance = _chance_to_differ(rate, difference, max(1, round(worth * repeats))) * (1 - correlation)
+    return max(enough, ceil(unlike / chance)) if chance > 0 else None
 
 
 def tasks_needed_for_amount(
@@ -157,10 +135,24 @@ def look_factor(looks: int, alpha: float = 0.05) -> float:
 
 def _mean_variance(middle: float, difference: float) -> float:
     """Return the mean variance of an observation of two rates that lie `difference` apart around a rate."""
+    return sum(end * (1 - end) for end in _ends(middle, difference)) / 2
+
+
+def _chance_to_differ(middle: float, difference: float, number: int) -> float:
+    """Return how likely two arms have another count in a task, of `number` independent observations each."""
+    hits = np.arange(number + 1)
+    ways = gammaln(number + 1) - gammaln(hits + 1) - gammaln(number - hits + 1)
+    one, other = (
+        np.exp(ways + xlogy(hits, end) + xlog1py(number - hits, -end)) for end in _ends(middle, difference)
+    )
+    return 1 - float(one @ other)
+
+
+def _ends(middle: float, difference: float) -> tuple[float, float]:
+    """Return two rates that lie `difference` apart; beside 0 and 1 they do not lie around their mean."""
     half = min(abs(difference), 1.0) / 2
-    # Beside 0 and 1 the two lie as far apart as asked, not around their mean.
     centre = min(1 - half, max(half, middle))
-    return sum(end * (1 - end) for end in (centre - half, centre + half)) / 2
+    return centre - half, centre + half
 
 
 def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Literal, Protocol
 
 from callgauge.stats.intervals import Z
-from callgauge.stats.paired import PairedMean, measure_paired_amounts, measure_paired_shares
+from callgauge.stats.paired import FEWEST_UNLIKE, PairedMean, measure_paired_amounts, measure_paired_shares
 from callgauge.stats.sequential import (
     FARTHEST,
     AdjustedEstimate,
@@ -28,8 +29,6 @@ ENDS: frozenset[str] = frozenset({"better", "worse", "alike", "not decided"})
 """The decisions after which an arm is not asked any more."""
 MOST_MISSING = 0.05
 """The share of an arm's trials without a reply above which no verdict is given."""
-FEWEST_UNLIKE = 10
-"""Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""
 
 
 class ComparedMeasure(Protocol):
@@ -232,16 +231,20 @@ def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
 def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
     """Return how many tasks more would decide with 80 % power, if the difference is the one seen.
 
-    By showing a difference, or that the arms are alike, whichever takes fewer. None where nothing is known.
+    By showing a difference, or that the arms are alike, whichever takes fewer; and so many that the arms
+    differ in enough of them. None where nothing is known.
     """
     if pairs.mean is None:
         return None
     size, error = abs(pairs.mean.estimate), pairs.mean.error
-    ways = (
-        observations_needed(error, pairs.tasks, size, normal_quantile(design.arm_alpha / 2)),
-        observations_needed(error, pairs.tasks, design.smallest - size, normal_quantile(design.arm_alpha)),
+    two_sided, one_sided = (
+        pairs.mean.reach(normal_quantile(alpha)) for alpha in (design.arm_alpha / 2, design.arm_alpha)
     )
-    known = [each for each in ways if each is not None]
+    differing = observations_needed(error, pairs.tasks, size, two_sided)
+    alike = observations_needed(error, pairs.tasks, design.smallest - size, one_sided)
+    if pairs.mean.moves is not None and differing is not None:  # amounts differ in every task
+        differing = max(differing, ceil(pairs.tasks * FEWEST_UNLIKE / pairs.unlike)) if pairs.unlike else None
+    known = [max(each, FEWEST_UNLIKE) for each in (differing, alike) if each is not None]
     return max(1, min(known) - pairs.tasks) if known else None
 
 

@@ -215,7 +215,8 @@ def _try_lock(lock: int) -> bool:
     return True
 
 
-def _prepare_folder(store_dir: Path) -> None:
+def check_store_place(store_dir: Path) -> None:
+    """Raise StoreError where a folder is no store and cannot become one; nothing is made."""
     if not store_dir.parent.is_dir():
         raise StoreError(
             f"cannot make the store {store_dir}: there is no folder {store_dir.parent}; make it, or name "
@@ -226,12 +227,17 @@ def _prepare_folder(store_dir: Path) -> None:
             f"the store {store_dir} is a file; a store is a folder: name another place with --store"
         )
     with explain_os_errors(store_dir):
-        store_dir.mkdir(exist_ok=True)
-        names = {path.name for path in store_dir.iterdir()}
+        names = {path.name for path in store_dir.iterdir()} if store_dir.exists() else set()
     if names and not names & {CURRENT, LOCK}:
         raise StoreError(
             f"{store_dir} holds other files and no Callgauge store; name a new or empty folder with --store"
         )
+
+
+def _prepare_folder(store_dir: Path) -> None:
+    check_store_place(store_dir)
+    with explain_os_errors(store_dir):
+        store_dir.mkdir(exist_ok=True)
 
 
 def _write_lock_owner(lock: int) -> None:

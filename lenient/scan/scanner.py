@@ -79,11 +79,13 @@ def scan_value(
             findings.extend(own.items)
             raise
         failure = error
-    fresh = ScanState(piece, start, Findings(), path, StringReader(piece.text, ahead, strict=False))
-    second = read_again(fresh, node, first, reading, opened=opened)
-    if second is not None:
-        findings.extend(fresh.findings.items)
-        return second
+    ahead.left_again -= len(piece.text) - start
+    if ahead.left_again >= 0:
+        fresh = ScanState(piece, start, Findings(), path, StringReader(piece.text, ahead, strict=False))
+        second = read_again(fresh, node, first, reading, opened=opened)
+        if second is not None:
+            findings.extend(fresh.findings.items)
+            return second
     findings.extend(own.items)
     if first is None:
         raise failure or UnreadableError("truncated", start)

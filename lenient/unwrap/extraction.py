@@ -45,6 +45,7 @@ _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
+_QUOTES_OF_KEY = 2
 _SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
@@ -161,7 +162,7 @@ class _LayerReader:
         except UnreadableError as error:
             raise UnreadableError(error.reason, piece.to_raw(error.position)) from None
         if start.blank:
-            if start.fenced:
+            if start.fenced or start.tagged:
                 raise UnreadableError("no_object_found", piece.to_raw(0))
             return self.read_blank(piece)
         if len(self.findings.items) > before:
@@ -187,8 +188,12 @@ class _LayerReader:
         if anew is None:
             return None
         around = Unwrapper(piece, self.findings, self.path)
+        beginning = piece.text[:anew].rstrip()
+        if self.node is None and beginning[-1] == ":" and beginning.count('"') == _QUOTES_OF_KEY:
+            around.report("ambiguous", 0, anew)
+            return None  # one key before a value of its own: the text was cut off, or it begins anew
         around.report("repeated_value_skipped", 0, anew)
-        if piece.text[:anew].rstrip()[-1:] in _BEFORE_VALUE:
+        if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
         return self.read_chosen(ValueStart(piece, anew))
 
@@ -250,6 +255,7 @@ class _LayerReader:
         wrapped = start.fenced or start.tagged
         located, end = self.read_wrapped(start) if wrapped else self.read_at_start(start, ahead)
         around = Unwrapper(piece, self.findings, self.path, known_fields(self.node))
+        end = around.pass_repeated_end(start, end)
         while (position := around.pass_rest(start, end)) < len(piece.text):
             if OBJECT_START.match(piece.text, position) is None:
                 located, end = self.join_members(located, around, position, ahead)

@@ -1,4 +1,4 @@
-"""Reads text without braces: lines of `key=value`, YAML's block style, or `key=value` pairs in a row.
+"""Reads text without braces: lines of `key=value`, such pairs in a row, YAML's block style, elements of XML.
 
 Such text is read only when every line fits and the keys are those of a call: one key is declared, or there
 are several keys and nothing reads like prose. Values are JSON literals, numbers, quoted or plain text.
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.escapes import decode_body
+from lenient.unwrap.element_members import find_elements
 from lenient.unwrap.loose_members import are_json_members
 from lenient.unwrap.yaml_blocks import KEY_LINE, LITERALS, NUMBER, UnfitError, YamlLine, YamlReader, read_flow
 
@@ -30,7 +31,13 @@ _PAIR = re.compile(
     r"(?:\s*+[,;]|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
     re.DOTALL,
 )
+_BARE_PAIR = re.compile(
+    rf"\s*+([A-Za-z_][\w\-]*+)=({_VALUE}|[^\s,;={{}}\[\]\"'][^,;={{}}\[\]\"'\n]*+)(?:[,;](?=\s*+[A-Za-z_]\w*+=)|\s*+\Z)",
+    re.DOTALL,
+)
+"""A pair whose value may be words without quotes."""
 _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
+_LATER_PAIR = re.compile(r",\s*+[A-Za-z_]\w*+=(?!=)")
 _LATER_NAME = re.compile(r"[ \t&,;]([A-Za-z_][\w.\-]*+)(?:[ \t]*+=(?!=)|:[ \t])")
 _BRACKETS = ("{", "[")
 _CALL = re.compile(r"\s*+([A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)")
@@ -41,8 +48,8 @@ _MAX_LINES = 20_000
 class KeyValueObject(NamedTuple):
     """An object read from text without braces, its span (`mark`), and the code of its notation.
 
-    `fence` is the span of an opening code fence. `doubtful` are the spans that were removed as comments, but
-    may belong to a value.
+    `fence` is the span of an opening code fence. `doubtful` are the spans that have another reading: those
+    removed as comments that may belong to a value, and values that may hold a further pair.
     """
 
     value: dict[str, Any]
@@ -65,6 +72,10 @@ def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObj
     `declared` are the names of the tool's parameters.
     """
     text, fence = piece.text, None
+    if elements := find_elements(text, declared):
+        marks = {name: ValueSpan(start, end) for name, start, end in elements}
+        value = {name: _read_scalar(text[start:end]) for name, start, end in elements}
+        return KeyValueObject(value, ValueSpan(0, len(text.rstrip()), marks), "key_value_lines")
     call = _CALL.match(text)
     if call is not None and declared:
         return _read_call(text, call, declared)
@@ -84,12 +95,12 @@ def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObj
     return read._replace(fence=fence and fence.span(1)) if _are_arguments(read.value, declared) else None
 
 
-def _find_pairs(text: str) -> list[re.Match[str]]:
+def _find_pairs(text: str, form: re.Pattern[str] = _PAIR) -> list[re.Match[str]]:
     """Return the matches of the pairs when the text consists of pairs only, else an empty list."""
     pairs: list[re.Match[str]] = []
     position, end = 0, len(text.rstrip())
     while position < end:
-        pair = _PAIR.match(text, position)
+        pair = form.match(text, position)
         if pair is None:
             return []
         pairs.append(pair)
@@ -118,13 +129,22 @@ def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | Non
     Raises UnfitError when a name is repeated.
     """
     pairs = _find_pairs(text)
-    if not pairs or any(pair.group(2) != "=" for pair in pairs) or (len(pairs) == 1 and not declared):
+    if not pairs and declared:
+        pairs = _find_pairs(text, _BARE_PAIR)
+        if len(pairs) < 2 or any(pair.group(1) not in declared for pair in pairs):
+            return None
+    if (
+        not pairs
+        or any(pair.re is _PAIR and pair.group(2) != "=" for pair in pairs)
+        or (len(pairs) == 1 and not declared)
+    ):
         return None
-    value = {pair.group(1): _read_plain_value(pair.group(3)) for pair in pairs}
-    marks = {pair.group(1): ValueSpan(*pair.span(3)) for pair in pairs}
+    last = pairs[0].re.groups
+    value = {pair.group(1): _read_plain_value(pair.group(last).rstrip()) for pair in pairs}
+    marks = {pair.group(1): ValueSpan(*pair.span(last)) for pair in pairs}
     if len(value) < len(pairs):
         raise UnfitError
-    return KeyValueObject(value, ValueSpan(pairs[0].start(1), pairs[-1].end(3), marks), "key_value_lines")
+    return KeyValueObject(value, ValueSpan(pairs[0].start(1), pairs[-1].end(last), marks), "key_value_lines")
 
 
 def _split_lines(text: str, start: int, end: int) -> list[YamlLine]:
@@ -158,6 +178,7 @@ def _read_equations(
         return None
     value: dict[str, Any] = {}
     marks: dict[str, ValueSpan] = {}
+    doubtful: list[ValueSpan] = []
     for line in lines:
         match = _EQUALS.fullmatch(line.text)
         if match is None and (not line.text or line.text.startswith("#")):
@@ -172,12 +193,15 @@ def _read_equations(
         name, written = match.group(1, 3)
         at = line.start + line.indent + match.start(3)
         mark = ValueSpan(at, at + len(written))
+        if _LATER_PAIR.search(written) and not _QUOTED.fullmatch(written):
+            doubtful.append(mark)
         value[name], marks[name] = (
             read_flow(piece, *mark[:2])
             if written[:1] in _BRACKETS
             else (_read_plain_value(written, declared), mark)
         )
-    return KeyValueObject(value, ValueSpan(lines[0].start, marks[name].end, marks), "key_value_lines")
+    whole = ValueSpan(lines[0].start, marks[name].end, marks)
+    return KeyValueObject(value, whole, "key_value_lines", doubtful=tuple(doubtful))
 
 
 def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
@@ -185,14 +209,21 @@ def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
 
     Raises UnfitError when plain text contains a further pair.
     """
-    if written in LITERALS or written in _PYTHON:
-        return LITERALS[written] if written in LITERALS else _PYTHON[written]
-    if NUMBER.fullmatch(written):
-        return float(written) if any(sign in written for sign in ".eE") else int(written)
+    if (scalar := _read_scalar(written)) is not written:
+        return scalar
     if _QUOTED.fullmatch(written):
         return decode_body(written, 1, len(written) - 1).text
     if _NEXT_PAIR.search(written) or _runs_on(written, declared):
         raise UnfitError
+    return written
+
+
+def _read_scalar(written: str) -> Any:
+    """Return the literal or number that is written, else the text itself."""
+    if written in LITERALS or written in _PYTHON:
+        return LITERALS[written] if written in LITERALS else _PYTHON[written]
+    if NUMBER.fullmatch(written):
+        return float(written) if any(sign in written for sign in ".eE") else int(written)
     return written
 
 

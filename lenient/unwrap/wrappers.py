@@ -46,6 +46,8 @@ ESCAPED_START = re.compile(
 _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
 """An object whose first quote is an entity."""
 ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
+_MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
+"""The end of a key or value in quotes, whose beginning is not there, up to the last closing bracket."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
@@ -108,7 +110,9 @@ class Unwrapper:
         while True:
             self.pass_blanks()
             if self.position >= len(self.text):
-                return ValueStart(self.piece, self.position, blank=True, fenced=self.fenced)
+                return ValueStart(
+                    self.piece, self.position, blank=True, fenced=self.fenced, tagged=self.tagged
+                )
             if not (
                 self.pass_byte_order_mark() or self.pass_fence() or self.pass_tag() or self.pass_comments()
             ):
@@ -329,6 +333,21 @@ class Unwrapper:
                 self.position = key
                 return key
             self.pass_trailing_text(start)
+
+    def pass_repeated_end(self, start: ValueStart, end: int) -> int:
+        """Skip and report the end of the object before `end` when nothing but that end follows once more.
+
+        Return the offset after it, or `end`.
+        """
+        text = self.text
+        if not 0 < len(text) - end <= end - start.position:
+            return end
+        rest = text[end:].strip()
+        if _MEMBER_END.search(rest) is None or not text.endswith(rest, start.position + 1, end):
+            return end
+        at = text.index(rest, end)
+        self.report("repeated_value_skipped", at, at + len(rest))
+        return len(text)
 
     def pass_closing(self, start: ValueStart) -> bool:
         """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.

@@ -165,6 +165,36 @@ def test_mistakes_are_named_before_anything_is_asked(tmp_path: Path, server: Mod
     assert not server.requests
 
 
+def test_places_that_cannot_be_written_are_refused_before_anything_is_asked(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    plan = write_plan(tmp_path, server.url)
+    for words, told in (
+        (
+            ("--out", plan),
+            "cannot be the folder of runs: File exists; name another place with --out",
+        ),
+        (("--out", plan, "--redact"), "name another place with --out"),
+        (("--out", plan / "below"), "name another place with --out"),
+        (("--store", plan), "plan.toml is a file; a store is a folder: name another place with --store"),
+        (("--store", tmp_path), "holds other files and no Callgauge store"),
+    ):
+        code, _, err = callgauge("run", plan, *words, folder=tmp_path)
+        assert (code, told in err, "Traceback" in err) == (2, True, False), err
+    code, _, err = callgauge("demo", plan, folder=tmp_path)
+    assert (code, "callgauge trial demo DIR" in err) == (2, True), err
+    assert not server.requests
+
+
+@pytest.mark.parametrize("key", ["密钥密钥密钥密钥", "sk-test-12345678\n"])
+def test_a_key_that_no_header_may_hold_is_refused(tmp_path: Path, server: ModelServer, key: str) -> None:
+    plan = write_plan(tmp_path, server.url)
+    code, _, err = callgauge("run", plan, folder=tmp_path, CALLGAUGE_TEST_KEY=key)
+    assert (code, "Traceback" in err, key.strip() in err) == (2, False, False), err
+    assert "endpoints.local: the key holds what no header may hold" in err
+    assert not server.requests
+
+
 def test_a_server_that_is_not_there_is_code_1(tmp_path: Path) -> None:
     with serve_model(lambda _: Emitted(status=404, body={"error": "no such model"})) as served:
         code, _, err = callgauge("run", write_plan(tmp_path, served.url), folder=tmp_path)

@@ -10,9 +10,9 @@ import pytest
 from scipy.special import betaincinv
 
 from callgauge.stats import Share
+from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.sample_size import (
     look_factor,
-    tasks_needed,
     tasks_needed_at,
     tasks_needed_for_amount,
     trial_worth,
@@ -166,6 +166,15 @@ def test_calls_of_one_trial_are_worth_less_the_more_alike_they_are() -> None:
     assert trial_worth(same, 1.0) == 1.0
 
 
-def test_a_share_of_history_is_what_its_rate_and_its_worth_are() -> None:
-    assert tasks_needed(Share(20, 200, 100), 0.1) == tasks_needed_at(0.1, 0.1, worth=2.0)
-    assert tasks_needed(Share(0, 0, 0), 0.1) is None
+@pytest.mark.parametrize(
+    ("rate", "difference", "worth"), [(0.003, 0.05, 7.0), (0.0, 0.1, 1.0), (0.1, 0.1, 3.0)]
+)
+def test_so_many_tasks_that_enough_of_them_differ(rate: float, difference: float, worth: float) -> None:
+    needed = tasks_needed_at(rate, difference, worth=worth)
+    assert needed is not None
+    draw = np.random.default_rng(5)
+    half = difference / 2
+    ends = (max(half, rate) - half, max(half, rate) + half)
+    one, other = (draw.binomial(int(worth), end, (RUNS, needed)) for end in ends)
+    enough = ((one != other).sum(axis=1) >= FEWEST_UNLIKE).mean()
+    assert enough > 0.77

@@ -22,6 +22,7 @@ from callgauge.trials.verdicts.report_text import (
     format_value,
     markdown_report,
     table_rows,
+    unplanned_note,
 )
 from callgauge.trials.verdicts.run_record import RunFolderError, read_run
 from tests.trials.made_runs import MadeRun, Outcome, refuse, write_folder
@@ -318,6 +319,27 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
         assert str(root) in problem
 
 
+def test_a_folder_that_holds_runs_is_refused_with_their_names(tmp_path: Path) -> None:
+    made = clear()
+    write_folder(tmp_path / "runs" / "a.1", made.lock(), *made.run())
+    with pytest.raises(RunFolderError, match=r"within it are .*/runs/a\.1$"):
+        read_run(tmp_path / "runs")
+
+
+def test_the_note_on_unplanned_measures_stands_only_where_one_is_shown(tmp_path: Path) -> None:
+    lock = clear().lock()
+    del lock["measure"]["secondary"]
+    outcomes = [
+        TrialOutcome(arm["name"], task, repeat, "completed", calls=1)
+        for arm in lock["arms"]
+        for task in lock["tasks"]
+        for repeat in range(lock["run_plan"]["repeats"])
+    ]
+    found = make_report(read_run(write_folder(tmp_path, lock, outcomes, [])))
+    assert {row[1] for row in table_rows(found)} == {"refused"}
+    assert unplanned_note(found) is None
+
+
 def test_both_files_are_written_whole_and_hold_what_the_command_tells(tmp_path: Path) -> None:
     root = clear(budget={"cost": 0.6}).write(tmp_path / "run")
     exit_code, told, _ = run_command(root, "--json")
@@ -378,3 +400,7 @@ def test_numbers_are_told_in_the_unit_of_their_measure(measure: str, value: str,
     assert format_difference(MEASURES["tokens"], 1204.4) == "+1,204 tokens"
     assert format_difference(MEASURES["refused"], -0.0001) == "0.0 points"
     assert format_value(MEASURES["cost"], 1234.5) == "1,234.50 USD"
+    assert format_value(MEASURES["cost"], 0.0000213) == "0.0000213 USD"
+    assert format_difference(MEASURES["cost"], -0.0000052) == "−0.00000520 USD"
+    assert format_difference(MEASURES["cost"], 1e-12) == "0.000000000 USD"
+    assert format_value(MEASURES["cost"], 0.0) == "0.00 USD"

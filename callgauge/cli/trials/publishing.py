@@ -52,8 +52,10 @@ class Publisher:
             start_new_session=True,
             check=False,
         )
-        said = [line for line in done.stderr.splitlines() if line.strip()][-_LINES:]
-        self.problem = None if done.returncode == 0 else "\n".join(said) or f"exit code {done.returncode}"
+        said = [line.removeprefix("callgauge: ") for line in done.stderr.splitlines() if line.strip()]
+        self.problem = (
+            None if done.returncode == 0 else "\n".join(said[-_LINES:]) or f"exit code {done.returncode}"
+        )
 
     def _publish_often(self) -> None:
         wait = _FIRST

@@ -126,7 +126,8 @@ def demo(
                 write_demo(folder, stack.enter_context(serve_toy()))
                 plan, tasks = load_plan(folder / PLAN)
         except OSError as problem:
-            _fail(f"the demo cannot begin in {folder}: {problem.strerror or problem}", _WRONG_USE)
+            told = f"{problem.strerror or problem}; name another folder: callgauge trial demo DIR"
+            _fail(f"the demo cannot begin in {folder}: {told}", _WRONG_USE)
         render.print_message(f"toy models, {len(plan.arms)} arms, {len(tasks)} tasks: {folder / PLAN}")
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
@@ -156,10 +157,15 @@ def _run_plan(
     from callgauge.cli.trials.publishing import Publisher
     from callgauge.trials.running.run import run_trial
     from callgauge.trials.running.run_files import FolderError, RunError
-    from callgauge.trials.running.run_folders import find_folder
+    from callgauge.trials.running.run_folders import find_folder, make_place
     from callgauge.trials.running.run_lock import RunChangedError
+    from ingest.errors import StoreError
+    from ingest.store.generations import check_store_place
 
     try:
+        make_place(out)
+        if store is not None:
+            check_store_place(store)
         folder = find_folder(plan, out, is_new=is_new)
         privacy = _make_privacy(out, store, redacts=redacts)
         render.print_message(f"the run is in {folder}")
@@ -189,7 +195,7 @@ def _run_plan(
         if not may_change:
             _fail(str(problem), _WRONG_USE)
         return _run_plan(plan, tasks, out, store, limit=limit, is_new=True, redacts=redacts)
-    except RunError as problem:
+    except (RunError, StoreError) as problem:
         _fail(str(problem), _WRONG_USE)
 
 
@@ -201,7 +207,6 @@ def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy
     if not redacts:
         return RunPrivacy(secrets.token_bytes(32), redacts=False)
     place = store if store is not None and (store / KEY).exists() else out
-    place.mkdir(parents=True, exist_ok=True)
     return RunPrivacy(read_or_make_key(place), redacts=True)
 
 

@@ -205,7 +205,10 @@ def show_no_matches(noun: str) -> None:
             st.caption(f"Widen or clear: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
-            st.caption("The store holds none. Load logs that have some:")
+            asked = filters.chosen_filters().parameters()
+            has_trials = bool(store_queries.ask("trials_left_out", **asked).iloc[0].sessions)
+            none = "The store holds none but those of trials." if has_trials else "The store holds none."
+            st.caption(f"{none} Load logs that have some:")
             st.code(f"callgauge ingest PATH --store {store_queries.store_folder()}", language=None)
 
 

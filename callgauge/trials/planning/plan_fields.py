@@ -27,7 +27,7 @@ from lenient import Policy
 
 FUNCTION = Text('write "module:function"', r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _NAME = Text(
-    "write letters, digits, `.`, `_` and `-`, at most 64, the first a letter or a digit",
+    "write letters (a to z), digits, `.`, `_` and `-`, at most 64, the first a letter or a digit",
     r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
 )
 _TOOL_NAME = Text("write the tool's name")
@@ -205,7 +205,8 @@ _ARM = KeyedTable(
     {
         "name": Field(
             Text(
-                "write letters, digits, `.`, `_`, `+` and `-`, at most 100, the first a letter or a digit",
+                "write letters (a to z), digits, `.`, `_`, `+` and `-`, at most 100, "
+                "the first a letter or a digit",
                 r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}",
             ),
             "The arm's name, also that of its folder; made of what differs without it.",

@@ -98,7 +98,8 @@ def open_endpoint(plan: EndpointPlan) -> Endpoint:
     key = "" if plan.key_variable is None else os.environ.get(plan.key_variable)
     if key is None:
         raise RunError(
-            f"endpoints.{plan.name}.key names {plan.key_variable}, and the environment has no such variable"
+            f"endpoints.{plan.name}.key names {plan.key_variable}, and the environment has no such variable; "
+            f"export {plan.key_variable}=… and run again"
         )
     try:
         return Endpoint(plan.url, wire=plan.wire, key=key, server=plan.server, concurrency=plan.concurrency)
@@ -457,7 +458,8 @@ class _RunUnderWay:
             self.files.append(self.folder.looks, b"".join(map(write_line, found)))
             self.looks += found
         for one in found:
-            self._tell(f"look {number} after {one.tasks} tasks: {one.arm} {one.decision}")
+            word = "goes on" if one.decision == "go on" else one.decision
+            self._tell(f"look {number} after {one.tasks:,} tasks: {one.arm} {word}")
 
     def _count_tasks(self) -> int:
         """Return the tasks of which no trial is left to ask."""

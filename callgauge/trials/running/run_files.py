@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,7 +75,8 @@ def explain_full_disk(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        step = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "correct that"
         raise FolderError(
             f"{path} cannot be written: {error.strerror or error}. All trials that ended before are kept; "
-            "make room and run again to go on"
+            f"{step} and run again to go on"
         ) from None

@@ -8,10 +8,20 @@ from pathlib import Path
 
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.results.run_folder import RunFolder
-from callgauge.trials.running.run_files import FolderError
+from callgauge.trials.running.run_files import FolderError, RunError
 from callgauge.trials.running.run_lock import read_lock
 
 _LONGEST = 40  # characters of a plan's name in that of a folder
+
+
+def make_place(out: Path) -> None:
+    """Make the folder in which runs lie. Raises RunError where there can be none."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"{out} cannot be the folder of runs: {error.strerror or error}; name another place with --out"
+        ) from None
 
 
 def find_folder(plan: Plan, out: Path, *, is_new: bool = False) -> Path:

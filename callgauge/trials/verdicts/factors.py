@@ -13,9 +13,8 @@ from typing import Any
 
 from callgauge.stats import holm
 from callgauge.stats.intervals import Z
-from callgauge.stats.paired import measure_paired_amounts
+from callgauge.stats.paired import FEWEST_UNLIKE, measure_paired_amounts
 from callgauge.stats.task_pairs import (
-    FEWEST_UNLIKE,
     Counts,
     PairedTasks,
     judge_unplanned,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import ceil, isfinite, sqrt
 from typing import Literal
 
+from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.sequential import normal_quantile, observations_needed
 from callgauge.stats.task_pairs import (
-    FEWEST_UNLIKE,
     MOST_MISSING,
     PairedTasks,
     has_enough,

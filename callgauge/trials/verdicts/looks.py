@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, inf
 
 from callgauge.stats import holm
-from callgauge.stats.paired import PairedMean
+from callgauge.stats.paired import FEWEST_UNLIKE, PairedMean
 from callgauge.stats.sequential import (
     chance_at_end,
     find_boundaries,
@@ -20,7 +20,6 @@ from callgauge.stats.sequential import (
 )
 from callgauge.stats.task_pairs import (
     ENDS,
-    FEWEST_UNLIKE,
     MOST_MISSING,
     PairedTasks,
     has_enough,

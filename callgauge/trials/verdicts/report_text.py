@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import floor, log10
 
+from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import MeasuredDifference
 from callgauge.trials.results.run_folder import Decision
 from callgauge.trials.verdicts.factors import FactorComparison, FactorDifference
@@ -14,7 +16,10 @@ from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report
 
 FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
 HEADS = ("arm", "measure", "k / n", "mean of the tasks", "difference", "verdict")
-_UNPLANNED = "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several."
+_UNPLANNED = (
+    "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several; "
+    f"not decided where the arms differ in fewer than {FEWEST_UNLIKE} tasks."
+)
 _DONE: dict[Decision, str] = {"better": "is better than", "worse": "is worse than"}
 
 
@@ -270,7 +275,7 @@ def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) 
 
 
 def _has_unplanned(report: Report) -> bool:
-    return bool(report.factors) or any(not its.is_planned for arm in report.arms for its in arm.measures)
+    return bool(report.factors) or any(row[1].endswith("*") for row in table_rows(report))
 
 
 def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
@@ -281,7 +286,12 @@ def _markdown_table(heads: Sequence[str], rows: Iterator[tuple[str, ...]]) -> It
 
 
 def _money(amount: float) -> str:
-    return f"{amount:,.2f}" if abs(amount) >= 1 else f"{amount:.4f}"
+    """Return an amount with two places, or as many as three digits of it need.
+
+    A trial of a small model costs a few millionths; what is under a billionth is a rounding error.
+    """
+    places = 2 - floor(log10(abs(amount))) if amount else 2
+    return f"{amount:,.{min(9, max(2, places))}f}"
 
 
 def _show(value: object) -> str:

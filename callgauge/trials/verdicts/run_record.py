@@ -19,6 +19,7 @@ from callgauge.trials.verdicts.measures import MEASURES
 
 _BUDGET = ("cost", "tokens", "minutes")
 _COUNTS = ("repeat", "calls", "refused", "mended", "misses")
+_NAMED = 3  # runs within a folder that are named, the newest first
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 
 
@@ -133,9 +134,12 @@ def _read_lock(folder: RunFolder) -> Mapping[str, Any]:
     try:
         told = orjson.loads(folder.lock.read_bytes())
     except FileNotFoundError:
+        runs = [path.parent for path in folder.root.glob("*/lock.json")]
+        runs.sort(key=lambda run: run.stat().st_mtime, reverse=True)
+        within = f"; within it are {', '.join(map(str, runs[:_NAMED]))}" if runs else ""
         raise RunFolderError(
             f"{folder.root} is not the folder of a run: it has no lock.json. Give the folder that `callgauge "
-            "trial run` names, such as runs/NAME"
+            f"trial run` names, such as runs/NAME{within}"
         ) from None
     except OSError as error:
         raise RunFolderError(f"{folder.lock} cannot be read: {error.strerror}") from None

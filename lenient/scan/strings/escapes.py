@@ -30,6 +30,10 @@ _FORMULA = re.compile(
 """A command of LaTeX that begins like an escape."""
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
+_CHARACTER = re.compile(
+    r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4})"
+)
+"""An escape of Python for a letter beyond ASCII; of other letters, shells and patterns write it, too."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 
@@ -135,8 +139,16 @@ def trim_half_escape(text: str, start: int, end: int) -> int:
     return half.start() if backslashes % 2 == 0 else end
 
 
+def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | None:
+    r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, None when there is none."""
+    escape = _CHARACTER.search(text, start, end)
+    return escape.span(1) if escape is not None else None
+
+
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    mends: dict[str, StringMend] = {}
+    mends: dict[str, StringMend] = {}  # each without its end and its times, which grow
+    ends: dict[str, int] = {}
+    counts: dict[str, int] = {}
     parts: list[str] = []
     last, kept = 0, _kept_letters(body)
     for match in _SPECIAL.finditer(body):
@@ -147,16 +159,15 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
         parts += (body[last : match.start()], became)
         last = end
         if code is not None:
-            known, written, times = mends.get(code), body[match.start() : last], 1
+            written, times = body[match.start() : last], 1
             if code == "raw_control_character":  # a run of them, of which the first is shown
                 written, became, times = written[0], written[0], len(written)
-            mends[code] = (
-                StringMend(code, start + match.start(), start + last, times, written, became)
-                if known is None
-                else known._replace(end=start + last, times=known.times + times)
-            )
+            if code not in mends:
+                mends[code] = StringMend(code, start + match.start(), 0, 0, written, became)
+            ends[code], counts[code] = start + last, counts.get(code, 0) + times
     parts.append(body[last:])
-    return DecodedBody("".join(parts), list(mends.values()))
+    found = [mend._replace(end=ends[code], times=counts[code]) for code, mend in mends.items()]
+    return DecodedBody("".join(parts), found)
 
 
 def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:

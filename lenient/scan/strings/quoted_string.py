@@ -11,7 +11,7 @@ from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
 
 from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.strings.escapes import decode_body, trim_half_escape
+from lenient.scan.strings.escapes import decode_body, find_character_escape, trim_half_escape
 from lenient.scan.strings.string_end import StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
 from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead, find_string_end
@@ -38,17 +38,17 @@ _SIDE_BY_SIDE = re.compile(
 """Before a string that no colon follows."""
 _WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
-_ANEW = r"\"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
-_CLOSED = r"\"\s*+[}\])]*+\s*+"
+_ANEW = r"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
+_CLOSED = r"\s*+[}\])]*+\s*+"
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
-_DOUBTFUL = {'\\\\"': re.compile(r"(?<!\\)(?:\\\\)++\""), '""': re.compile(r"(?<=\w)\"\"\w")}
-"""A quote that was escaped twice, and two quotes where two texts touch; by the signs to look for first."""
+_DOUBTFUL = (re.compile(r"\\\\\"(?<!\\\\\\\")"), re.compile(r"\"\"(?<=\w\"\")\w"))
+"""A quote that was escaped twice, and two quotes where two texts touch."""
 _BOUNDARY_PATTERNS = {
     StringRole.MEMBER: (
-        rf"\"\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\"\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
-        r"|\"\s*+,?\s*+[{\[]\s*+(?:[\"{\[\]}\-\d]|true\b|false\b|null\b)"
+        rf"\"(?:\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
+        r"|\s*+,?\s*+[{\[]\s*+(?:[\"{\[\]}\-\d]|true\b|false\b|null\b))"
     ),
-    StringRole.ITEM: (rf"{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\"\s*+[|.&;]\s*+\""),
+    StringRole.ITEM: rf"\"(?:{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\s*+[.;|&]\s*+\"[^\"\n]{{0,64}}+\")",
 }
 _BOUNDARIES = {
     (role, quote): re.compile(pattern.replace('\\"', quote))
@@ -250,6 +250,8 @@ class StringReader:
         for mend in body.mends:
             times = f"{mend.times} times" if mend.times > 1 else None
             self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
+            if mend.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
+                self.report("ambiguous", *sign, hint="Or this is the escape of one character in Python.")
         return body.text
 
     def read_triple(self, start: int, end: int) -> tuple[str, StringEnd]:
@@ -291,7 +293,7 @@ class StringReader:
         if _closes_outer(text, start + 1, end.body, text[start]):
             return True
         return text[start] == '"' and any(
-            _holds_doubtful(text, signs, start + 1, end.body) for signs in _DOUBTFUL
+            doubtful.search(text, start + 1, end.body) is not None for doubtful in _DOUBTFUL
         )
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
@@ -357,14 +359,4 @@ def _closes_outer(text: str, start: int, end: int, quote: str) -> bool:
         position = match.start()
         if balance <= 0:
             return True
-    return False
-
-
-def _holds_doubtful(text: str, signs: str, start: int, end: int) -> bool:
-    """Return True when one of the places where `signs` stand in `text[start:end]` has two readings."""
-    at = text.find(signs, start, end)
-    while at >= 0:
-        if _DOUBTFUL[signs].match(text, at, end) is not None:
-            return True
-        at = text.find(signs, at + 1, end)
     return False

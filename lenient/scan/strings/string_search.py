@@ -63,7 +63,7 @@ _MAY_END = (
     rf"|[{COMMAS}]{BLANKS}(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
     rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{QUOTED_KEY.pattern}"
 )
-_IS_TEXT = r"[\])]*+[\w.(<>=:\\]"
+_IS_TEXT = r"[\])]*+[\w.(<>=:\\]|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = re.compile(
     rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
 )
@@ -87,17 +87,18 @@ class Lookahead:
 
     `tail` is the offset where the run of closing brackets at the end of the text begins. `left` is the number
     of characters that searches for string ends may still pass; when none are left, a string ends at its first
-    quote.
+    quote. `left_again` is the number of characters that second readings may still look at.
     """
 
-    __slots__ = ("left", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
+    __slots__ = ("left", "left_again", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         if text[self.tail :].isspace():
             self.tail = len(text)  # nothing is closed there
-        self.left = 400_000 + 4 * len(text)
+        self.left = 200_000 + 3 * len(text)
+        self.left_again = 200_000 + 2 * len(text)
         self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
         self.part: re.Match[str] | None = None

@@ -197,7 +197,7 @@ def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bo
         link, mend = link
         mends.setdefault(mend.at, []).insert(0, mend)
     codes = {mend.what for group in mends.values() for mend in group}
-    tied = tied or _OPENERS_MOVED <= codes  # a list may be one too many instead
+    tied = tied or codes >= _OPENERS_MOVED  # a list may be one too many instead
     return ChosenReading(mends, state.cost, tied, end)
 
 

@@ -20,13 +20,15 @@ from callgauge.dashboard.measures.trials import (
     TrialRun,
 )
 from callgauge.dashboard.pages.trials import words
+from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import Decision, MeasuredDifference
 
 _ALIKE = (
     "Each task counts alike: a percentage is the mean over tasks, a difference that over the tasks of both."
 )
 _UNPLANNED = (
-    "Only this measure decides. The run was not planned for those below: their intervals are of one look."
+    "Only this measure decides. The run was not planned for those below: their intervals are of one look, "
+    f"and where the arms differ in fewer than {FEWEST_UNLIKE} tasks nothing is decided."
 )
 _KINDS = {
     "adjusted": "allows for the looks",

@@ -21,7 +21,8 @@ from callgauge.dashboard.pages.trials import words
 
 _READING = (
     "Dots: the looks, with the interval that each was judged by. A dot beyond the dashed line decides. "
-    "Between looks only the shaded interval may be read: it holds at all times at once."
+    "Between looks only the grey interval may be read: it holds at all times at once. In the green band a "
+    "difference is too small to matter."
 )
 _GREY = "rgba(128,128,128,0.9)"
 _SHADE = "rgba(128,128,128,0.16)"
