@@ -234,8 +234,10 @@ def _is_unopened_object(reading: ScanState, frame: OpenContainer) -> bool:
 
 
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
-    """Read other signs, which end at `end`, as a comma between two parts."""
+    """Read other signs, which end at `end`, as a comma between two parts; between items they may be text."""
     at = reading.position
+    if frame.close != "}":
+        reading.report("ambiguous", at, end, hint="Or the signs and quotes around them belong to one text.")
     reading.report("wrong_separator", at, end, found=reading.text[at:end], became=",")
     frame.comma, frame.filled, reading.position = at, False, end
 

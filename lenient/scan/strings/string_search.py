@@ -72,7 +72,7 @@ _INNER_QUOTES = re.compile(
 `_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
 """
 _LAST_COMMENT = re.compile(
-    r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=\s*+\n))\s*+\Z"
+    r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
 )
 """A comment at the end of a text."""
 _COMMENT_LOOK = 200
