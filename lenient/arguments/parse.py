@@ -28,6 +28,7 @@ from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect
 from lenient.unwrap.long_strings import NO_JSON
 from lenient.unwrap.plain_text import read_plain_text
+from lenient.validate.call_envelope import HOLDS_ARGUMENTS, open_envelope
 from lenient.validate.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
 from lenient.validate.undeclared import NO_DEFINITION, read_undeclared
 from lenient.validate.validator import Validator
@@ -239,7 +240,23 @@ class _Run:
             return None
         if self.node is None:
             return read_undeclared(located, validator)
+        if not HOLDS_ARGUMENTS.isdisjoint(located.value):
+            located = self.unpack_call(located, self.node)
         return validator.validate_root(self.node, located)[0]
+
+    def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
+        """Return the arguments within a call that names this tool; other values as they are."""
+        name = self.tool.name if self.tool is not None else ""
+        known = len(self.findings.items)
+        inner = open_envelope(located, node, name, self.findings)
+        if inner is not None and isinstance(inner.value, str):
+            inner = self.decode_text(inner, node, None, self.findings)
+            if inner is None:
+                del self.findings.items[known:]
+        if inner is None:
+            return located
+        self.trace.append((Stage.UNWRAP, "call opened", located.snippet(), inner.value))
+        return inner
 
     def decode_text(
         self, located: LocatedValue, node: Node, path: Path, findings: Findings

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from lenient.scan.bracket_kinds import BracketAction, judge_closer
 from lenient.scan.nesting import find_strays, is_ambiguous
 from lenient.scan.open_brackets import OpenContainer
 from lenient.scan.scan_state import ScanState
 from lenient.scan.strings.string_end_scoring import CLOSERS
 
+_ROUND = re.compile(r"\s*+,?\s*+\)")
 _EARLIER = "The missing bracket may belong before an earlier member."
 
 
@@ -38,6 +41,8 @@ def close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
     reading.position += 2 if frame.doubled and reading.text.startswith("}}", at) else 1
     if verdict is not BracketAction.EXTRA:
         reading.close_container()
+        if frame.wrapped and (around := _ROUND.match(reading.text, reading.position)) is not None:
+            reading.position = around.end()
 
 
 def close_all_brackets(reading: ScanState) -> None:

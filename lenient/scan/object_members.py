@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 
 from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.misquoted_keys import (
+from lenient.scan.open_brackets import OpenContainer
+from lenient.scan.scan_state import ScanState
+from lenient.scan.simple_members import PLAIN_KEY
+from lenient.scan.source_text import ValueSpan
+from lenient.scan.strings.misquoted_keys import (
     MisquotedKey,
     find_colon,
     has_extra_first_quote,
@@ -18,10 +22,6 @@ from lenient.scan.misquoted_keys import (
     read_key_with_colon_inside,
     read_key_without_first_quote,
 )
-from lenient.scan.open_brackets import OpenContainer
-from lenient.scan.scan_state import ScanState
-from lenient.scan.simple_members import PLAIN_KEY
-from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
 from lenient.scan.strings.string_end import StringClosing
 from lenient.scan.strings.string_end_scoring import (

@@ -21,7 +21,7 @@ class OpenContainer:
 
     __slots__ = (
         "also", "children", "close", "comma", "doubled", "equals", "fields", "filled", "items", "key",
-        "marks", "node", "start", "where",
+        "marks", "node", "start", "where", "wrapped",
     )  # fmt: skip
 
     def __init__(self, close: str, start: int, node: Node | None) -> None:
@@ -36,6 +36,7 @@ class OpenContainer:
         self.comma = -1
         self.also = ""  # another sign that closes it, that of its own opening bracket
         self.doubled = False  # a template doubled its braces
+        self.wrapped = False  # the round bracket of a call stands around it
         self.equals = False  # an equals sign stood for a colon
         self.filled = False  # a value stands since the opening bracket or the last comma
         self.where: str | None = None  # its path, made when it is first asked for

@@ -19,7 +19,15 @@ from lenient.scan.scan_state import ScanResult, ScanState
 from lenient.scan.second_reading import is_doubtful, read_again
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.quoted_string import StringReader
-from lenient.scan.strings.string_end_scoring import CLOSERS, COMMAS, QUOTED_KEY, QUOTES, REMARK, key_name
+from lenient.scan.strings.string_end_scoring import (
+    CLOSERS,
+    COMMAS,
+    QUOTED_KEY,
+    QUOTES,
+    REMARK,
+    find_odd_comma,
+    key_name,
+)
 from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
@@ -121,7 +129,9 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
         close_all_brackets(reading)
         return
     sign = reading.text[reading.position]
-    if sign in CLOSERS:
+    if frame.filled and (odd := find_odd_comma(reading.text, reading.position, is_member=frame.close == "}")):
+        _pass_odd_comma(reading, frame, odd)
+    elif sign in CLOSERS:
         close_bracket(reading, frame, sign)
     elif sign in COMMAS:
         _pass_comma(reading, frame, sign)
@@ -221,6 +231,15 @@ def _is_unopened_object(reading: ScanState, frame: OpenContainer) -> bool:
     key = QUOTED_KEY.match(reading.text, reading.position)
     outer = reading.stack[-2] if len(reading.stack) > 1 else None
     return key is not None and (outer is None or key_name(key) not in outer.fields)
+
+
+def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
+    """Read other signs, which end at `end`, as a comma between two parts; between items they may be text."""
+    at = reading.position
+    if frame.close != "}":
+        reading.report("ambiguous", at, end, hint="Or the signs and quotes around them belong to one text.")
+    reading.report("wrong_separator", at, end, found=reading.text[at:end], became=",")
+    frame.comma, frame.filled, reading.position = at, False, end
 
 
 def _pass_comma(reading: ScanState, frame: OpenContainer, sign: str) -> None:

@@ -14,6 +14,7 @@ from lenient.diagnostics import MAX_DEPTH
 from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.bracket_kinds import is_doubled_brace, is_object_start
 from lenient.scan.open_brackets import OPENERS, OpenContainer, role_within
+from lenient.scan.python_values import pass_python_type, read_python_value
 from lenient.scan.scan_state import ScanState, scalar_text
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
@@ -30,8 +31,11 @@ from lenient.scan.strings.unopened_string import (
 from lenient.scan.strings.unquoted import UnquotedValue, read_unquoted
 
 _NEXT_NAME = re.compile(r"(?<=[^\s;,])[\s;,]\s*+([A-Za-z_][\w\-]*+)\s*+[:=](?![/=])")
-_REMARK = re.compile(r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]")
-"""Words in round brackets."""
+_REMARK = re.compile(
+    r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]|\(\d{1,5}\)[\s\-]*+\d[\d\s\-]*+[,}\n]"
+    r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
+)
+"""Words in brackets, the number of a telephone, or a sum."""
 _WORDS = ("unquoted_string", "missing_opening_quote")
 _UNREAD = ("unexpected_character", "expression")
 
@@ -52,6 +56,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
         sign = _pass_fence(reading)
     if sign == "(" and (inside := reading.strings.find_parenthesised(reading.position)) is not None:
         reading.put_value(_read_parenthesised(reading, inside), ValueSpan(inside, reading.position))
+        return
+    if _read_python(reading, node):
         return
     if sign in OPENERS and not _is_text(reading, node):
         _open_container(reading, sign, node)
@@ -77,6 +83,17 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
     if bare.ambiguous:
         reading.report("ambiguous", start, bare.end, hint="The commas may part several members.")
     reading.put_value(bare.value, ValueSpan(start, bare.end))
+
+
+def _read_python(reading: ScanState, node: Node | None) -> bool:
+    """Read or open what Python writes as a call or set at the current position. Return False for others."""
+    wrapped = pass_python_type(reading)
+    if not read_python_value(reading, node):
+        if not wrapped:
+            return False
+        _open_container(reading, reading.text[reading.position], node)
+    reading.stack[-1].wrapped |= wrapped
+    return True
 
 
 def _pass_fence(reading: ScanState) -> str:

@@ -25,8 +25,8 @@ from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead
 from lenient.scan.valid_json import find_valid_end
 from lenient.scan.value_spans import locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
-from lenient.unwrap.loose_members import find_member, first_key, is_bare_key
-from lenient.unwrap.multiple_values import choose_value, find_anew, is_foreign_object
+from lenient.unwrap.loose_members import find_colonless_member, find_member, first_key, is_bare_key
+from lenient.unwrap.multiple_values import choose_value, find_anew, find_moved_member, is_foreign_object
 from lenient.unwrap.prose import OBJECT_START
 from lenient.unwrap.text_after import find_rest, is_whole, may_read_rest, reads_rest
 from lenient.unwrap.wrappers import (
@@ -73,6 +73,7 @@ def extract_value(
     for number in range(MAX_LAYERS + 1):
         located = layer.read_layer(piece, broken=broken and number == 0)
         if not isinstance(located.value, str) or not _may_hold_json(located.value):
+            layer.report_moved(located)
             return located
         piece = layer.decode_layer(located)
     raise UnreadableError("string_encoded_too_deep", piece.to_raw(0))
@@ -168,6 +169,18 @@ class _LayerReader:
             after = start.piece.text[start.position :]
             self.trace.append((Stage.UNWRAP, "surroundings removed", piece.text, after))
         return self.read_chosen(start)
+
+    def report_moved(self, located: LocatedValue) -> None:
+        """Report a member as ambiguous that repeats one of the object before it, after a brace too many.
+
+        The brace may have come too early, and the member may repeat the inner one.
+        """
+        codes = {found.code for found in self.findings.items}
+        if "extra_closer" not in codes or "ambiguous" in codes:
+            return
+        span = find_moved_member(located.value, located.mark, self.node)
+        if span is not None:
+            Unwrapper(located.piece, self.findings, self.path).report("ambiguous", span.start, span.end)
 
     def read_anew(self, piece: SourceText) -> LocatedValue | None:
         """Return the value of a text in which an object begins anew after its own beginning, else None."""
@@ -270,7 +283,8 @@ class _LayerReader:
         Return the object and the offset after the members. When what stands there are no members after all,
         return `first` and `position`, and set `around.joins` to False.
         """
-        piece, key = first.piece, find_member(first.piece.text, position) or position
+        piece, text = first.piece, first.piece.text
+        key = find_member(text, position) or find_colonless_member(text, position) or position
         apart = _LayerReader(self.node, Findings(), self.path, [], None)
         try:
             found = apart.scan_from(piece, key, ahead, opened=True)

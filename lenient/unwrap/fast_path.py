@@ -17,6 +17,7 @@ import orjson
 from lenient.diagnostics import MAX_FINDINGS, Diagnostic, Path, render_path, shorten
 from lenient.diagnostics.codes import Stage
 from lenient.unwrap.long_strings import LONG, NO_JSON, ReadFitting
+from lenient.unwrap.loose_members import holds_value
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE
 
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
@@ -85,7 +86,7 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
         return None
     before, after = text[:first], text[last:].strip(" \t\r\n")
     if (
-        (after and _PROSE.fullmatch(after) is None)
+        (after and (_PROSE.fullmatch(after) is None or holds_value(after, 0, len(after), ())))
         or OBJECT_START.match(text, first) is None
         or SOURCE_CODE.search(before)
         or type(value := read(text[first:last])) is not dict

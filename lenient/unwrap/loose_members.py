@@ -19,6 +19,17 @@ _TOLD_LINE = re.compile(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)"
 _LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
 _ANNOUNCED = re.compile(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
 _KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
+_PLAIN = r"(?:-?\d[\d.]*+|true|false|null|True|False|None)\b"
+_VALUE_DROPPED = re.compile(
+    rf"[\s,;]*+(?:\[(?!\d{{1,3}}\][:(]|[ xX]\]\s)\s*+(?:[\"'{{\[\]]|{_PLAIN}\s*+[,\]])"
+    rf"|{_PLAIN}\s*+(?:[,;}}\]]|\Z)"
+    rf"|(?:\"[^\"\\\n]{{0,200}}+\"|'[^'\\\n]{{1,200}}+')\s*+(?:\Z|[,:=}}\]\"'{{\[]|{_PLAIN}))"
+)
+"""A value or a name and a value at the beginning of a text."""
+_NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
+_LIST_WITHIN = re.compile(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
+_CONTENT = re.compile(r"[\w\"']")
+_COLONLESS = re.compile(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")
 _GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
 
 
@@ -31,6 +42,19 @@ def find_member(text: str, at: int) -> int | None:
     start = separator.end() if separator else at
     key = NEXT_KEY.match(text, start)
     return start if key is not None and VALUE_START.match(text, key.end()) else None
+
+
+def find_colonless_member(text: str, at: int) -> int | None:
+    """Return the offset of the quoted key at `at` that a value follows without a colon, None without one.
+
+    A comma or semicolon may stand before the key. A brace that was never opened closes the member.
+    """
+    separator = _SEPARATOR.match(text, at)
+    start = separator.end() if separator else at
+    if _COLONLESS.match(text, start) is None:
+        return None
+    rest = text[start : start + _LOOK]
+    return start if rest.count("}") > rest.count("{") else None
 
 
 def find_told_member(text: str, at: int, declared: Collection[str]) -> int | None:
@@ -52,6 +76,25 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
     """
     return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
         name in declared for name in _TOLD_LINE.findall(text, start, end)
+    )
+
+
+def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]`, which stands after the value, holds a value or a member, too.
+
+    A list, a text in quotes or a number stands at its beginning, a list of texts anywhere, a member anywhere,
+    or it closes a brace that it did not open.
+    """
+    named = _NAMED_VALUE.match(text, start, end)
+    return (
+        tells_member(text, start, end, declared)
+        or _VALUE_DROPPED.match(text, start, end) is not None
+        or (named is not None and named[1] in declared)
+        or _LIST_WITHIN.search(text, start, end) is not None
+        or (
+            text.count("}", start, end) > text.count("{", start, end)
+            and _CONTENT.search(text, start, end) is not None
+        )
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lenient.definitions.json_schema.nodes import Node, normalise_name
+from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.scan.located_value import LocatedValue
+from lenient.scan.source_text import ValueSpan
 from lenient.scan.valid_json import find_valid_end
 
 _SAME = 4  # characters that are compared first
@@ -56,6 +57,26 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
         return False
     names = {normalise_name(name) for name in node.fields}
     return bool(located.value) and not any(normalise_name(name) in names for name in located.value)
+
+
+def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
+    """Return the span of a member whose name the object right before it holds, too, else None.
+
+    Only a member counts that is not declared where it stands.
+    """
+    if not isinstance(value, dict) or not isinstance(mark.children, dict):
+        return None
+    marks: dict[str, ValueSpan] = mark.children
+    fields, before = known_fields(node), {}
+    for name, inner in value.items():
+        if name in before and name not in fields:
+            return marks[name]
+        if isinstance(inner, dict):
+            moved = find_moved_member(inner, marks[name], fields.get(name))
+            if moved is not None:
+                return moved
+            before = inner
+    return None
 
 
 def _lacks_required(located: LocatedValue, node: Node | None) -> bool:

@@ -20,9 +20,10 @@ from lenient.scan.strings.trivia import pass_trivia
 from lenient.unwrap.loose_members import (
     are_json_members,
     find_announced_members,
+    find_colonless_member,
     find_member,
     find_told_member,
-    tells_member,
+    holds_value,
 )
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
@@ -320,7 +321,10 @@ class Unwrapper:
             self.position = pass_trivia(self.text, self.position, self.report_gap)
             if self.position >= len(self.text) or OBJECT_START.match(self.text, self.position):
                 return self.position
-            if self.joins and find_member(self.text, self.position) is not None:
+            if self.joins and (
+                find_member(self.text, self.position) is not None
+                or find_colonless_member(self.text, self.position) is not None
+            ):
                 return self.position
             if self.pass_closing(start) or self.pass_closers():
                 continue
@@ -390,9 +394,7 @@ class Unwrapper:
         if start.narrated and SOURCE_CODE.search(self.text, at, end):
             raise UnreadableError("source_code", 0)
         code = (
-            "further_value_dropped"
-            if tells_member(self.text, at, end, self.declared)
-            else "narration_removed"
+            "further_value_dropped" if holds_value(self.text, at, end, self.declared) else "narration_removed"
         )
         self.report(code, at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
         self.position = end

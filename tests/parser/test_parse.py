@@ -144,7 +144,7 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     ("raw", "tried"),
     [
         ("call me maybe", "strict JSON, key=value lines, YAML, fences, tags and prose around."),
-        ('{"path": 1 + 1}', "strict JSON, mends, fences, tags and prose around."),
+        ('{"limit": 1 + 1}', "strict JSON, mends, fences, tags and prose around."),
         (
             json.dumps(json.dumps("{...}")),
             "strict JSON, string encoding, fences, tags and prose around, mends.",

@@ -43,18 +43,26 @@ _CLOSED = r"\s*+[}\])]*+\s*+"
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
 _DOUBTFUL = (re.compile(r"\\\\\"(?<!\\\\\\\")"), re.compile(r"\"\"(?<=\w\"\")\w"))
 """A quote that was escaped twice, and two quotes where two texts touch."""
-_NEVER = re.compile(r"(?!)")
+_BOUNDARY_PATTERNS = {
+    StringRole.MEMBER: (
+        rf"\"(?:\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
+        r"|\s*+,?\s*+[{\[]\s*+(?:[\"{\[\]}\-\d]|true\b|false\b|null\b))"
+    ),
+    StringRole.ITEM: rf"\"(?:{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\s*+[.;|&]\s*+\"[^\"\n]{{0,64}}+\")",
+}
 _BOUNDARIES = {
-    StringRole.MEMBER: re.compile(
-        rf"\"(?:\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW})"
-    ),
-    StringRole.ITEM: re.compile(
-        rf"\"(?:{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\s*+[.;|]\s*+\"[^\"\n]{{0,64}}+\")"
-    ),
-    StringRole.KEY: _NEVER,
-    StringRole.ROOT: _NEVER,
+    (role, quote): re.compile(pattern.replace('\\"', quote))
+    for role, pattern in _BOUNDARY_PATTERNS.items()
+    for quote in "\"'"
 }
 """A quote and what follows it where a string ends between two members or items."""
+_CLOSED_MEMBER = {
+    quote: re.compile(rf"[}}\]]\s*+,\s*+{quote}[^{quote}\n]{{1,64}}+{quote}\s*+:\s*+[\"'\[{{\d\-tfn]")
+    for quote in "\"'"
+}
+"""A closing bracket and the next member."""
+_COMMENT_START = re.compile(r"[\s,](?://|#\s)|//\s|/\*")
+_LINE_START = re.compile(r"\n[ \t]*+,?[ \t]*+[\"']")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
 """The beginning of a path of Windows, which may end in a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
@@ -267,15 +275,26 @@ class StringReader:
         text, position, balance, quotes = self.text, start + 1, 0, 0
         if end.inner == 2 and end.first_inner == position and text[end.body - 1] == '"':
             return True
-        for match in _BOUNDARIES[role].finditer(text, end.first_inner, end.after):
+        boundary = _BOUNDARIES.get((role, text[start]))
+        if boundary is None:
+            return False
+        if end.inner % 2 and _COMMENT_START.search(text, position, end.first_inner):
+            return True  # a quote in a comment may have ended the string
+        if role is StringRole.ITEM and _LINE_START.search(text, position, end.body):
+            return True
+        for match in boundary.finditer(text, end.first_inner, end.after):
             at = match.start()
             piece = text[position:at]
             balance += sum(map(piece.count, "([{")) - sum(map(piece.count, ")]}"))
-            quotes += piece.count('"')
+            quotes += piece.count(text[start])
             position = at
             if balance <= 0 and quotes % 2 == 0:
                 return True
-        return any(doubtful.search(text, start + 1, end.body) is not None for doubtful in _DOUBTFUL)
+        if _closes_outer(text, start + 1, end.body, text[start]):
+            return True
+        return text[start] == '"' and any(
+            doubtful.search(text, start + 1, end.body) is not None for doubtful in _DOUBTFUL
+        )
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the text between three back-ticks and the next three, which stand at `end`.
@@ -326,6 +345,18 @@ class StringReader:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:
             self.report("unclosed_string", start, end.after, found=whole)
-        if end.ambiguous or (end.inner and opening == '"' and self.holds_structure(start, end, role)):
+        if end.ambiguous or (end.inner and opening in "\"'" and self.holds_structure(start, end, role)):
             other = self.text[end.body : end.body + 80]
             self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")
+
+
+def _closes_outer(text: str, start: int, end: int, quote: str) -> bool:
+    """Return True when a member follows a closing bracket that `text[start:end]` does not open."""
+    position, balance = start, 0
+    for match in _CLOSED_MEMBER[quote].finditer(text, start, end):
+        piece = text[position : match.start()]
+        balance += sum(map(piece.count, "[{")) - sum(map(piece.count, "]}"))
+        position = match.start()
+        if balance <= 0:
+            return True
+    return False

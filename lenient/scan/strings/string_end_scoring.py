@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Protocol
 
-QUOTES = "\"'“”„‘’`＂＇「」『』«»‹›"
+QUOTES = "\"'“”„‘’`´＂＇「」『』«»‹›"
 COMMAS = ",，;；、،﹐﹑"
 COLONS = ":：﹕"
 BLANKS = r"[\s\x00-\x1f\u200b\ufeff]*+"
@@ -62,6 +62,10 @@ _NEXT_NAME = re.compile(r"\s*+,\s*+\"([^\"\\\n]{1,64})\"\s*+:")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
 _JOINED = re.compile(rf"{BLANKS}[\"']")
 _FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
+_ODD_SIGNS = frozenset(".|&,")
+_ODD_COMMA = re.compile(r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:)")
+_ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
+"""Signs that stand for a comma."""
 _GAP = re.compile(BLANKS)
 _COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
 _AFTER_ALL = re.compile(
@@ -86,12 +90,15 @@ class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
     `equals` is True when an equals sign stood for a colon in its object, `doubled` when its brace is doubled.
+    `also` is another sign that closes it; `wrapped` is True when a round bracket follows its closing one.
     """
 
     close: str
     key: str | None
     equals: bool
     doubled: bool
+    also: str
+    wrapped: bool
 
     @property
     def fields(self) -> Collection[str]: ...
@@ -152,6 +159,17 @@ def pass_blanks(text: str, at: int) -> int:
     return at
 
 
+def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
+    """Return the offset after signs at `at` that stand for a comma between two parts, None without any.
+
+    A key or, between items, a whole string follows them.
+    """
+    if text[at : at + 1] not in _ODD_SIGNS:
+        return None
+    odd = (_ODD_COMMA if is_member else _ODD_ITEM_COMMA).match(text, at)
+    return odd.end() if odd is not None else None
+
+
 def _pass_fence(text: str, at: int) -> int:
     """Return the offset after a code fence at `at` that a comma or closing bracket follows, else `at`."""
     fence = _FENCE.match(text, at)
@@ -174,6 +192,8 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
     if sign == "`" and (after := _pass_fence(text, at)) > at:
         at = after
         sign = text[at]
+    if (odd := find_odd_comma(text, at, is_member=place.role is StringRole.MEMBER)) is not None:
+        return _score_part(text, odd, place, len(place.stack) - 1)
     if sign in COMMAS:
         return _score_part(text, at + 1, place, len(place.stack) - 1)
     if sign in CLOSERS:
@@ -276,10 +296,11 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
         return EndFit.SURE
     end = at
     while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
-        if level >= 0 and CLOSERS[sign] != place.stack[level].close:
+        frame = place.stack[level] if level >= 0 else None
+        if frame is not None and CLOSERS[sign] not in (frame.close, frame.also):
             wrong += 1
-        elif level >= 0 and place.stack[level].doubled and text.startswith("}", end + 1):
-            end += 1
+        elif frame is not None and (frame.doubled or frame.wrapped):
+            end += text.startswith(")" if frame.wrapped else "}", end + 1)
         level -= 1
         end = _pass_fence(text, pass_blanks(text, end + 1))
     if end >= len(text):

@@ -28,8 +28,8 @@ from lenient.scan.strings.string_end_scoring import (
 )
 
 CLOSING_QUOTES = {
-    '"': '"', "'": "'", "`": "`", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "«": "»", "‹": "›",
-    "「": "」", "『": "』", "＂": "＂", "＇": "＇",
+    '"': '"', "'": "'", "`": "`´", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "´": "´",
+    "«": "»", "‹": "›", "「": "」", "『": "』", "＂": "＂", "＇": "＇",
 }  # fmt: skip
 """Maps each opening quote to the signs that may close the string."""
 
@@ -71,6 +71,14 @@ _INNER_QUOTES = re.compile(
 
 `_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
 """
+_LAST_COMMENT = re.compile(
+    r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
+)
+"""A comment at the end of a text."""
+_COMMENT_LOOK = 200
+_TEXT_AFTER = re.compile(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
+"""Closing brackets and what may follow a whole value, but not a text."""
+_MAX_AFTER = 32
 _LOOK = 32  # looking at a quote costs as much as passing so many characters
 
 
@@ -220,6 +228,9 @@ def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) ->
     """Return the end of a string without closing quote if the quote at `at` opens the next part, or None."""
     from_ = max(start, at - 40)
     before = text[from_:at].rstrip()
+    if (comment := _find_last_comment(text, start, at)) is not None:
+        from_ = max(start, comment - 40)
+        before = text[from_:comment] + ","
     bracketed = _CLOSED_BEFORE.search(before)
     if bracketed is not None and (bracketed[1] or bracketed[2]):
         fits = _fits_brackets(text, at, place, bracketed[1], bracketed[2])
@@ -242,12 +253,49 @@ def _end_before_part(text: str, start: int, end: int) -> StringEnd:
 
     A quote of another kind at its end closes the string, unless a quote of that kind stands within.
     """
+    comment = _find_last_comment(text, start, end)
+    end = end if comment is None else comment
     last, body = text[end - 1], text[start : end - 1]
     if body and last in _OTHER_CLOSERS and last not in CLOSING_QUOTES[text[start - 1]] and last not in body:
         opening = _OTHER_CLOSERS[last]
         if not opening or opening not in body:
             return StringEnd(end - 1, end, StringClosing.QUOTE)
     return StringEnd(end, end, StringClosing.NEXT_PART)
+
+
+def _find_last_comment(text: str, start: int, end: int) -> int | None:
+    """Return where a text ends before the comment at its end, None without one.
+
+    A comment that ends with its line must end where a line does.
+    """
+    if "*/" not in text[end - 8 : end] and "\n" not in text[max(end - _COMMENT_LOOK, start) : end + 1]:
+        return None
+    after = end + 1 if text[end : end + 1] == "\n" else end
+    comment = _LAST_COMMENT.search(text, max(start, end - _COMMENT_LOOK), after)
+    if comment is None:
+        return None
+    at = start + len(text[start : comment.start()].rstrip())
+    return at if at > start else None
+
+
+def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
+    """Return where a string without its last quote ends because a whole value ends there, else None.
+
+    All brackets that are open are closed there, the text opens none before, and what follows is no JSON.
+    """
+    ahead.left -= len(text) - start
+    if ahead.left < 0:
+        return None
+    due = "".join(frame.close for frame in reversed(place.stack))
+    found = _TEXT_AFTER.finditer(text, start)
+    for _, after in zip(range(_MAX_AFTER), found, strict=False):
+        at, end = after.start(), after.end()
+        if "".join(after[1].split()) != due or at == start:
+            continue
+        if text.count("{", start, at) > text.count("}", start, at):
+            continue
+        return at if text.count("}", end) <= text.count("{", end) else None
+    return None
 
 
 def _fits_brackets(text: str, at: int, place: StringPlace, closers: str, openers: str) -> bool:
@@ -302,6 +350,8 @@ def _find_end_without_quote(
         return _end_before_part(text, start, end)
     if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
         return StringEnd(closers - 1, closers, StringClosing.QUOTE)  # another kind of quote closes it
+    if place.stack and (ended := _find_text_after(text, start, place, ahead)) is not None:
+        return _end_before_part(text, start, ended)
     if place.role in (StringRole.MEMBER, StringRole.ITEM) and start < closers < len(text):
-        return StringEnd(closers, closers, StringClosing.NEXT_PART)
+        return _end_before_part(text, start, closers)
     return StringEnd(len(text), len(text), StringClosing.TEXT_END)

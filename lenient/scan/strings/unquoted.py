@@ -18,7 +18,7 @@ MAX_DIGITS = 4_000
 
 _HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[]*+")
 _AFTER_HEAD = re.compile(
-    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|//|/\*)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|//|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
 )
 _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
@@ -29,7 +29,7 @@ _MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,�
 _NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
 _OPENED = re.compile(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
-_COMMENT = re.compile(r"\s+#|(?<!:)//|(?<!\*)/\*")
+_COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
 _RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
@@ -231,7 +231,7 @@ def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
     quoteless = token.rstrip(_QUOTES)
     if token[-1] in _QUOTES and not any(quote in quoteless for quote in _QUOTES) and quoteless:
         return UnquotedValue(quoteless, end, "missing_opening_quote")
-    if _SUM.fullmatch(token) and not _DATE.fullmatch(token) and not (wants_text and _RANGE.fullmatch(token)):
+    if not wants_text and _SUM.fullmatch(token) and not _DATE.fullmatch(token):
         raise UnreadableError("arithmetic", start)
     if _PATTERN.fullmatch(token):
         return UnquotedValue(token[1 : token.rindex("/")], end, "unquoted_string")

@@ -44,6 +44,8 @@ _REST_VALUE, _REST_TEXT, _REST_LINE = 1.5, 0.2, 1.7
 _INVENTED = 1.0  # neither bracket of an object or array was sent
 
 
+_OPENERS_MOVED = {"missing_opener", "extra_opener"}
+
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
@@ -194,6 +196,8 @@ def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bo
     while link is not None:
         link, mend = link
         mends.setdefault(mend.at, []).insert(0, mend)
+    codes = {mend.what for group in mends.values() for mend in group}
+    tied = tied or codes >= _OPENERS_MOVED  # a list may be one too many instead
     return ChosenReading(mends, state.cost, tied, end)
 
 

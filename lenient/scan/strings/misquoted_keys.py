@@ -14,7 +14,9 @@ _COLON = re.compile(r"\s*+[?!.\\]?[:：=＝]")
 _ENDS = re.compile(r"\s*+[,}]")
 _NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
 _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->|[=＝]|[:：﹕]|-(?=\s)")
-_EXTRA_FIRST = re.compile(r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])")
+_EXTRA_FIRST = re.compile(
+    r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
+)
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
 
