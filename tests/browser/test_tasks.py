@@ -133,6 +133,7 @@ def test_f_the_csv_is_the_table(stranger: Stranger) -> None:
     stranger.open_page("Models")
     page = stranger.app.page
     table = stranger.table(re.compile("^Parse errors by model"))
+    expect(table.get_by_role("row").nth(1)).to_be_visible()
     names = [row.get_by_role("link").first.inner_text() for row in table.get_by_role("row").all()[1:]]
     rates = [row.get_by_role("cell").all_inner_texts() for row in table.get_by_role("row").all()[1:]]
     stranger.click(page.get_by_role("button", name="Export").first)
