@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import ipaddress
 import os
 import socket
 import sys
@@ -29,7 +28,7 @@ from callgauge.cli import (
     render,
 )
 from callgauge.cli.trials import commands as trial_commands
-from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES
+from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES, is_loopback
 from ingest.import_guard import leave_pandas_out
 from lenient import (
     CODES,
@@ -80,7 +79,7 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the dashboard of a store."""
-    if not _is_loopback(address):
+    if not is_loopback(address):
         if not no_sign_in:
             fail(
                 f"{address} lets the network in, and there is no sign-in: whoever reaches it could read "
@@ -107,7 +106,7 @@ def serve(
     render.print_message(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
     options = ["--server.port", str(port), "--server.address", address]
     names = [*LOCAL_NAMES, *(host or ())]
-    if not _is_loopback(address):
+    if not is_loopback(address):
         names.append(address)
     for name in names:
         options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
@@ -119,13 +118,6 @@ def serve(
         EMBEDDING_VARIABLE: " ".join(embed_in or ()),
     }
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address in LOCAL_NAMES
 
 
 @app.command()

@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from callgauge.cli import render
+from callgauge.serving.settings import is_loopback
 
 _FAILED, _WRONG_USE = 1, 2
 _LOOPBACK = "127.0.0.1"
@@ -50,7 +51,7 @@ def record(
 
     written = ExchangeLog(log, str(port), PassingExchange.free)
     try:
-        proxy = RecordingProxy(to, written, most_body=most_mb << 20, is_local=_is_loopback(address))
+        proxy = RecordingProxy(to, written, most_body=most_mb << 20, is_local=is_loopback(address))
     except ValueError as wrong:
         _fail(f"--to: {wrong}", _WRONG_USE)
     listening = _listen(address, port)
@@ -62,7 +63,7 @@ def record(
     here = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
     render.print_message(f"{here} passes on to {proxy.target} and records into {log} (Ctrl-C stops it)")
     render.print_message(f"Set OPENAI_BASE_URL={here}/v1 or ANTHROPIC_BASE_URL={here} for your agent.")
-    if not _is_loopback(address):
+    if not is_loopback(address):
         render.print_message("Whoever reaches this machine can use it, and is recorded.")
     config = uvicorn.Config(
         proxy, log_level="critical", access_log=False, lifespan="on", server_header=False, date_header=False
@@ -88,10 +89,6 @@ def _listen(address: str, port: int) -> socket.socket:
     except OSError as taken:
         _fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", _WRONG_USE)
     return opened
-
-
-def _is_loopback(address: str) -> bool:
-    return address in (_LOOPBACK, "localhost", "::1")
 
 
 def _describe(written: int, lost: int, log: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 
 HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
@@ -9,6 +10,14 @@ HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
 EMBEDDING_VARIABLE = "CALLGAUGE_EMBED_IN"
 """Origins whose pages may show the dashboard in a frame, apart by blanks. Set by `callgauge serve`."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+def is_loopback(address: str) -> bool:
+    """Return True when only this machine can reach what listens on an address."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address in LOCAL_NAMES
 
 
 def hosts_from_environment() -> list[str]:

@@ -9,7 +9,6 @@ process a load would take most of the time to start.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import sys
@@ -25,6 +24,7 @@ from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, file_reader
 from ingest.store import generations, writer
 from ingest.store.generations import OnWrite, ignore_write, published_generation
+from tests.killed_processes import dying_at, forked
 
 # Small enough that a small night takes several batches and the copy several pieces.
 writer.BATCH_ROWS = 40
@@ -33,35 +33,6 @@ generations._COPY_PIECE = 4_000_000
 checkpoint.WORTH = 0  # every log is large enough to be read on where it grew
 
 Work = Callable[[Path, OnWrite], object]
-
-
-def forked(work: Callable[[], object]) -> int:
-    """Run `work` in a child; returns 0, or the signal that ended it. DuckDB is only ever used in children."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), file=sys.stderr, flush=True)
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-        sys.exit(f"a child failed with {os.WEXITSTATUS(status)}")
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-
-
-def dying_at(number: int, log: Path) -> OnWrite:
-    steps = 0
-
-    def on_write(step: str) -> None:
-        nonlocal steps
-        steps += 1
-        if steps == number:
-            log.write_text(step)
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return on_write
 
 
 def look(store: Path, log: Path) -> None:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,36 +16,8 @@ from callgauge.trials.planning.plan import MeasurePlan
 from callgauge.trials.running.run import run_trial
 from callgauge.trials.running.run_files import OnWrite, ignore_write
 from tests.gateway.served.brain import Asked, Emitted
+from tests.killed_processes import dying_at, forked
 from tests.trials.made_plan import UNKNOWN, make_plan, make_tasks, opened_by, weather_brain
-
-
-def forked(work: Callable[[], None]) -> int:
-    """Run `work` in a child; returns 0, or the signal that ended it."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), file=sys.stderr, flush=True)
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-        sys.exit(f"a child failed with {os.WEXITSTATUS(status)}")
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-
-
-def dying_at(number: int, log: Path) -> OnWrite:
-    steps = 0
-
-    def on_write(step: str) -> None:
-        nonlocal steps
-        steps += 1
-        if steps == number:
-            log.write_text(step)
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return on_write
 
 
 def go(folder: Path, on_write: OnWrite, log: Path) -> None:
