@@ -33,8 +33,11 @@ OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
     "callgauge": ("callgauge",),
+    "callgauge.checked_files": ("callgauge.checked_files",),
+    "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
-        "callgauge.cli", "callgauge.gateway", "callgauge.memory", "callgauge.prices", "callgauge.recorder",
+        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
+        "callgauge.memory", "callgauge.prices", "callgauge.recorder",
         "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
@@ -43,8 +46,8 @@ OURS = {
     ),
     # Tasks of stored calls are made as the pages export them: by the same metrics, with the same reasons.
     "callgauge.cli.trials.tasks": (
-        "callgauge.cli", "callgauge.dashboard.metrics", "callgauge.dashboard.testsets",
-        "callgauge.dashboard.wording", "ingest", "lenient",
+        "callgauge.checked_files", "callgauge.cli", "callgauge.dashboard.metrics",
+        "callgauge.dashboard.testsets", "callgauge.dashboard.wording", "ingest", "lenient",
     ),
     # What a trial needs is planned from the rates of the pages, as they count them.
     "callgauge.cli.trials.history": (
@@ -58,12 +61,14 @@ OURS = {
     "callgauge.live_sender": ("callgauge", "lenient"),  # the gateway for the dashboard, which imports none
     "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
     "callgauge.trials": (
-        "callgauge.gateway", "callgauge.prices", "callgauge.stats", "callgauge.trials", "lenient",
+        "callgauge.checked_files", "callgauge.gateway", "callgauge.prices", "callgauge.stats",
+        "callgauge.trials", "lenient",
     ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
+    "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "ingest.errors", "ingest.store.generations", "ingest.store.migrations",
@@ -78,7 +83,9 @@ THIRD_PARTY = {
     "streamlit": (
         "callgauge.app", "callgauge.server", "callgauge.server_process",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
-        "callgauge.dashboard.pages", "callgauge.dashboard.store_queries", "callgauge.dashboard.url_keys",
+        "callgauge.dashboard.address.url_keys", "callgauge.dashboard.pages",
+        "callgauge.dashboard.store_queries",
+        "callgauge.dashboard.viewer",
     ),
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
@@ -134,11 +141,11 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "serving", "stats", "stats/over_time", "memory", "prices", "gateway/wires", "gateway/tools",
-        "gateway", "recorder",
+        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "prices",
+        "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
-        "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard",
+        "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",

@@ -9,7 +9,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from callgauge.cli import render
-from callgauge.memory.team_memory import MemoryProblemError, TeamMemory
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceFileError, PriceList, read_price_file
 
 _REFUSED, _WRONG_USE = 1, 2

@@ -19,8 +19,8 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.time_ranges import PRESETS, Days, TimeRange, read_range
-from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
+from callgauge.dashboard.address.time_ranges import PRESETS, Days, TimeRange, read_range
+from callgauge.dashboard.address.url_keys import declared_url_keys, write_to_url
 
 _TRIALS = ("run", "arm")
 DIMENSIONS = ("model", "prompt", "tool", "source", *_TRIALS)

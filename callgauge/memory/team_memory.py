@@ -1,25 +1,16 @@
-"""Reads and writes the memory of a team: one small SQLite file in the store's folder.
-
-It is never inside a generation: a load replaces generations, and what people decided stays.
-"""
+"""Reads and writes what a team decided on alerts, goals, baselines and prices."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 from callgauge.memory.records import Acknowledgement, Baseline, Goal, ModelPrice, TeamRecords
 
-FILE = "memory.sqlite"
-SCHEMA_VERSION = 1
-_SCHEMA = Path(__file__).with_name("schema.sql")
-_PATIENCE = 5.0  # seconds to wait for another writer; each writes for milliseconds
-_LONGEST = 2_000  # characters of a note, a name
 _ALL = (
     "SELECT alert, note, by, at FROM acknowledgements",
     "SELECT rate, goal, by, at FROM goals",
@@ -29,29 +20,19 @@ _ALL = (
 )
 
 
-class MemoryProblemError(Exception):
-    """Raised when the memory cannot be read or written; the message names the file and the next step."""
-
-
 class TeamMemory:
     """The memory of the team that uses the store in `folder`.
 
-    Reading a memory that does not exist yet gives nothing; the first write makes the file. Every method
-    opens and closes the file, so several processes may use it at once. All raise MemoryProblemError.
+    Every method opens and closes the file. All raise MemoryProblemError.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
+        self._file = MemoryFile(folder)
+        self.path = self._file.path
 
     def read(self) -> TeamRecords:
         """Return all that the memory holds, read at one moment."""
-        if not self.path.exists():
-            return TeamRecords({}, {}, [], [])
-        with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
-            if not _version_of(connection):
-                return TeamRecords({}, {}, [], [])
-            connection.execute("BEGIN")
-            seen, goals, baselines, prices = (connection.execute(query).fetchall() for query in _ALL)
+        seen, goals, baselines, prices = self._file.read_rows(*_ALL)
         return TeamRecords(
             {alert: Acknowledgement(alert, note, by, _to_time(at)) for alert, note, by, at in seen},
             {rate: Goal(rate, goal, by, _to_time(at)) for rate, goal, by, at in goals},
@@ -70,7 +51,7 @@ class TeamMemory:
         """Note that somebody has seen the alert; a second time replaces the note."""
         self._write(
             "INSERT OR REPLACE INTO acknowledgements VALUES (?, ?, ?, ?)",
-            [(alert, _cut(note), _cut(by), _now())],
+            [(alert, cut_text(note), cut_text(by), write_now())],
         )
 
     def withdraw_acknowledgement(self, alert: str) -> None:
@@ -84,7 +65,9 @@ class TeamMemory:
         """Keep the goal of a rate, 0 to 1. Raises ValueError beyond that."""
         if not 0 <= goal <= 1:
             raise ValueError(f"a goal is a share from 0 to 1, not {goal}")
-        self._write("INSERT OR REPLACE INTO goals VALUES (?, ?, ?, ?)", [(rate, goal, _cut(by), _now())])
+        self._write(
+            "INSERT OR REPLACE INTO goals VALUES (?, ?, ?, ?)", [(rate, goal, cut_text(by), write_now())]
+        )
 
     def remove_goal(self, rate: str) -> None:
         self._write("DELETE FROM goals WHERE rate = ?", [(rate,)])
@@ -97,8 +80,17 @@ class TeamMemory:
         """Keep a span of days under a name. Raises ValueError without a name or with its ends swapped."""
         if not name.strip() or first_day > last_day:
             raise ValueError("a baseline has a name, and its first day is not after its last")
-        kept = (_cut(name.strip()), first_day.isoformat(), last_day.isoformat(), _cut(by), _now())
-        self._write("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?)", [kept])
+        kept = (
+            cut_text(name.strip()),
+            first_day.isoformat(),
+            last_day.isoformat(),
+            cut_text(by),
+            write_now(),
+        )
+        self._write(
+            "INSERT OR REPLACE INTO baselines (name, first_day, last_day, by, at) VALUES (?, ?, ?, ?, ?)",
+            [kept],
+        )
 
     def remove_baseline(self, name: str) -> None:
         self._write("DELETE FROM baselines WHERE name = ?", [(name,)])
@@ -113,49 +105,8 @@ class TeamMemory:
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 
     def _write(self, query: str, rows: list[tuple[Any, ...]], first: str | None = None) -> None:
-        with self._open(f"{self.path.absolute().as_uri()}?mode=rwc") as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            if not _version_of(connection):
-                for statement in _SCHEMA.read_text("utf-8").split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            if first:
-                connection.execute(first)
-            connection.executemany(query, rows)
-            connection.execute("COMMIT")
-
-    @contextmanager
-    def _open(self, address: str) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(
-                sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
-            ) as connection:
-                if _version_of(connection) > SCHEMA_VERSION:
-                    raise MemoryProblemError(
-                        f"{self.path} was written by a newer Callgauge: upgrade this one, or move it away."
-                    )
-                yield connection
-        except sqlite3.IntegrityError as refused:
-            raise MemoryProblemError(f"{self.path} refuses this: {refused}.") from None
-        except sqlite3.DatabaseError as problem:
-            raise MemoryProblemError(
-                f"{self.path} cannot be read or written ({problem}): check its permissions and the free "
-                "space; if it is damaged, restore a backup, or move it away to begin with an empty one."
-            ) from None
-
-
-def _version_of(connection: sqlite3.Connection) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+        self._file.write(*([(first, [()])] if first else []), (query, rows))
 
 
 def _to_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def _cut(text: str) -> str:
-    return text[:_LONGEST]

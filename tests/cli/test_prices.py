@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from callgauge.cli.main import app
-from callgauge.memory.team_memory import FILE, TeamMemory
+from callgauge.memory.memory_file import FILE
+from callgauge.memory.team_memory import TeamMemory
 from ingest.pipeline.load import load
 from tests.store.night import session
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.dashboard.measures.alerts import Alert, find_alerts, first_night, list_nights
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.metrics.published_store import open_generation, published_generation
-from callgauge.dashboard.pages.overview.alerts import Alert, find_alerts, first_night, list_nights
-from callgauge.memory.team_memory import FILE
+from callgauge.memory.memory_file import FILE
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed

@@ -21,8 +21,9 @@ from callgauge.dashboard.components.money.cells import (
 from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
 from callgauge.dashboard.measures.costs import Cost, MeanCost, make_cost, write_parameter
 from callgauge.dashboard.wording import money, money_places
+from callgauge.memory.memory_file import FILE
 from callgauge.memory.records import ModelPrice
-from callgauge.memory.team_memory import FILE, TeamMemory
+from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.stats import Interval, Share
 from tests.dashboard.conftest import opened, said

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from callgauge.dashboard.measures.slices import Slice
-from callgauge.dashboard.pages.overview.alerts import (
+from callgauge.dashboard.measures.alerts import (
     Alert,
     AlertReport,
     choose_windows,
@@ -18,6 +17,7 @@ from callgauge.dashboard.pages.overview.alerts import (
     first_night,
     list_nights,
 )
+from callgauge.dashboard.measures.slices import Slice
 from callgauge.stats import GROUPS, make_shares
 from callgauge.stats.over_time.day_effects import (
     LEAST_DAYS,

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from callgauge.memory.memory_file import FILE, MemoryProblemError
 from callgauge.memory.records import ModelPrice
-from callgauge.memory.team_memory import FILE, MemoryProblemError, TeamMemory
+from callgauge.memory.team_memory import TeamMemory
 
 
 def test_an_absent_memory_is_empty_and_reading_makes_no_file(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from callgauge.dashboard.testsets import make_case_file
 from callgauge.dashboard.testsets.shapes import SHAPES
 from callgauge.dashboard.testsets.trial_package import gather_tasks, write_tasks
 from callgauge.gateway import ChatMessage
-from callgauge.trials.planning.file_problems import TaskError
 from callgauge.trials.planning.foreign_tasks import FOREIGN_FORMATS, find_format
 from callgauge.trials.planning.plan_file import read_plan
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
 from callgauge.trials.planning.task_file import read_tasks
+from callgauge.trials.planning.trial_errors import TaskError
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from tests.trials.stored_failures import RIGHT, ask_store, call, store_tables, the_calls
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callgauge.trials.planning.field_types import Mistake
-from callgauge.trials.planning.file_problems import PlanError
+from callgauge.checked_files.field_types import Mistake
+from callgauge.checked_files.toml_lines import find_key_lines
 from callgauge.trials.planning.plan import Plan, ServerPlan, TokenPrice, ToolSource
 from callgauge.trials.planning.plan_fields import PLAN as PLAN_TABLE
 from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.plan_file import read_plan
-from callgauge.trials.planning.toml_lines import find_key_lines
+from callgauge.trials.planning.trial_errors import PlanError
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from lenient import Policy
 from tests.conftest import CASES

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callgauge.checked_files.field_types import Mistake
 from callgauge.gateway import Call, ChatMessage, RecordedAnswer
-from callgauge.trials.planning.field_types import Mistake
-from callgauge.trials.planning.file_problems import TaskError
 from callgauge.trials.planning.safe_names import make_file_stem
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
 from callgauge.trials.planning.task_fields import task_schema
 from callgauge.trials.planning.task_file import read_task, read_tasks, write_tasks
+from callgauge.trials.planning.trial_errors import TaskError
 from tests.conftest import CASES
 from tests.trials.made_turns import TOOLS
 

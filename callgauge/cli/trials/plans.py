@@ -24,7 +24,7 @@ PlanFile = Annotated[
 
 def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
     """Return a plan and its tasks. Exits with 2 after a line for each mistake, or where it holds a secret."""
-    from callgauge.trials.planning.file_problems import PlanError
+    from callgauge.trials.planning.trial_errors import PlanError
     from callgauge.trials.planning.trial_files import read_plan_and_tasks
 
     try:

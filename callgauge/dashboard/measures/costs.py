@@ -11,8 +11,8 @@ from typing import Any, Literal
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, sum_groups
 from callgauge.dashboard.metrics import MetricError
+from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import ModelPrice
-from callgauge.memory.team_memory import MemoryProblemError
 from callgauge.prices import PriceList, PriceMatch
 from callgauge.stats import Interval, compare_ratios, ratio_interval
 from callgauge.stats.intervals import Floats

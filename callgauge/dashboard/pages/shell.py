@@ -7,6 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.address.time_ranges import Days
+from callgauge.dashboard.address.url_keys import declare_url_keys
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
@@ -15,9 +17,7 @@ from callgauge.dashboard.components.shell.palette import draw_palette
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
-from callgauge.dashboard.time_ranges import Days
-from callgauge.dashboard.url_keys import declare_url_keys
-from callgauge.memory.team_memory import MemoryProblemError
+from callgauge.memory.memory_file import MemoryProblemError
 
 STATIC = Path(__file__).parents[2] / "static"
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from callgauge.trials.planning.field_types import Mistake
-from callgauge.trials.planning.file_problems import suggest_name
+from callgauge.checked_files.field_types import Mistake
+from callgauge.checked_files.file_problems import suggest_name
+from callgauge.checked_files.toml_lines import KeyPath
 from callgauge.trials.planning.plan import TrialArm
 from callgauge.trials.planning.safe_names import is_reserved_name
-from callgauge.trials.planning.toml_lines import KeyPath
 from lenient import Policy
 
 _PARTS = {"models": "model", "prompts": "prompt", "definitions": "definitions"}

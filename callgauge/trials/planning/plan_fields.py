@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from callgauge.gateway import WIRES
-from callgauge.trials.planning.field_types import (
+from callgauge.checked_files.field_types import (
     REQUIRED,
     Address,
     AnyTable,
@@ -21,6 +20,7 @@ from callgauge.trials.planning.field_types import (
     Schema,
     Text,
 )
+from callgauge.gateway import WIRES
 from callgauge.trials.planning.foreign_tasks import FOREIGN_FORMATS, OWN_FORMAT
 from callgauge.trials.planning.plan import MeasureName, StrategyChoice
 from lenient import Policy

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from callgauge.checked_files.file_problems import quote_value, read_text, suggest_name
+from callgauge.checked_files.toml_file import TomlReading
 from callgauge.gateway import Capabilities
 from callgauge.prices import PriceList
 from callgauge.trials.planning.arms import read_arms
-from callgauge.trials.planning.field_types import UNREAD, Mistake
-from callgauge.trials.planning.file_problems import (
-    PlanError,
-    Problem,
-    quote_value,
-    read_text,
-    suggest_name,
-)
 from callgauge.trials.planning.plan import (
     Budget,
     EndpointPlan,
@@ -34,11 +27,10 @@ from callgauge.trials.planning.plan import (
     TrialArm,
 )
 from callgauge.trials.planning.plan_fields import PLAN
-from callgauge.trials.planning.toml_lines import KeyPath, find_key_lines, find_line, write_key
+from callgauge.trials.planning.trial_errors import PlanError
 from lenient import ToolCatalog, ToolDefinitionError
 
-_MOST_BYTES = 4 << 20  # of a plan, and of a prompt
-_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_MOST_BYTES = 4 << 20  # of a prompt
 _OF_SHARES = ("refused", "mended", "right", "turn_ok")
 
 
@@ -55,50 +47,19 @@ def read_plan(path: str | Path, today: date | None = None) -> Plan:
     return plan
 
 
-class _PlanReading:
+class _PlanReading(TomlReading):
     """One reading of a plan: what was read, and the mistakes found so far."""
 
     def __init__(self, path: Path, today: date) -> None:
-        self.path = path
+        super().__init__(path, "a plan, a TOML file as docs/trials.md shows it")
         self.today = today
-        self.lines: dict[KeyPath, int] = {}
-        self.mistakes: list[Mistake] = []
-
-    def problems(self) -> list[Problem]:
-        """Return the mistakes in the order of the file."""
-        found = [
-            Problem(self.path, find_line(self.lines, one.key), write_key(one.key), one.what, one.advice)
-            for one in self.mistakes
-        ]
-        return sorted(found, key=lambda problem: problem.line or 0)
 
     def read(self) -> Plan | None:
         """Return the plan, None after mistakes."""
-        try:
-            text = read_text(self.path, _MOST_BYTES)
-            told = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as problem:
-            self._note_syntax(text, str(problem))
-            return None
-        except RecursionError:
-            self.note((), "is nested too deeply", "write a plan as docs/trials.md shows it")
-            return None
-        except ValueError as problem:
-            self.note((), str(problem), "name a plan, a TOML file as docs/trials.md shows it")
-            return None
-        self.lines = find_key_lines(text)
-        read = PLAN.read({"run": {}, "budget": {}, "arms": {}, **told}, (), self.mistakes)
-        return self._make_plan(_drop_unread(read), text)
+        known = self.read_table(PLAN, {"run": {}, "budget": {}, "arms": {}})
+        return None if known is None else self._make_plan(known)
 
-    def note(self, key: KeyPath, what: str, advice: str) -> None:
-        self.mistakes.append(Mistake(key, what, advice))
-
-    def _note_syntax(self, text: str, told: str) -> None:
-        place = _SYNTAX_PLACE.search(told)
-        self.lines[("",)] = int(place[1]) if place and place[1] else text.count("\n") + 1
-        self.note(("",), f"this is no TOML: {_SYNTAX_PLACE.sub('', told)}", "correct this line")
-
-    def _make_plan(self, known: Mapping[str, Any], text: str) -> Plan | None:
+    def _make_plan(self, known: Mapping[str, Any]) -> Plan | None:
         """Return the plan of what could be read, None after mistakes; those between its parts are noted."""
         tables: dict[str, Mapping[str, Any]] = {part: known.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
@@ -137,7 +98,7 @@ class _PlanReading:
             arms=arms,
             tasks_path=tasks_path,
             tasks_format=(known.get("tasks") or {}).get("format"),
-            text=text,
+            text=self.text,
         )
 
     def _check_endpoints(self, models: Mapping[str, Any], endpoints: Mapping[str, Any]) -> None:
@@ -270,13 +231,6 @@ class _PlanReading:
 
 
 _NAMED = ("endpoints", "models", "prompts", "definitions", "tools", "servers")
-
-
-def _drop_unread(read: Any) -> Any:
-    """Return what was read without what could not be read."""
-    if isinstance(read, Mapping):
-        return {name: _drop_unread(value) for name, value in read.items() if value is not UNREAD}
-    return read
 
 
 def _is_pattern(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.trials.planning.field_types import (
+from callgauge.checked_files.field_types import (
     REQUIRED,
     UNREAD,
     AnyTable,
@@ -20,9 +20,9 @@ from callgauge.trials.planning.field_types import (
     Schema,
     Text,
 )
-from callgauge.trials.planning.file_problems import quote_value
+from callgauge.checked_files.file_problems import quote_value
+from callgauge.checked_files.toml_lines import KeyPath
 from callgauge.trials.planning.plan_fields import FUNCTION
-from callgauge.trials.planning.toml_lines import KeyPath
 
 _ADVICE = 'write {"search_orders": {"customer": ["Acme"], "limit": [10, ""]}}: a tool, and accepted values'
 

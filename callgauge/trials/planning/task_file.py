@@ -12,10 +12,11 @@ from typing import Any
 
 import orjson
 
+from callgauge.checked_files.field_types import UNREAD, Mistake
+from callgauge.checked_files.file_problems import Problem, quote_value, read_text
+from callgauge.checked_files.toml_lines import KeyPath, write_key
 from callgauge.gateway import ChatMessage, RecordedAnswer
 from callgauge.gateway.past_messages import read_past_messages
-from callgauge.trials.planning.field_types import UNREAD, Mistake
-from callgauge.trials.planning.file_problems import Problem, TaskError, quote_value, read_text
 from callgauge.trials.planning.foreign_tasks import (
     OWN_FORMAT,
     ForeignTaskError,
@@ -24,7 +25,7 @@ from callgauge.trials.planning.foreign_tasks import (
 )
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
 from callgauge.trials.planning.task_fields import TASK
-from callgauge.trials.planning.toml_lines import KeyPath, write_key
+from callgauge.trials.planning.trial_errors import TaskError
 from lenient import ToolCatalog, ToolDefinitionError
 
 _MOST_BYTES = 1 << 30

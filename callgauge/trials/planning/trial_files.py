@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from callgauge.trials.planning.file_problems import PlanError, Problem, TaskError, suggest_name
+from callgauge.checked_files.file_problems import Problem, suggest_name
+from callgauge.checked_files.toml_lines import find_key_lines, find_line, write_key
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.plan_file import read_plan
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.task_file import read_numbered_tasks
-from callgauge.trials.planning.toml_lines import find_key_lines, find_line, write_key
+from callgauge.trials.planning.trial_errors import PlanError, TaskError
 from lenient import ToolCatalog
 
 

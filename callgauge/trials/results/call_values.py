@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from callgauge.trials.planning.file_problems import quote_value
+from callgauge.checked_files.file_problems import quote_value
 
 LEFT_OUT = ""
 """What stands among accepted values where the parameter may be left out."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from callgauge.checked_files.file_problems import quote_value
 from callgauge.gateway import CallResult, Turn
-from callgauge.trials.planning.file_problems import quote_value
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
 from callgauge.trials.results.call_values import LEFT_OUT, find_difference
 from callgauge.trials.results.check_process import CheckProcess

@@ -9,8 +9,8 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import Goal
-from callgauge.memory.team_memory import MemoryProblemError
 from callgauge.stats import Share
 
 _NONE = "no goal"

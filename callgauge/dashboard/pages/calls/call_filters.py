@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.address.url_keys import read_dropped, write_to_url
 from callgauge.dashboard.components.controls.list_filters import (
     ATTEMPTS,
     CHAINS,
@@ -19,7 +20,6 @@ from callgauge.dashboard.components.controls.list_filters import (
 )
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls import URL_KEYS
-from callgauge.dashboard.url_keys import read_dropped, write_to_url
 
 OUTCOMES = {
     "": "All outcomes",

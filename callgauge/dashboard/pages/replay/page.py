@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.address.url_keys import write_to_url
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.pages.replay import moves, settings
 from callgauge.dashboard.replay.jobs import (
@@ -20,7 +21,6 @@ from callgauge.dashboard.replay.jobs import (
     SessionReplay,
 )
 from callgauge.dashboard.replay.scenarios import STORED, Scenario
-from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
 MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.address.url_keys import write_to_url
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.definition_editor.editor import edit_definition
@@ -25,7 +26,6 @@ from callgauge.dashboard.replay.scenarios import (
 )
 from callgauge.dashboard.texts.text_diff import unified_diff
 from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
-from callgauge.dashboard.url_keys import write_to_url
 from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"

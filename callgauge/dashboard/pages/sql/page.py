@@ -13,6 +13,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from callgauge.dashboard import store_queries
+from callgauge.dashboard.address.url_keys import write_to_url
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.editor import edited_text, editor
@@ -30,7 +31,6 @@ from callgauge.dashboard.sandbox.query_runs import (
 )
 from callgauge.dashboard.texts.sql_literals import fill_parameters
 from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
-from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
 _BEGUN = "_sql_begun"  # the text put into the editor last, and how many were

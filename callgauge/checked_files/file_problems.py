@@ -1,4 +1,4 @@
-"""What is wrong in a plan or a file of tasks, as data: where, what, and what to do about it."""
+"""What is wrong in a file that a person wrote, as data: where, what, and what to do about it."""
 
 from __future__ import annotations
 
@@ -32,22 +32,14 @@ class Problem:
         return f"{', '.join(where)}: {self.what}; {self.advice}"
 
 
-class TrialFileError(Exception):
-    """Raised when a file of a trial cannot be used; the message has one line for each problem."""
+class CheckedFileError(Exception):
+    """Raised when a file cannot be used; the message has one line for each problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         more = len(self.problems) - _MOST_TOLD
         told = [str(problem) for problem in self.problems[:_MOST_TOLD]]
         super().__init__("\n".join([*told, *([f"… and {more} more"] if more > 0 else [])]))
-
-
-class PlanError(TrialFileError):
-    """Raised when a plan, or a file that it names, has mistakes."""
-
-
-class TaskError(TrialFileError):
-    """Raised when a file of tasks has mistakes."""
 
 
 def quote_value(value: Any) -> str:

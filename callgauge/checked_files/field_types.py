@@ -1,4 +1,4 @@
-"""Types of the fields of a plan and of a task: each reads a value, and tells its JSON Schema.
+"""Types of the fields of a file that people write: each reads a value, and tells its JSON Schema.
 
 A type's `read` returns the value as Python wants it, or UNREAD after it has noted what is wrong with it.
 """
@@ -14,8 +14,8 @@ from enum import Enum
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from callgauge.trials.planning.file_problems import quote_value, suggest_name
-from callgauge.trials.planning.toml_lines import KeyPath
+from callgauge.checked_files.file_problems import quote_value, suggest_name
+from callgauge.checked_files.toml_lines import KeyPath
 
 
 class _Mark(Enum):

@@ -1,0 +1,1 @@
+"""The one configuration file of a team's service, callgauge.toml."""

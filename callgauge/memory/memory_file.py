@@ -1,0 +1,103 @@
+"""Opens the memory of a team: one small SQLite file in the store's folder.
+
+It is never inside a generation: a load replaces generations, and what people decided stays.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+FILE = "memory.sqlite"
+SCHEMA_VERSION = 2
+_HERE = Path(__file__).parent
+_SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
+_PATIENCE = 5.0  # seconds to wait for another writer; each writes for milliseconds
+_LONGEST = 2_000  # characters of a note, a name
+
+Statement = tuple[str, Sequence[Sequence[Any]]]
+"""SQL with its rows of parameters."""
+
+
+class MemoryProblemError(Exception):
+    """Raised when the memory cannot be read or written; the message names the file and the next step."""
+
+
+class MemoryFile:
+    """The memory of the team that uses the store in `folder`.
+
+    A memory that does not exist yet has no rows; the first write makes the file, and one of an older version
+    is brought up to date. Every method opens and closes the file, so several processes may use it at once.
+    All raise MemoryProblemError.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+
+    def read_rows(self, *queries: str, values: Sequence[Any] = ()) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each query, all read at one moment; `values` are the parameters of each."""
+        if not self.path.exists():
+            return [[] for _ in queries]
+        with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
+            version = _version_of(connection)
+            if version == SCHEMA_VERSION:
+                connection.execute("BEGIN")
+                return [connection.execute(query, values).fetchall() for query in queries]
+        if not version:  # nobody has written yet
+            return [[] for _ in queries]
+        self.write()  # brings it up to date
+        return self.read_rows(*queries, values=values)
+
+    def write(self, *statements: Statement) -> None:
+        """Carry out all statements, or none if one is refused."""
+        with self._open(f"{self.path.absolute().as_uri()}?mode=rwc") as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for script in _SCRIPTS[_version_of(connection) :]:
+                for statement in _read_statements(script):
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            for query, rows in statements:
+                connection.executemany(query, rows)
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _open(self, address: str) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(
+                sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
+            ) as connection:
+                if _version_of(connection) > SCHEMA_VERSION:
+                    raise MemoryProblemError(
+                        f"{self.path} was written by a newer Callgauge: upgrade this one, or move it away."
+                    )
+                yield connection
+        except sqlite3.IntegrityError as refused:
+            raise MemoryProblemError(f"{self.path} refuses this: {refused}.") from None
+        except sqlite3.DatabaseError as problem:
+            raise MemoryProblemError(
+                f"{self.path} cannot be read or written ({problem}): check its permissions and the free "
+                "space; if it is damaged, restore a backup, or move it away to begin with an empty one."
+            ) from None
+
+
+def _read_statements(script: str) -> Iterable[str]:
+    return filter(str.strip, (_HERE / script).read_text("utf-8").split(";\n"))
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def write_now() -> str:
+    """Return the present moment as the memory keeps times: ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def cut_text(text: str) -> str:
+    """Return a text cut to the longest that the memory keeps, 2,000 characters."""
+    return text[:_LONGEST]

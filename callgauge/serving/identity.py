@@ -1,0 +1,59 @@
+"""Who asks: the guard of the server writes it into each request, and pages and routes read it there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote, unquote
+
+Role = Literal["viewer", "admin"]
+USER_HEADER = "x-callgauge-user"
+"""The header in which the guard names the user to what stands behind it; one from outside never passes."""
+ROLE_HEADER = "x-callgauge-role"
+WRITES_HEADER = "x-callgauge-writes"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person or a program. `name`: an e-mail address, a name, a token's name; empty without sign-in.
+
+    `may_write`: may change the team's memory. Admins also ask SQL, take raw text out, and forget.
+    """
+
+    name: str
+    role: Role
+    may_write: bool
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == "admin"
+
+
+LOCAL_USER = User("", "admin", may_write=True)
+"""Whoever works on this machine, where there is no sign-in."""
+NETWORK_USER = User("", "viewer", may_write=False)
+"""Whoever comes over the network, where there is no sign-in."""
+
+
+def write_headers(user: User) -> list[tuple[bytes, bytes]]:
+    """Return the headers that carry a user from the guard to what stands behind it."""
+    writes = b"yes" if user.may_write else b"no"
+    name = quote(user.name, safe="@ ").encode("ascii")
+    return [
+        (USER_HEADER.encode(), name),
+        (ROLE_HEADER.encode(), user.role.encode()),
+        (WRITES_HEADER.encode(), writes),
+    ]
+
+
+def read_headers(headers: Mapping[str, str]) -> User | None:
+    """Return the user that the guard wrote into the headers; None where it wrote none."""
+    role = headers.get(ROLE_HEADER)
+    if role not in ("viewer", "admin"):
+        return None
+    return User(
+        unquote(headers.get(USER_HEADER, "")),
+        "admin" if role == "admin" else "viewer",
+        headers.get(WRITES_HEADER) == "yes",
+    )
