@@ -99,6 +99,17 @@ def test_a_pasted_id_finds_its_call_and_its_session(app: App) -> None:
     app.expect("json_parse_error")
 
 
+def test_a_link_followed_just_after_the_palette_was_closed_is_followed(app: App) -> None:
+    opened(app)
+    field = open_palette(app)
+    field.fill("falcon")  # the server is asked a moment later, unless the palette is closed before
+    field.press("Escape")
+    app.page.get_by_role("navigation").get_by_role("link", name="Models").click()
+    app.page.wait_for_url("**/models")
+    app.page.wait_for_timeout(1000)
+    expect(app.page.get_by_role("heading", name="Models", level=1)).to_be_visible()
+
+
 def test_what_is_not_there_is_said(app: App) -> None:
     opened(app)
     open_palette(app).fill("<b>nowhere")

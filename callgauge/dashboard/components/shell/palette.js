@@ -140,6 +140,7 @@ function makePalette(root, state, askServer) {
     moves[event.key]()
   }
   dialog.onclick = (event) => event.target === dialog && dialog.close()
+  dialog.onclose = () => clearTimeout(timer) // what is asked after a link was followed would draw the old page again
   return {
     open() {
       if (dialog.open) return
