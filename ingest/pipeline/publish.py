@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -192,7 +193,13 @@ def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
 
 def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
     """Return the tables whose rows depend only on the version of Callgauge: `codes` and `sources`."""
-    return _arrow_tables(schemas, {"codes": _code_rows(), "sources": _source_rows()})
+    return dict(_make_standing_tables(schemas["codes"], schemas["sources"]))
+
+
+@lru_cache(maxsize=1)
+def _make_standing_tables(codes: pa.Schema, sources: pa.Schema) -> dict[str, pa.Table]:
+    rows = {"codes": _code_rows(), "sources": _source_rows()}
+    return _arrow_tables({"codes": codes, "sources": sources}, rows)
 
 
 def _arrow_tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]]) -> dict[str, pa.Table]:

@@ -120,6 +120,20 @@ class App:
         self.settle()
         return self
 
+    def go(self, path: str) -> App:
+        """Go to an address as a link of the page does, without loading the frontend anew."""
+        if self.page.url.startswith(self.served.url):
+            self.page.evaluate(
+                """href => {
+                  window.history.pushState({}, "", href)
+                  window.dispatchEvent(new PopStateEvent("popstate", { state: {} }))
+                }""",
+                self.served.url + path,
+            )
+            self.settle()
+            return self
+        return self.open(path)
+
     def settle(self) -> None:
         """Wait until the script has run, the connection stands and no placeholder is left."""
         # A click reaches the server a moment after it: without the pause the old run would count.

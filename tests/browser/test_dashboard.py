@@ -195,7 +195,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path
     page = looked_over.page
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.set_viewport_size({"width": 1440, "height": 1000})
-    looked_over.open(path)
+    looked_over.go(path)
     page.wait_for_timeout(300)
     assert not _violations(looked_over, WCAG)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")

@@ -207,18 +207,27 @@ def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
     assert not app.problems
 
 
+@pytest.fixture(scope="module")
+def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]:
+    """A phone that goes from page to page."""
+    app = App(small_screen.new_page(), served)
+    watch(app)
+    yield app
+    app.page.close()
+
+
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
-def test_the_focus_is_never_under_the_top_bar(phone: App, entry: PageEntry) -> None:
-    opened(phone, f"/{entry.name}?days=all")
-    phone.settle()
-    main = phone.page.get_by_test_id("stMain")
+def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEntry) -> None:
+    page = phone_for_all.go(f"/{entry.name}?days=all").page
+    main = page.get_by_test_id("stMain")
     main.get_by_role("heading", level=1).click()
     for key in ("Tab", "Shift+Tab"):  # down the page, and up again from where it is scrolled
         for _ in range(16):
-            phone.page.keyboard.press(key)
-            phone.page.wait_for_timeout(20)
-            assert phone.page.evaluate(UNCOVERED), focused_text(phone)
+            page.keyboard.press(key)
+            page.wait_for_timeout(20)
+            assert page.evaluate(UNCOVERED), focused_text(phone_for_all)
         main.evaluate("main => { main.scrollTop += 300 }")
+    assert not phone_for_all.problems
 
 
 def test_on_a_phone_a_page_is_chosen_in_the_list_that_then_closes(phone: App) -> None:
