@@ -25,6 +25,10 @@ def forked(work: Callable[[], object]) -> int:
     return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
 
 
+THOROUGH = os.environ.get("PROPERTIES") == "thorough"
+"""Kill at every kind of write twice and once more at its last; an ordinary run takes one of each."""
+
+
 def dying_at(number: int, log: Path) -> Callable[[str], None]:
     steps = 0
 

@@ -68,7 +68,7 @@ def read_on(store: Path) -> int:
 
 
 @pytest.mark.timeout(1_200)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, read_at_once: dict[Path, Any]
