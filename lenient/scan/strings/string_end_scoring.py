@@ -72,6 +72,7 @@ _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
 """What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+_AFTER_ARGUMENT = (")", "]")
 OPENING = "([{=:,>\"'"
 """Signs after which a quote opens a string."""
 CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
@@ -273,6 +274,8 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     lone = LONE_KEY.match(text, at)
     if lone is None:
         return EndFit.NO
+    if text[lone.end() : lone.end() + 1] in _AFTER_ARGUMENT:
+        return EndFit.NO  # the last argument of a call, or the last item of a list, in a text
     after = pass_blanks(text, lone.end())
     if after < len(text) and text[after] in ":：":  # a comment stood before the colon
         return EndFit.SURE if place.awaits(key_name(lone)) else EndFit.LIKELY
