@@ -81,7 +81,9 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
         found, became = reading.text[start : bare.end], scalar_text(bare.value)
         reading.report(bare.code, start, bare.end, found=found, became=became)
     if bare.ambiguous:
-        reading.report("ambiguous", start, bare.end, hint="The commas may part several members.")
+        reading.report(
+            "ambiguous", start, bare.end, hint="The signs between the words may part several values."
+        )
     reading.put_value(bare.value, ValueSpan(start, bare.end))
 
 

@@ -1,7 +1,8 @@
 """Reads a whole object of plain parts: brackets match, and each string ends at its first closing quote.
 
 Commas may be missing or trailing, quotes single, keys without quotes, literals those of Python, and line
-breaks raw. The scanner would find the same in such a text, only more slowly; any other text is left to it.
+breaks raw; comments may stand after commas. The scanner would find the same in such a text, only more slowly;
+any other text is left to it.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lenient.diagnostics import MAX_DEPTH, MAX_FINDINGS, Diagnostic, join_path
+from lenient.diagnostics import MAX_DEPTH, MAX_FINDINGS, Diagnostic, join_path, shorten
 from lenient.scan.simple_members import LITERALS, NAME, SCALAR, STANDARD, W, parse_number
 from lenient.scan.strings.escapes import decode_body
 
 _MEMBER = re.compile(rf"{W}(?:{NAME}(?:{SCALAR}|([{{\[]))|(\}}))(?:{W},)?+")
 _ITEM = re.compile(rf"{W}(?:{SCALAR}|([{{\[])|(\]))(?:{W},)?+")
+_COMMENT = re.compile(
+    rf"{W}(//[^\n]{{0,200}}+(?=\n)|#[ \t][^\n]{{0,200}}+(?=\n)|/\*[^*]{{0,200}}+\*/)(?!\s*+[}}\]])"
+)
 _QUOTED_KEY, _SINGLE_KEY, _BARE_KEY = range(1, 4)
 _DOUBLE, _SINGLE, _NUMBER, _LITERAL, _OPENER, _CLOSER = range(4, 10)
 """The groups of `_MEMBER`; those of `_ITEM` are the same without the key, `_KEY_GROUPS` lower."""
 _KEY_GROUPS = 3
 _EMPTY = ('""', "''")  # it may be a doubled quote
+_LONGEST_BEGINNING = 200  # characters
 _LONGEST_PATH = 400  # characters; a longer one may be cut
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
@@ -28,6 +33,9 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
     """Return the object that is the whole text, and its findings; None when a part of it is not plain."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
+    inner = text.find("{", 1, _LONGEST_BEGINNING)
+    if inner > 0 and text.startswith(text[:inner], inner):
+        return None  # the object may begin anew
     reader = _PlainReader(text)
     position = 1
     while position >= 0:
@@ -97,7 +105,8 @@ class _PlainReader:
                 return self.open(value, key, match.end(last))
             position = match.end()
             filled = text[position - 1] != ","
-        return -1
+        self.filled = filled
+        return self.pass_comment(position)
 
     def read_items(self, position: int) -> int:
         """Read items up to the next bracket. Return the offset after it; -1 when reading ends."""
@@ -130,7 +139,8 @@ class _PlainReader:
                 return self.open(value, len(items) - 1, match.end(group))
             position = match.end()
             filled = text[position - 1] != ","
-        return -1
+        self.filled = filled
+        return self.pass_comment(position)
 
     # --- brackets ------------------------------------------------------------------------------------
 
@@ -184,6 +194,14 @@ class _PlainReader:
             return False
         self.report("missing_comma", self.part_path(), start, start, None, ",")
         return True
+
+    def pass_comment(self, position: int) -> int:
+        """Skip and report a comment after a comma or opening bracket. Return the offset after it, else -1."""
+        comment = None if self.filled else _COMMENT.match(self.text, position)
+        if comment is None:
+            return -1
+        self.report("comment_removed", self.part_path(), *comment.span(1), shorten(comment[1]))
+        return comment.end()
 
     def decode(self, span: tuple[int, int], step: str | int) -> str:
         """Return the text of a string body that holds escapes or line breaks, and report its mends."""

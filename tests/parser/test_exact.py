@@ -283,6 +283,15 @@ def test_plain_defects_need_no_scanner_where_values_are_converted() -> None:
         assert parse_arguments(raw, TOOL) == long_way
 
 
+def test_comments_after_commas_need_no_scanner() -> None:
+    raw = "{ // first\n 'path': 'a // b', /* second */ \"tags\": ['x', # third\n 'y'], // fourth\n limit: 5}"
+    quick, long_way = both(raw, TOOL)
+    assert quick == long_way
+    assert [found.code for found in quick.diagnostics].count("comment_removed") == 4
+    with patch("lenient.arguments.parse._TolerantReader", side_effect=AssertionError):
+        assert parse_arguments(raw, TOOL) == long_way
+
+
 def test_a_number_at_the_end_of_the_text_may_be_cut() -> None:
     for raw in ('{"path": "x", "limit": 12', '{"path": "x", "filters": {"year": 1999', '{"a": [{"b": -1.5e3'):
         for tool in (TOOL, None):

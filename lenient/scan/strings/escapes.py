@@ -31,9 +31,12 @@ _FORMULA = re.compile(
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _CHARACTER = re.compile(
-    r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4})"
+    r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
-"""An escape of Python for a letter beyond ASCII; of other letters, shells and patterns write it, too."""
+"""An escape of Python or JavaScript for one letter.
+
+Of a letter within ASCII, shells and patterns write those of Python, too.
+"""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 _STAND_IN = "\x7f"  # for two backslashes, or for a quote

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Protocol
 
+from lenient.scan.strings.trivia import find_escaped_blanks_end
+
 QUOTES = "\"'“”„‘’`´＂＇「」『』«»‹›"
 COMMAS = ",，;；、،﹐﹑"
 COLONS = ":：﹕"
@@ -60,10 +62,12 @@ REMARK = re.compile(
 """Words after a value."""
 _NEXT_NAME = re.compile(r"\s*+,\s*+\"([^\"\\\n]{1,64})\"\s*+:")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
-_JOINED = re.compile(rf"{BLANKS}[\"']")
+_JOINED = re.compile(rf"{BLANKS}(?:/\*[^*\n]{{0,80}}+\*/\s*+)?[\"']")
 _FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
 _ODD_SIGNS = frozenset(".|&,")
-_ODD_COMMA = re.compile(r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:)")
+_ODD_COMMA = re.compile(
+    r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>))|\|(?=\s++[A-Za-z_]\w{0,63}:\s)"
+)
 _ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
 """Signs that stand for a comma."""
 _GAP = re.compile(BLANKS)
@@ -186,10 +190,16 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
         return EndFit.SURE
     if place.role is StringRole.ROOT:
         return EndFit.LIKELY if at > position and "\n" in text[position:at] else EndFit.NO
-    if (sign == "/" or (sign == "#" and at > position)) and (after := pass_blanks(text, at)) > at:
+    if sign == "#" and at == position:
+        after = pass_blanks(text, at)  # a comment without a blank before it
+        goes_on = at < after < len(text) and text[after] not in "#\\"
+        return min(score_end(text, after, place), EndFit.IF_FIRST) if goes_on else EndFit.NO
+    if sign in ("/", "#") and (after := pass_blanks(text, at)) > at:
         at = after
         sign = text[at : at + 1]
         position = at - 1
+    if sign == "\\" and (after := find_escaped_blanks_end(text, at)) > at:
+        return min(score_end(text, after, place), EndFit.IF_FIRST)  # no comment can follow
     if sign == "`" and (after := _pass_fence(text, at)) > at:
         at = after
         sign = text[at]

@@ -62,7 +62,8 @@ _ARGUMENT = rf"\"[^\"\\\n{COLONS}=＝]{{0,60}}+\"[)\]]"
 _MAY_END = (
     rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}]{BLANKS}(?:{_KEY_START}))"
     rf"|[{COMMAS}]{BLANKS}(?!{_ARGUMENT})(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
-    rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{QUOTED_KEY.pattern}"
+    rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{BLANKS}[|&]{BLANKS}(?:[\"']|{_BARE_KEY})"
+    rf"|{QUOTED_KEY.pattern}"
 )
 _IS_TEXT = r"[\])]*+[\w.(<>=:\\]|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = re.compile(

@@ -12,13 +12,16 @@ from typing import Any
 from unicodedata import normalize
 
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
 
-_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[]*+")
+_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = re.compile(
-    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|//|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++//|(?:#|//)(?!\d)[^\n]{0,300}+\n"
+    r"|\s++[A-Za-z_$][\w$]{0,63}\s*+(?:[:：](?!//)|=(?!=))|\s++\|\s++\w++\s*+:\s"
+    rf"|{ESCAPED_BLANK}"
 )
 _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
@@ -29,6 +32,13 @@ _MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,�
 _NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
 _OPENED = re.compile(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
+_PART_END = re.compile(
+    r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
+    rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
+)
+"""What stands between a text and the next member, apart from a comma."""
+_NEXT_ITEM = re.compile(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
+_HASH_WORD = re.compile(r"\s*+#[\w\-]++\s*+[,}\]]")
 _COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
@@ -36,12 +46,12 @@ _RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.AS
 _THOUSANDS = re.compile(
     r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
 )
-_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
+_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|//|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
 _RANGE = re.compile(r"\d+(?:-\d+)+", re.ASCII)
 """A range, or a number of a telephone."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _WORDS = re.compile(
-    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*"
+    r"[^\W\d_][\w .\-/@+&~!?%$*:#\\'’]*"
     r"|(?=[^A-Za-z.\-:/]*+[A-Za-z.\-:/])\d[\w.\-:/]*+|[./~$@*%#][\w .\-/@+&~*$:\\]*"
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
@@ -110,7 +120,8 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
         return replace(
             loose, ambiguous=close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
         )
-    return _read_words(token, start, wants_text)
+    words = _read_words(token, start, wants_text)
+    return replace(words, ambiguous=True) if close == "]" and _NEXT_ITEM.match(text, end) else words
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
@@ -144,9 +155,15 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
         end = more
     if close == "}" and (key := _NEXT_KEY.search(text, start, end)) is not None and key.start() > start:
         end = end if _OPENED.search(text, start, key.start()) else key.start()  # a comma is missing
+    if close == "}" and (part := _PART_END.search(text, start, end)) is not None and part.start() > start:
+        end = part.start()
+    elif close == "]" and (item := _NEXT_ITEM.search(text, start, end)) is not None:
+        end = item.start()
     token = text[start:end]
     comment = _COMMENT.search(token)
-    return (token[: comment.start()] if comment and comment.start() else token).rstrip()
+    if comment is not None and comment.start() and not _HASH_WORD.match(text, start + comment.start()):
+        token = token[: comment.start()]
+    return token.rstrip()
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
