@@ -178,7 +178,7 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         if written in COLONS and written != ":":
             reading.report("fullwidth_punctuation", at, at + 1, found=written, became=":")
         elif written != ":":
-            frame.equals |= written == "="
+            frame.equals |= written in ("=", "->")
             reading.report("wrong_separator", at, at + len(written), found=written, became=":")
         reading.position += len(written)
         return True

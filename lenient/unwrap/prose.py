@@ -25,9 +25,7 @@ _STATEMENT = re.compile(
     r"(?:[A-Za-z_$][\w$.]*+[ \t]?\(\s*+(?:\*\*)?){0,4}(?:[rb]?(?:\"\"\"|'''|[\"'`]))?\s*+"
 )
 """The beginning of one statement that does something with an object, up to the object."""
-_PROGRAM = re.compile(
-    r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\b(?:print\w*|log|stringify|dumps)\s*\(", re.IGNORECASE
-)
+_PROGRAM = re.compile(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
 _NOTATION = re.compile(r"call:[\w.\-]++\Z")
 """How Gemma begins a call."""
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
@@ -95,10 +93,10 @@ def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
         return True
     if _NOTATION.match(text, start, at):
         return False
-    if text[at - 1] in "(\"'`" and _STATEMENT.fullmatch(text, start, at):
-        return False
     if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
         return True  # a rule of a style sheet
+    if text[at - 1] in "(\"'`" and _STATEMENT.fullmatch(text, start, at):
+        return False
     if at <= line_end and _VALUE_LINE.match(text, start, at):
         return True
     before = text[max(start, at - 40) : at].rstrip(" \t").rpartition("\n")[2]

@@ -28,7 +28,7 @@ from lenient.unwrap.loose_members import (
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
-_ODD = re.compile(r"[\s\x00-\x1f\u200b\u2060]++")
+_ODD = re.compile(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")

@@ -33,7 +33,7 @@ NEXT_KEY = re.compile(
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
-_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+=(?!=)")
+_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
 EMPHASISED_KEY = re.compile(
     r"(\*{1,2}|__)(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})')\1(?=\s*+[:：=])"
     r"|(\*{1,2})([\w.\-]{1,64})\4(?=\s*+[:：=])"
@@ -94,7 +94,8 @@ class StringRole(Enum):
 class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
-    `equals` is True when an equals sign stood for a colon in its object, `doubled` when its brace is doubled.
+    `equals` is True when an equals sign or an arrow stood for a colon in its object, `doubled` when its brace
+    is doubled.
     `also` is another sign that closes it; `wrapped` is True when a round bracket follows its closing one.
     """
 
@@ -130,7 +131,7 @@ class StringPlace:
         return False
 
     def assigns(self) -> bool:
-        """Return True when an equals sign stood for a colon in an object around the string."""
+        """Return True when an equals sign or an arrow stood for a colon in an object around the string."""
         return any(frame.equals for frame in self.stack[-1:-9:-1])
 
     def declares_fields(self) -> bool:
@@ -353,8 +354,11 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
     A comma and a member or item of the right kind must follow the run; the comma may be missing.
     """
     in_object = place.stack[level].close == "}"
-    if text[end] in COMMAS:
-        fit = _score_part(text, end + 1, place, level)
+    comma = end + 1 if text[end] in COMMAS else None
+    if text[end] in "|&":
+        comma = find_odd_comma(text, end, is_member=in_object)
+    if comma is not None:
+        fit = _score_part(text, comma, place, level)
         return EndFit.LIKELY if fit is EndFit.RANDOM else fit
     if in_object:
         return EndFit.LIKELY if QUOTED_KEY.match(text, end) else EndFit.NO

@@ -36,7 +36,8 @@ _ESCAPED_BLANKS = re.compile(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
 _HASH_ITEM = re.compile(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
 _HASH_LINE = re.compile(r"#[\w\-]++,?+[^\S\n]*+\n")
 _HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
+_CONTROLS = re.compile(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
+"""Control characters, and the colours of a terminal."""
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 """No part of any gap: most gaps are empty."""

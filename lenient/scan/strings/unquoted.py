@@ -56,6 +56,11 @@ _WORDS = re.compile(
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_WHOLE_CALL = re.compile(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
+_COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
+_BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
+"""Words in brackets, as in a template, after the beginning of a text."""
+_SEVERAL = "The signs between the words may part several values."
 _GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
 _PATTERN = re.compile(
     r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
@@ -85,13 +90,14 @@ class UnquotedValue:
     """A value written without quotes; `end` is the offset after it.
 
     `code` names the repair, None when the text is valid JSON. `absent` is True when no value was sent.
+    `doubt` says what else the text may be, "" where it has no other reading.
     """
 
     value: Any
     end: int
     code: str | None = None
     absent: bool = False
-    ambiguous: bool = False  # the text has another reading
+    doubt: str = ""
 
 
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
@@ -117,11 +123,12 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
     if end == len(text) and (cut := _read_cut_off(token, end)) is not None:
         return cut
     if (loose := _read_loose_number(token, end)) is not None:
-        return replace(
-            loose, ambiguous=close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
-        )
+        is_group = close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
+        return replace(loose, doubt=_SEVERAL if is_group else "")
+    if close == "]" and _COMPREHENSION.match(token):
+        raise UnreadableError("expression", start)
     words = _read_words(token, start, wants_text)
-    return replace(words, ambiguous=True) if close == "]" and _NEXT_ITEM.match(text, end) else words
+    return replace(words, doubt=_SEVERAL) if close == "]" and _NEXT_ITEM.match(text, end) else words
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
@@ -172,11 +179,23 @@ def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | No
     A closing bracket belongs to the token that opened it; a comma, when no key follows.
     """
     sign = text[end : end + 1]
+    if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
+        match = _TOKEN.match(text, end + 1)
+        return match.end() if match else end + 1
     if wants_text and sign in _PAIRS and text.count(_PAIRS[sign], start, end) > text.count(sign, start, end):
         match = _TOKEN.match(text, end + 1)
         return match.end() if match else end + 1
     more = _MORE_WORDS.match(text, end) if sign == "," else None
     return more.end() if more else None
+
+
+def _opens_words(text: str, start: int, end: int) -> bool:
+    """Return True when the bracket at `end` closes words in brackets after the beginning of a text."""
+    opened = max(text.rfind("{", start, end), text.rfind("[", start, end))
+    return (
+        opened > start
+        and _BRACED_WORDS.fullmatch(text, len(text[start:opened].rstrip()) + start, end + 1) is not None
+    )
 
 
 def _read_number(text: str, token: str, number: re.Match[str], start: int, close: str) -> UnquotedValue:
@@ -257,11 +276,13 @@ def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
     if token in _TYPES or _TO_FILL_IN.fullmatch(token):
         raise UnreadableError("placeholder", start)
     if wants_text and not _UNFIT.search(token):
-        return UnquotedValue(token, end, "unquoted_string")
+        doubt = "Or this is a call that was never run." if _WHOLE_CALL.fullmatch(token) else ""
+        return UnquotedValue(token, end, "unquoted_string", doubt=doubt)
     if _CALL.match(token):
         raise UnreadableError("expression", start)
-    if any(shape.fullmatch(token) for shape in (_DATE, _WORDS, _URL)):
+    bare = _BRACED_WORDS.sub("x", token)
+    if any(shape.fullmatch(bare) for shape in (_DATE, _WORDS, _URL)):
         return UnquotedValue(token, end, "unquoted_string")
-    if "," in token and all(_WORDS.fullmatch(part.strip()) for part in token.split(",")):
-        return UnquotedValue(token, end, "unquoted_string", ambiguous=True)
+    if "," in bare and all(_WORDS.fullmatch(part.strip()) for part in bare.split(",")):
+        return UnquotedValue(token, end, "unquoted_string", doubt=_SEVERAL)
     raise UnreadableError("unexpected_character", start)
