@@ -105,6 +105,8 @@ def _pass_comment(text: str, start: int, report: MendReport) -> int:
     if end == len(text) and not (block and text.endswith("*/")):
         closers = _LAST_CLOSERS.search(text, max(start, end - 100))
         end = closers.start() if closers is not None else end
+        if closers is not None and text.startswith("#", start) and "," in text[start:end]:
+            report("ambiguous", start, end, hint="Or the comment ends before its comma.")
     report("comment_removed", start, end, found=text[start:end])
     return end
 

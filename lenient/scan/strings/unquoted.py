@@ -163,7 +163,7 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
     if close == "}" and (key := _NEXT_KEY.search(text, start, end)) is not None and key.start() > start:
         end = end if _OPENED.search(text, start, key.start()) else key.start()  # a comma is missing
     if close == "}" and (part := _PART_END.search(text, start, end)) is not None and part.start() > start:
-        end = part.start()
+        end = end if _is_backslash_of_text(text, start, part.start()) else part.start()
     elif close == "]" and (item := _NEXT_ITEM.search(text, start, end)) is not None:
         end = item.start()
     token = text[start:end]
@@ -171,6 +171,11 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
     if comment is not None and comment.start() and not _HASH_WORD.match(text, start + comment.start()):
         token = token[: comment.start()]
     return token.rstrip()
+
+
+def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
+    """Return True when a backslash at `at` belongs to a path or pattern that begins at `start`."""
+    return text[at] == "\\" and (text[at - 1] == ":" or "\\" in text[start:at])
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
