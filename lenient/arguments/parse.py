@@ -181,7 +181,7 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
 
 
 def _mend_plainly(call: _Call) -> ToolCallRequest | None:
-    """Return the request for text with plain defects in or around JSON that fits, else None."""
+    """Return the request for text with plain defects in JSON or around JSON that fits, else None."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
@@ -196,11 +196,27 @@ def _mend_plainly(call: _Call) -> ToolCallRequest | None:
             return None
         arguments, found = plain
         if not (needs_no_conversion(arguments) if known is None else known.check(arguments) >= 0):
-            return None
+            return _convert_plain(call, text, arguments, found)
         step = (Stage.REPAIR, "text mended", text, arguments)
     added = NO_DEFINITION if known is None else ()
     rest = (arguments, _REPAIRED, found + added, call.policy, call.tool, NOTHING_REJECTED, (step,))
     return _NEW(ToolCallRequest, call.head + rest)
+
+
+def _convert_plain(
+    call: _Call, text: str, arguments: dict[str, Any], found: tuple[Diagnostic, ...]
+) -> ToolCallRequest | None:
+    """Convert and check the values of a text with plain defects. Return None when the scanner is needed."""
+    mark = locate_values(text, plain=True)
+    if mark is None:
+        return None
+    run = _Run(call)
+    run.findings.extend(found)
+    run.trace.append((Stage.REPAIR, "text mended", text, arguments))
+    try:
+        return run.finish(LocatedValue(arguments, mark, SourceText(text), strict=False))
+    except TooManyFindingsError:
+        return run.refuse(Diagnostic("too_many_findings"))
 
 
 class _Run:

@@ -143,6 +143,8 @@ _REPAIR_ROWS = (
          "Python and JavaScript write strings this way.", Example("{'a': 1}")),
     Code("smart_quotes", _R, _NOTE, False, "Text in typographic quotes was read as a string.",
          "An editor, or a model trained on edited text, wrote them.", Example("{“a”: 1}")),
+    Code("token_quotes", _R, _NOTE, False, "Text between two tokens of the model's own format was read as a string.",
+         "The server took the model's notation for JSON.", Example('{a:<|"|>x<|"|>}')),
     Code("backtick_quotes", _R, _NOTE, False, "Text in back-ticks was read as a string.",
          "JavaScript templates and Markdown write it.", Example('{"a": `x`}')),
     Code("triple_quotes", _R, _NOTE, False, "Text in triple quotes was read as a string.",

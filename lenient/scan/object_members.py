@@ -39,7 +39,7 @@ from lenient.scan.value_start import read_value_start
 
 _REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
 """A remark between a key and its colon, such as its type."""
-_BARE_KEY = re.compile(r"[^\s,:：=(){}\[\]\"'“”‘’`\ud800-\udfff]++(?:[ \-][\w$.]++)*+")
+_BARE_KEY = re.compile(r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+")
 
 
 def read_member(reading: ScanState, frame: OpenContainer) -> None:
@@ -178,18 +178,24 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         if written in COLONS and written != ":":
             reading.report("fullwidth_punctuation", at, at + 1, found=written, became=":")
         elif written != ":":
-            frame.equals |= written == "="
+            frame.equals |= written in ("=", "->")
             reading.report("wrong_separator", at, at + len(written), found=written, became=":")
         reading.position += len(written)
         return True
     if sign in ",，}]":
         _put_missing_value(reading, frame, start)
         return False
-    if not VALUE_START.match(text, at) and text[start] not in CLOSING_QUOTES:
+    is_bare = text[start] not in CLOSING_QUOTES
+    if is_bare and (not VALUE_START.match(text, at) or not _has_comma_before(frame)):
         raise UnreadableError("unexpected_character", at)  # two words are no member
     reading.report("missing_colon", at, at, became=":")
     reading.strings.joins = False
     return True
+
+
+def _has_comma_before(frame: OpenContainer) -> bool:
+    """Return True when a comma, or the opening brace, stands before the member that is being read."""
+    return not frame.marks or frame.comma >= next(reversed(frame.marks.values())).end
 
 
 def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:

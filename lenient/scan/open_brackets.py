@@ -37,7 +37,7 @@ class OpenContainer:
         self.also = ""  # another sign that closes it, that of its own opening bracket
         self.doubled = False  # a template doubled its braces
         self.wrapped = False  # the round bracket of a call stands around it
-        self.equals = False  # an equals sign stood for a colon
+        self.equals = False  # an equals sign or an arrow stood for a colon
         self.filled = False  # a value stands since the opening bracket or the last comma
         self.where: str | None = None  # its path, made when it is first asked for
 

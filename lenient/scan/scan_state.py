@@ -55,7 +55,9 @@ class ScanState:
 
     def pass_gap(self) -> None:
         """Move the position past blanks, comments and control characters."""
-        self.position = pass_trivia(self.text, self.position, self.report)
+        frame = self.stack[-1] if self.stack else None
+        before_item = frame is not None and frame.close != "}" and not frame.filled
+        self.position = pass_trivia(self.text, self.position, self.report, before_item=before_item)
 
     def string_place(self, role: StringRole) -> StringPlace:
         """Return the context of a string at the current position: its role and the open brackets."""

@@ -25,17 +25,25 @@ class SourceText:
 
     The text is the decoded body of a string, `parent.text[start:end]`; the raw text itself has no parent. An
     escape that was kept as written (`\d`) shifts the mapped offset by a character, but spans stay inside the
-    string.
+    string. `runs` are the offsets that `find_runs` returns, where the text is no decoded string.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")
 
-    def __init__(self, text: str, parent: SourceText | None = None, start: int = 0, end: int = 0) -> None:
+    def __init__(
+        self,
+        text: str,
+        parent: SourceText | None = None,
+        start: int = 0,
+        end: int = 0,
+        *,
+        runs: tuple[array[int], array[int]] | None = None,
+    ) -> None:
         self.text = text
         self.parent = parent
         self.start = start
         self.end = end
-        self._runs: tuple[array[int], array[int]] | None = None
+        self._runs = runs
 
     def to_raw(self, position: int) -> int:
         """Return the offset in the raw text for an offset in this text."""

@@ -36,6 +36,8 @@ _REMARK = re.compile(
     r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
 )
 """Words in brackets, the number of a telephone, or a sum."""
+_TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
+"""A placeholder such as `[YOUR NAME]`."""
 _WORDS = ("unquoted_string", "missing_opening_quote")
 _UNREAD = ("unexpected_character", "expression")
 
@@ -80,8 +82,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
     if bare.code is not None:
         found, became = reading.text[start : bare.end], scalar_text(bare.value)
         reading.report(bare.code, start, bare.end, found=found, became=became)
-    if bare.ambiguous:
-        reading.report("ambiguous", start, bare.end, hint="The commas may part several members.")
+    if bare.doubt:
+        reading.report("ambiguous", start, bare.end, hint=bare.doubt)
     reading.put_value(bare.value, ValueSpan(start, bare.end))
 
 
@@ -110,6 +112,8 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
     at = reading.position
     if len(reading.stack) >= MAX_DEPTH:
         raise UnreadableError("nested_too_deep", at)
+    if sign == "[" and _wants_text(node) and _TO_FILL_IN.match(reading.text, at):
+        raise UnreadableError("placeholder", at)
     stands_for_brace = _opens_object(reading, sign, node)
     frame = OpenContainer("}" if stands_for_brace else OPENERS[sign], at, node)
     if stands_for_brace:

@@ -27,7 +27,8 @@ from lenient.scan.value_spans import locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.loose_members import find_colonless_member, find_member, first_key, is_bare_key
 from lenient.unwrap.multiple_values import choose_value, find_anew, find_moved_member, is_foreign_object
-from lenient.unwrap.prose import OBJECT_START
+from lenient.unwrap.prose import OBJECT_START, holds_variables
+from lenient.unwrap.quote_tokens import read_quote_tokens
 from lenient.unwrap.text_after import find_rest, is_whole, may_read_rest, reads_rest
 from lenient.unwrap.wrappers import (
     ESCAPED_LINES,
@@ -149,6 +150,9 @@ class _LayerReader:
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
             return whole
+        if broken and (quoted := read_quote_tokens(piece, self.findings, self.path)) is not None:
+            self.trace.append((Stage.REPAIR, "quotes put in", piece.text, quoted.text))
+            return self.read_layer(quoted, broken=False)
         if broken and (anew := self.read_anew(piece)) is not None:
             return anew
         if broken and (bare := self.read_bare_object(piece)) is not None:
@@ -273,6 +277,9 @@ class _LayerReader:
             located = self.choose_value(located, other, around, further.findings)
         if start.narrated and is_foreign_object(located, self.node):
             raise UnreadableError("no_object_found", located.mark.start)
+        words = [found.start for found in self.findings.items if found.code == "unquoted_string"]
+        if start.narrated and words and holds_variables(piece.text, start.position):
+            raise UnreadableError("expression", words[0] or 0)
         return located
 
     def join_members(

@@ -25,14 +25,17 @@ _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
 _PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
 _BROKEN = re.compile(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 """The rest of a string from its first newline or tab on."""
+_LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
+_LONGEST_NUMBER = 40  # characters
 _ESCAPED = ("\b", "\f", "\n", "\r", "\t")
 _INNER_PATH = re.compile(rb"\"[A-Za-z]:\\[bfnrt]")
 _REPAIR = Stage.REPAIR  # looking a member up takes long
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _CLOSERS = {
-    **dict.fromkeys('"el', ("}", "}]}", "]}", "}}")),  # true, false and null end in e and l
+    **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),  # true, false and null end in e and l
     "}": ("]}", "}", "}}"),
     "]": ("}", "}}", "}]}"),
+    **dict.fromkeys("0123456789", ("}", "]}", "}]}", "}}")),
 }
 """Maps the last character of a text to the closing brackets that may be missing, the likeliest first."""
 
@@ -200,8 +203,19 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
         if type(value) is dict and not _may_hold_path(value):
             where, end = render_path(_find_last_place(value, len(closers))), len(text)
             found = Diagnostic("missing_closer", where, end, end, None, closers)
-            return FastResult(value, (found,), (_REPAIR, "text mended", text, value))
+            number = _LAST_NUMBER.search(text, end - _LONGEST_NUMBER) if text[-1].isdigit() else None
+            cut = () if number is None else (_report_cut_number(number, value),)
+            return FastResult(value, (*cut, found), (_REPAIR, "text mended", text, value))
     return None
+
+
+def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
+    """Return the finding for the number at the end of the text, the last one in `value`: it may be cut."""
+    path: Path = None
+    while type(value) is dict or type(value) is list:
+        step = next(reversed(value)) if type(value) is dict else len(value) - 1
+        path, value = (path, step), value[step]
+    return Diagnostic("truncated_number", render_path(path), *number.span(), number.group(), str(value))
 
 
 def _find_last_place(value: Any, depth: int) -> Path:

@@ -1,7 +1,8 @@
 """Reads a whole object of plain parts: brackets match, and each string ends at its first closing quote.
 
 Commas may be missing or trailing, quotes single, keys without quotes, literals those of Python, and line
-breaks raw. The scanner would find the same in such a text, only more slowly; any other text is left to it.
+breaks raw; comments may stand after commas. The scanner would find the same in such a text, only more slowly;
+any other text is left to it.
 """
 
 from __future__ import annotations
@@ -9,16 +10,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lenient.diagnostics import MAX_DEPTH, Diagnostic, Findings, TooManyFindingsError, join_path
+from lenient.diagnostics import MAX_DEPTH, MAX_FINDINGS, Diagnostic, join_path, shorten
 from lenient.scan.simple_members import LITERALS, NAME, SCALAR, STANDARD, W, parse_number
 from lenient.scan.strings.escapes import decode_body
 
 _MEMBER = re.compile(rf"{W}(?:{NAME}(?:{SCALAR}|([{{\[]))|(\}}))(?:{W},)?+")
 _ITEM = re.compile(rf"{W}(?:{SCALAR}|([{{\[])|(\]))(?:{W},)?+")
-_DOUBLE, _SINGLE, _NUMBER, _LITERAL, _OPENER, _CLOSER = range(1, 7)
-"""The groups of `_ITEM`; in `_MEMBER` those of the key stand before them."""
+_COMMENT = re.compile(
+    rf"{W}(//[^\n]{{0,200}}+(?=\n)|#[ \t][^\n]{{0,200}}+(?=\n)|/\*[^*]{{0,200}}+\*/)(?!\s*+[}}\]])"
+)
 _QUOTED_KEY, _SINGLE_KEY, _BARE_KEY = range(1, 4)
+_DOUBLE, _SINGLE, _NUMBER, _LITERAL, _OPENER, _CLOSER = range(4, 10)
+"""The groups of `_MEMBER`; those of `_ITEM` are the same without the key, `_KEY_GROUPS` lower."""
+_KEY_GROUPS = 3
 _EMPTY = ('""', "''")  # it may be a doubled quote
+_LONGEST_BEGINNING = 200  # characters
+_LONGEST_PATH = 400  # characters; a longer one may be cut
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
@@ -26,82 +33,125 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
     """Return the object that is the whole text, and its findings; None when a part of it is not plain."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
+    inner = text.find("{", 1, _LONGEST_BEGINNING)
+    if inner > 0 and text.startswith(text[:inner], inner):
+        return None  # the object may begin anew
     reader = _PlainReader(text)
     position = 1
-    try:
-        while position >= 0:
-            read = reader.read_members if type(reader.container) is dict else reader.read_items
-            position = read(position)
-    except TooManyFindingsError:
-        return None
-    return (reader.container, tuple(reader.findings.items)) if reader.is_whole else None
+    while position >= 0:
+        read = reader.read_members if type(reader.container) is dict else reader.read_items
+        position = read(position)
+    return (reader.container, tuple(reader.findings)) if reader.is_whole else None
 
 
 class _PlainReader:
     """Reads one text. `container` is the object or array that is being read, `where` its path.
 
     `filled` is True when a value stands since the opening bracket or the last comma. `is_whole` is True when
-    the whole text has been read.
+    the whole text has been read. `steps` keeps how a name is written in a path.
     """
 
-    __slots__ = ("container", "filled", "findings", "is_whole", "stack", "text", "where")
+    __slots__ = ("container", "filled", "findings", "is_whole", "stack", "steps", "text", "where")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.findings = Findings()
+        self.findings: list[Diagnostic] = []
         self.container: Any = {}
         self.where = "$"
         self.filled = self.is_whole = False
         self.stack: list[tuple[Any, str]] = []
+        self.steps: dict[str, str] = {}
 
     def read_members(self, position: int) -> int:
         """Read members up to the next bracket. Return the offset after it; -1 when reading ends."""
         text, members, match_member = self.text, self.container, _MEMBER.match
+        where, steps, add, filled = self.where, self.steps, self.findings.append, self.filled
         while (match := match_member(text, position)) is not None:
             last = match.lastindex or 0
-            group = last - _BARE_KEY
-            if group == _CLOSER:
+            if last == _CLOSER:
+                self.filled = filled
                 return self.close(match.end(), position)
-            key = match[1]
-            if key is None or self.filled:
-                key = self.read_odd_key(match, position)
-            if key is None or key in members:
+            key = match[_QUOTED_KEY]
+            if filled and not self.add_comma_before_key(match, position):
                 return -1
-            if group == _OPENER:
-                value: Any = {} if match[last] == "{" else []
+            if key is None:
+                key = match[_SINGLE_KEY]
+                if key is None:
+                    key = match[_BARE_KEY]
+                    odd = ("unquoted_key", where, *match.span(_BARE_KEY), key, None, None, None)
+                else:
+                    start, end = match.span(_SINGLE_KEY)
+                    odd = ("single_quotes", where, start - 1, end + 1, "'", None, None, None)
+                add(_NEW(Diagnostic, odd))
+            if key in members:
+                return -1
+            written = match[last]
+            if last <= _SINGLE:
+                if last == _SINGLE:
+                    step = steps.get(key) or self.write_step(key)
+                    start, end = match.span(last)
+                    odd = ("single_quotes", where + step, start - 1, end + 1, "'", None, None, None)
+                    add(_NEW(Diagnostic, odd))
+                if "\\" in written or not written.isprintable():
+                    written = self.decode(match.span(last), key)
+                members[key] = written
+            elif last == _NUMBER:
+                members[key] = parse_number(written)
+            elif last == _LITERAL:
+                members[key] = self.read_literal(written, match.start(last), key)
+            else:
+                value: Any = {} if written == "{" else []
                 members[key] = value
                 return self.open(value, key, match.end(last))
-            members[key] = self.read_value(match, last, group, key)
             position = match.end()
-            self.filled = text[position - 1] != ","
-        return -1
+            filled = text[position - 1] != ","
+        self.filled = filled
+        return self.pass_comment(position)
 
     def read_items(self, position: int) -> int:
         """Read items up to the next bracket. Return the offset after it; -1 when reading ends."""
         text, items, match_item = self.text, self.container, _ITEM.match
+        where, add, filled = self.where, self.findings.append, self.filled
         while (match := match_item(text, position)) is not None:
             group = match.lastindex or 0
-            if group == _CLOSER:
+            last = group + _KEY_GROUPS
+            if last == _CLOSER:
+                self.filled = filled
                 return self.close(match.end(), position)
-            if self.filled and not self.add_comma(match, group, position):
+            if filled and not self.add_comma_before_item(match, position):
                 return -1
-            if group == _OPENER:
-                value: Any = {} if match[group] == "{" else []
-                step = len(items)
+            written = match[group]
+            if last <= _SINGLE:
+                if last == _SINGLE:
+                    start, end = match.span(group)
+                    path = f"{where}[{len(items)}]"
+                    add(_NEW(Diagnostic, ("single_quotes", path, start - 1, end + 1, "'", None, None, None)))
+                if "\\" in written or not written.isprintable():
+                    written = self.decode(match.span(group), len(items))
+                items.append(written)
+            elif last == _NUMBER:
+                items.append(parse_number(written))
+            elif last == _LITERAL:
+                items.append(self.read_literal(written, match.start(group), len(items)))
+            else:
+                value: Any = {} if written == "{" else []
                 items.append(value)
-                return self.open(value, step, match.end(group))
-            items.append(self.read_value(match, group, group, len(items)))
+                return self.open(value, len(items) - 1, match.end(group))
             position = match.end()
-            self.filled = text[position - 1] != ","
-        return -1
+            filled = text[position - 1] != ","
+        self.filled = filled
+        return self.pass_comment(position)
 
     # --- brackets ------------------------------------------------------------------------------------
 
     def open(self, value: Any, step: str | int, position: int) -> int:
         if len(self.stack) == MAX_DEPTH - 1 or self.text[position] == ",":
             return -1
+        where = join_path(self.where, step)
+        if len(where) > _LONGEST_PATH or len(self.findings) > MAX_FINDINGS:
+            return -1
         self.stack.append((self.container, self.where))
-        self.container, self.where, self.filled = value, join_path(self.where, step), False
+        self.container, self.where, self.filled = value, where, False
         return position
 
     def close(self, end: int, position: int) -> int:
@@ -109,7 +159,7 @@ class _PlainReader:
         if not self.filled and self.container:
             self.report("trailing_comma", self.part_path(), position - 1, position, ",")
         if not self.stack:
-            self.is_whole = end == len(self.text)
+            self.is_whole = end == len(self.text) and len(self.findings) <= MAX_FINDINGS
             return -1
         self.container, self.where = self.stack.pop()
         self.filled = self.text[end - 1] != ","
@@ -117,60 +167,63 @@ class _PlainReader:
 
     # --- mends ---------------------------------------------------------------------------------------
 
-    def read_odd_key(self, match: re.Match[str], position: int) -> str | None:
-        """Return the key of a member that has no comma before it, or whose key is not in double quotes.
+    def add_comma_before_key(self, match: re.Match[str], position: int) -> bool:
+        """Report the comma that is missing before a member; False before a bare key or after an empty string.
 
-        Return None when a comma is missing before a bare key or after an empty string. `position` is the
-        offset after the last member.
+        `position` is the offset after the last member.
         """
-        form = next(form for form in (_QUOTED_KEY, _SINGLE_KEY, _BARE_KEY) if match[form] is not None)
-        start, end = match.span(form)
-        if self.filled:
-            if form == _BARE_KEY or self.text[position - 2 : position] in _EMPTY:
-                return None
-            self.report("missing_comma", self.where, start - 1, start - 1, None, ",")
-        if form == _SINGLE_KEY:
-            self.report("single_quotes", self.where, start - 1, end + 1, "'")
-        elif form == _BARE_KEY:
-            self.report("unquoted_key", self.where, start, end, match[form])
-        return match[form]
+        if match[_BARE_KEY] is not None or self.text[position - 2 : position] in _EMPTY:
+            return False
+        start = match.start(_SINGLE_KEY if match[_QUOTED_KEY] is None else _QUOTED_KEY) - 1
+        self.report("missing_comma", self.where, start, start, None, ",")
+        return True
 
-    def add_comma(self, match: re.Match[str], group: int, position: int) -> bool:
+    def add_comma_before_item(self, match: re.Match[str], position: int) -> bool:
         """Report the comma that is missing before an item; False when the item may belong to the last one.
 
         `position` is the offset after the last item.
         """
+        group = match.lastindex or 0
         start, before = match.start(group), self.text[position - 2 : position]
-        if group in (_DOUBLE, _SINGLE):
+        last = group + _KEY_GROUPS
+        if last in (_DOUBLE, _SINGLE):
             start -= 1
             if start == position or before in _EMPTY:
                 return False
-        elif group != _OPENER or before[-1] not in "}]":
+        elif last != _OPENER or before[-1] not in "}]":
             return False
         self.report("missing_comma", self.part_path(), start, start, None, ",")
         return True
 
-    def read_value(self, match: re.Match[str], last: int, group: int, step: str | int) -> Any:
-        """Return the scalar in the last group of `match`, and report its mends."""
-        written = match[last]
-        if group == _NUMBER:
-            return parse_number(written)
-        if group == _LITERAL:
-            if written in STANDARD:
-                path = join_path(self.where, step)
-                self.report("nonstandard_literal", path, *match.span(last), written, STANDARD[written])
-            return LITERALS[written]
-        if group == _SINGLE:
-            start, end = match.span(last)
-            self.report("single_quotes", join_path(self.where, step), start - 1, end + 1, "'")
-        if "\\" in written or "\n" in written or "\t" in written or "\r" in written:
-            body = decode_body(self.text, *match.span(last))
-            for mend in body.mends:
-                times = f"{mend.times} times" if mend.times > 1 else None
-                path = join_path(self.where, step)
-                self.report(mend.code, path, mend.start, mend.end, mend.found, mend.became, times)
-            return body.text
-        return written
+    def pass_comment(self, position: int) -> int:
+        """Skip and report a comment after a comma or opening bracket. Return the offset after it, else -1."""
+        comment = None if self.filled else _COMMENT.match(self.text, position)
+        if comment is None:
+            return -1
+        self.report("comment_removed", self.part_path(), *comment.span(1), shorten(comment[1]))
+        return comment.end()
+
+    def decode(self, span: tuple[int, int], step: str | int) -> str:
+        """Return the text of a string body that holds escapes or line breaks, and report its mends."""
+        body = decode_body(self.text, *span)
+        for mend in body.mends:
+            times = f"{mend.times} times" if mend.times > 1 else None
+            path = join_path(self.where, step)
+            self.report(mend.code, path, mend.start, mend.end, mend.found, mend.became, times)
+        return body.text
+
+    def read_literal(self, written: str, start: int, step: str | int) -> bool | None:
+        """Return the value of a literal, and report one of Python."""
+        if (standard := STANDARD.get(written)) is not None:
+            path = join_path(self.where, step)
+            self.report("nonstandard_literal", path, start, start + len(written), written, standard)
+        value: bool | None = LITERALS[written]
+        return value
+
+    def write_step(self, name: str) -> str:
+        """Return how `name` is written at the end of a path."""
+        step = self.steps[name] = join_path("", name)
+        return step
 
     def part_path(self) -> str:
         """Return the path at which a mend between two parts is reported."""
@@ -187,4 +240,4 @@ class _PlainReader:
         became: str | None = None,
         hint: str | None = None,
     ) -> None:
-        self.findings.add(_NEW(Diagnostic, (code, path, start, end, found, became, None, hint)))
+        self.findings.append(_NEW(Diagnostic, (code, path, start, end, found, became, None, hint)))

@@ -16,7 +16,7 @@ from lenient.diagnostics.unreadable import UnreadableError
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
-from lenient.scan.strings.trivia import pass_trivia
+from lenient.scan.strings.trivia import find_escaped_blanks_end, pass_trivia
 from lenient.unwrap.loose_members import (
     are_json_members,
     find_announced_members,
@@ -28,7 +28,7 @@ from lenient.unwrap.loose_members import (
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
-_ODD = re.compile(r"[\s\x00-\x1f\u200b\u2060]++")
+_ODD = re.compile(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
@@ -52,6 +52,8 @@ _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
 _NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
+_LAST_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3}|`)[\s);]*+\Z")
+"""The last quotes of a string in which the object stood, and the end of a call around it."""
 MAX_LAYERS = 10
 """The highest number of layers of string encoding that are removed."""
 
@@ -114,7 +116,11 @@ class Unwrapper:
                     self.piece, self.position, blank=True, fenced=self.fenced, tagged=self.tagged
                 )
             if not (
-                self.pass_byte_order_mark() or self.pass_fence() or self.pass_tag() or self.pass_comments()
+                self.pass_byte_order_mark()
+                or self.pass_fence()
+                or self.pass_tag()
+                or self.pass_comments()
+                or self.pass_escaped_blanks()
             ):
                 break
         text, at = self.text, self.position
@@ -215,6 +221,15 @@ class Unwrapper:
         self.position = run.end()
         return True
 
+    def pass_escaped_blanks(self) -> bool:
+        """Skip escaped line breaks and tabs that stand before a value. Return False when there are none."""
+        end = find_escaped_blanks_end(self.text, self.position)
+        if end == self.position:
+            return False
+        self.report("partial_escaping_removed", self.position, end)
+        self.position = end
+        return True
+
     def read_escaped_value(self, at: int) -> ValueStart:
         """Return the start of a value whose quotes are escaped although no string surrounds the value.
 
@@ -280,7 +295,7 @@ class Unwrapper:
             self.report("narration_removed", at, members)
             self.narrated = True
             return self.finish_start(members, opened=True)
-        end, fence = find_object(self.text, at)
+        end, fence = find_object(self.text, at, self.declared)
         end = self.find_list_around(end)
         before = end if fence is None else fence
         self.report("narration_removed", at, before)
@@ -393,9 +408,8 @@ class Unwrapper:
         end = fence if fence >= 0 else end
         if start.narrated and SOURCE_CODE.search(self.text, at, end):
             raise UnreadableError("source_code", 0)
-        code = (
-            "further_value_dropped" if holds_value(self.text, at, end, self.declared) else "narration_removed"
-        )
+        is_value = not _LAST_QUOTES.match(self.text, at) and holds_value(self.text, at, end, self.declared)
+        code = "further_value_dropped" if is_value else "narration_removed"
         self.report(code, at, len(self.text[:end].rstrip()) if end == len(self.text) else end)
         self.position = end
 

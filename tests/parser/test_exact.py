@@ -274,6 +274,32 @@ def test_quotes_within_a_text_are_passed_as_if_each_was_looked_at(
     assert parse_arguments(raw, tool) == slow
 
 
+def test_plain_defects_need_no_scanner_where_values_are_converted() -> None:
+    raw = "{'path': 7, limit: '12', 'tags': 'new', 'filters': {'year': 1999.0,},}"
+    quick, long_way = both(raw, TOOL)
+    assert quick == long_way
+    assert quick.arguments == {"path": "7", "limit": 12, "tags": ["new"], "filters": {"year": 1999}}
+    with patch("lenient.arguments.parse._TolerantReader", side_effect=AssertionError):
+        assert parse_arguments(raw, TOOL) == long_way
+
+
+def test_comments_after_commas_need_no_scanner() -> None:
+    raw = "{ // first\n 'path': 'a // b', /* second */ \"tags\": ['x', # third\n 'y'], // fourth\n limit: 5}"
+    quick, long_way = both(raw, TOOL)
+    assert quick == long_way
+    assert [found.code for found in quick.diagnostics].count("comment_removed") == 4
+    with patch("lenient.arguments.parse._TolerantReader", side_effect=AssertionError):
+        assert parse_arguments(raw, TOOL) == long_way
+
+
+def test_a_number_at_the_end_of_the_text_may_be_cut() -> None:
+    for raw in ('{"path": "x", "limit": 12', '{"path": "x", "filters": {"year": 1999', '{"a": [{"b": -1.5e3'):
+        for tool in (TOOL, None):
+            quick, long_way = both(raw, tool)
+            assert quick == long_way
+            assert "truncated_number" in [found.code for found in quick.diagnostics]
+
+
 def test_more_findings_than_are_kept_are_refused_the_quick_way_too() -> None:
     many = MAX_FINDINGS + 1
     tags = json.dumps(["a\nb"] * many).replace("\\n", "\n")

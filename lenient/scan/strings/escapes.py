@@ -31,11 +31,15 @@ _FORMULA = re.compile(
 _VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _CHARACTER = re.compile(
-    r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4})"
+    r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
-"""An escape of Python for a letter beyond ASCII; of other letters, shells and patterns write it, too."""
+"""An escape of Python or JavaScript for one letter.
+
+Of a letter within ASCII, shells and patterns write those of Python, too.
+"""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
+_STAND_IN = "\x7f"  # for two backslashes, or for a quote
 
 
 class StringMend(NamedTuple):
@@ -69,8 +73,7 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
     body = text[start:end]
     if body[1:3] == ":\\" and _WHOLE_PATH.fullmatch(body):
         return _decode_slowly(body, start, "")
-    decoded = _decode_strictly(body)
-    if decoded is not None:
+    if "\\'" not in body and (decoded := _decode_strictly(body)) is not None:
         return DecodedBody(decoded, [])
     return _decode_quickly(body, start) or _decode_slowly(body, start, text[start - 1 : start])
 
@@ -90,20 +93,31 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
 
     Such a body is repaired by `str.replace`, which is fast.
     """
-    decoded, mends = _decode_strictly(body, allow_controls=True), list[StringMend]()
+    mends = list[StringMend]()
+    single = "\\'" in body
+    decoded, controls = None if single else _decode_strictly(body, allow_controls=True), True
     if decoded is None:
-        pieces = body.split("\\\\")  # no backslash in a piece is itself escaped
-        if pieces[-1].endswith("\\"):
+        if _STAND_IN in body or "\\u007" in body:
             return None
-        quoted = [piece.replace("\\'", "'") for piece in pieces]
-        written = "\\\\".join([piece.replace('\\"', '"').replace('"', '\\"') for piece in quoted])
-        decoded = _decode_strictly(written, allow_controls=True)
+        double = '\\"' in body
+        pairs = (single and "\\\\'" in body) or (double and '\\\\"' in body)  # of backslashes, before a quote
+        marked = body.replace("\\\\", _STAND_IN) if pairs else body
+        parts = marked.split("\\'") if single else [marked]
+        written = "'".join(parts).replace('\\"', '"') if double else "'".join(parts)
+        if pairs:
+            written = written.replace('"', '\\"').replace(_STAND_IN, "\\\\")
+        else:
+            written = written.replace('"', _STAND_IN)
+        decoded, controls = _decode_strictly(written), False
+        if decoded is None:
+            decoded, controls = _decode_strictly(written, allow_controls=True), True
         if decoded is None:
             return None
-        if times := sum(map(len, pieces)) - sum(map(len, quoted)):
-            first, last = _find_quote_escapes(pieces)
+        decoded = decoded.replace(_STAND_IN, '"')
+        if times := len(parts) - 1:
+            first, last = _find_quote_escapes(marked)
             mends.append(StringMend("quote_escape", start + first, start + last, times, "\\'", "'"))
-    if times := len(body) - len(body.translate(_WITHOUT_CONTROLS)):
+    if controls and (times := len(body) - len(body.translate(_WITHOUT_CONTROLS))):
         first, last = _find_controls(body, times)
         sign = body[first]
         mends.append(StringMend("raw_control_character", start + first, start + last, times, sign, sign))
@@ -119,15 +133,13 @@ def _find_controls(body: str, times: int) -> tuple[int, int]:
     return runs[0].start(), runs[-1].end()
 
 
-def _find_quote_escapes(pieces: list[str]) -> tuple[int, int]:
-    r"""Return the offsets of the first `\'` and after the last one, in `pieces` joined by two backslashes."""
-    first, last, offset = -1, -1, 0
-    for piece in pieces:
-        if "\\'" in piece:
-            first = offset + piece.index("\\'") if first < 0 else first
-            last = offset + piece.rindex("\\'") + 2
-        offset += len(piece) + 2
-    return first, last
+def _find_quote_escapes(marked: str) -> tuple[int, int]:
+    r"""Return the offsets of the first `\'` and after the last one.
+
+    Each `_STAND_IN` before them stands for two characters.
+    """
+    first, last = marked.index("\\'"), marked.rindex("\\'")
+    return first + marked.count(_STAND_IN, 0, first), last + 2 + marked.count(_STAND_IN, 0, last)
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:

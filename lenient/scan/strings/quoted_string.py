@@ -31,7 +31,7 @@ _FILLED_IN = re.compile(
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
 )
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
-_JOINT = re.compile(r"\s*+\+\s*+(?=[\"'])")
+_JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
 _SIDE_BY_SIDE = re.compile(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
@@ -45,22 +45,29 @@ _DOUBTFUL = (re.compile(r"\\\\\"(?<!\\\\\\\")"), re.compile(r"\"\"(?<=\w\"\")\w"
 """A quote that was escaped twice, and two quotes where two texts touch."""
 _BOUNDARY_PATTERNS = {
     StringRole.MEMBER: (
-        rf"\"(?:\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
+        rf"\"(?=[\s:,}}\])\[{{\"])(?:\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
         r"|\s*+,?\s*+[{\[]\s*+(?:[\"{\[\]}\-\d]|true\b|false\b|null\b))"
     ),
-    StringRole.ITEM: rf"\"(?:{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\s*+[.;|&]\s*+\"[^\"\n]{{0,64}}+\")",
+    StringRole.ITEM: (
+        rf"\"(?=[\s,}}\])\[{{.;|&])"
+        rf"(?:{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\s*+[.;|&]\s*+\"[^\"\n]{{0,64}}+\")"
+    ),
 }
 _BOUNDARIES = {
     (role, quote): re.compile(pattern.replace('\\"', quote))
     for role, pattern in _BOUNDARY_PATTERNS.items()
     for quote in "\"'"
 }
-"""A quote and what follows it where a string ends between two members or items."""
-_CLOSED_MEMBER = {
-    quote: re.compile(rf"[}}\]]\s*+,\s*+{quote}[^{quote}\n]{{1,64}}+{quote}\s*+:\s*+[\"'\[{{\d\-tfn]")
+"""A quote and what follows it where a string ends between two members or items.
+
+The lookahead holds how each alternative begins, so that most quotes are passed quickly.
+"""
+_NEXT_MEMBER = {
+    quote: re.compile(rf",\s*+{quote}[^{quote}\n]{{1,64}}+{quote}\s*+:\s*+[\"'\[{{\d\-tfn]")
     for quote in "\"'"
 }
-"""A closing bracket and the next member."""
+_CLOSED_BEFORE = re.compile(r"[}\]]\s*+\Z")
+_LOOK_BACK = 100
 _COMMENT_START = re.compile(r"[\s,](?://|#\s)|//\s|/\*")
 _LINE_START = re.compile(r"\n[ \t]*+,?[ \t]*+[\"']")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
@@ -353,10 +360,13 @@ class StringReader:
 def _closes_outer(text: str, start: int, end: int, quote: str) -> bool:
     """Return True when a member follows a closing bracket that `text[start:end]` does not open."""
     position, balance = start, 0
-    for match in _CLOSED_MEMBER[quote].finditer(text, start, end):
-        piece = text[position : match.start()]
+    for match in _NEXT_MEMBER[quote].finditer(text, start, end):
+        closer = _CLOSED_BEFORE.search(text, max(start, match.start() - _LOOK_BACK), match.start())
+        if closer is None:
+            continue
+        piece = text[position : closer.start()]
         balance += sum(map(piece.count, "[{")) - sum(map(piece.count, "]}"))
-        position = match.start()
+        position = closer.start()
         if balance <= 0:
             return True
     return False

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Protocol
 
+from lenient.scan.strings.trivia import find_escaped_blanks_end
+
 QUOTES = "\"'“”„‘’`´＂＇「」『』«»‹›"
 COMMAS = ",，;；、،﹐﹑"
 COLONS = ":：﹕"
@@ -31,7 +33,7 @@ NEXT_KEY = re.compile(
 )
 """A key and its colon, its first or last quote missing perhaps; the group that took part is the name."""
 _BARE_GROUP = 4
-_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+=(?!=)")
+_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
 EMPHASISED_KEY = re.compile(
     r"(\*{1,2}|__)(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})')\1(?=\s*+[:：=])"
     r"|(\*{1,2})([\w.\-]{1,64})\4(?=\s*+[:：=])"
@@ -60,10 +62,12 @@ REMARK = re.compile(
 """Words after a value."""
 _NEXT_NAME = re.compile(r"\s*+,\s*+\"([^\"\\\n]{1,64})\"\s*+:")
 VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
-_JOINED = re.compile(rf"{BLANKS}[\"']")
+_JOINED = re.compile(rf"{BLANKS}(?:/\*[^*\n]{{0,80}}+\*/\s*+)?[\"']")
 _FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
 _ODD_SIGNS = frozenset(".|&,")
-_ODD_COMMA = re.compile(r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:)")
+_ODD_COMMA = re.compile(
+    r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>))|\|(?=\s++[A-Za-z_]\w{0,63}:\s)"
+)
 _ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
 """Signs that stand for a comma."""
 _GAP = re.compile(BLANKS)
@@ -72,6 +76,7 @@ _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
 """What may follow a whole value: the end, a fence, a tag, another object, a new line."""
+_AFTER_ARGUMENT = (")", "]")
 OPENING = "([{=:,>\"'"
 """Signs after which a quote opens a string."""
 CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
@@ -89,7 +94,8 @@ class StringRole(Enum):
 class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
-    `equals` is True when an equals sign stood for a colon in its object, `doubled` when its brace is doubled.
+    `equals` is True when an equals sign or an arrow stood for a colon in its object, `doubled` when its brace
+    is doubled.
     `also` is another sign that closes it; `wrapped` is True when a round bracket follows its closing one.
     """
 
@@ -125,7 +131,7 @@ class StringPlace:
         return False
 
     def assigns(self) -> bool:
-        """Return True when an equals sign stood for a colon in an object around the string."""
+        """Return True when an equals sign or an arrow stood for a colon in an object around the string."""
         return any(frame.equals for frame in self.stack[-1:-9:-1])
 
     def declares_fields(self) -> bool:
@@ -185,10 +191,16 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
         return EndFit.SURE
     if place.role is StringRole.ROOT:
         return EndFit.LIKELY if at > position and "\n" in text[position:at] else EndFit.NO
-    if (sign == "/" or (sign == "#" and at > position)) and (after := pass_blanks(text, at)) > at:
+    if sign == "#" and at == position:
+        after = pass_blanks(text, at)  # a comment without a blank before it
+        goes_on = at < after < len(text) and text[after] not in "#\\"
+        return min(score_end(text, after, place), EndFit.IF_FIRST) if goes_on else EndFit.NO
+    if sign in ("/", "#") and (after := pass_blanks(text, at)) > at:
         at = after
         sign = text[at : at + 1]
         position = at - 1
+    if sign == "\\" and (after := find_escaped_blanks_end(text, at)) > at:
+        return min(score_end(text, after, place), EndFit.IF_FIRST)  # no comment can follow
     if sign == "`" and (after := _pass_fence(text, at)) > at:
         at = after
         sign = text[at]
@@ -273,6 +285,8 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     lone = LONE_KEY.match(text, at)
     if lone is None:
         return EndFit.NO
+    if text[lone.end() : lone.end() + 1] in _AFTER_ARGUMENT:
+        return EndFit.NO  # the last argument of a call, or the last item of a list, in a text
     after = pass_blanks(text, lone.end())
     if after < len(text) and text[after] in ":：":  # a comment stood before the colon
         return EndFit.SURE if place.awaits(key_name(lone)) else EndFit.LIKELY
@@ -340,8 +354,11 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
     A comma and a member or item of the right kind must follow the run; the comma may be missing.
     """
     in_object = place.stack[level].close == "}"
-    if text[end] in COMMAS:
-        fit = _score_part(text, end + 1, place, level)
+    comma = end + 1 if text[end] in COMMAS else None
+    if text[end] in "|&":
+        comma = find_odd_comma(text, end, is_member=in_object)
+    if comma is not None:
+        fit = _score_part(text, comma, place, level)
         return EndFit.LIKELY if fit is EndFit.RANDOM else fit
     if in_object:
         return EndFit.LIKELY if QUOTED_KEY.match(text, end) else EndFit.NO

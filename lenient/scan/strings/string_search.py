@@ -58,10 +58,12 @@ _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
 _ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
 _BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂?]?\s*+[{COLONS}]"
 _KEY_START = rf"[/#:{QUOTES}]|--|{_BARE_KEY}"
+_ARGUMENT = rf"\"[^\"\\\n{COLONS}=＝]{{0,60}}+\"[)\]]"
 _MAY_END = (
-    rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}]{BLANKS}(?:{_KEY_START}))"
-    rf"|[{COMMAS}]{BLANKS}(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
-    rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{QUOTED_KEY.pattern}"
+    rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}|&]{BLANKS}(?:{_KEY_START}))"
+    rf"|[{COMMAS}]{BLANKS}(?!{_ARGUMENT})(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
+    rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{BLANKS}[|&]{BLANKS}(?:[\"']|{_BARE_KEY})"
+    rf"|{QUOTED_KEY.pattern}"
 )
 _IS_TEXT = r"[\])]*+[\w.(<>=:\\]|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = re.compile(

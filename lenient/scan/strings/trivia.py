@@ -29,18 +29,27 @@ _MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
 _LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
 _LOOK = 500  # characters of a comment that may hold a member
 _LOOK_FOR_END = 5_000  # characters of a comment between `/*` and `*/`
+_NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
+ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
+"""A pattern of a line break or tab that was escaped as in a string, although it stands between two parts."""
+_ESCAPED_BLANKS = re.compile(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
+_HASH_ITEM = re.compile(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
+_HASH_LINE = re.compile(r"#[\w\-]++,?+[^\S\n]*+\n")
 _HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]++")
+_CONTROLS = re.compile(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
+"""Control characters, and the colours of a terminal."""
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 """No part of any gap: most gaps are empty."""
 
 
-def pass_trivia(text: str, position: int, report: MendReport, *, before_value: bool = False) -> int:
+def pass_trivia(
+    text: str, position: int, report: MendReport, *, before_value: bool = False, before_item: bool = False
+) -> int:
     """Return the offset of the next part, after blanks, comments and control characters.
 
-    Comments, control characters and blanks that JSON does not allow are reported. `before_value` means that a
-    value is expected, so that a word may start with `#`.
+    Comments, control characters and blanks that JSON does not allow are reported. `before_value` and
+    `before_item` mean that the value of a member or an item is expected, so that a word may start with `#`.
     """
     while text[position : position + 1] not in _SOLID:
         blanks = _BLANKS.match(text, position)
@@ -50,8 +59,17 @@ def pass_trivia(text: str, position: int, report: MendReport, *, before_value: b
             return position
         if sign == "#" and before_value and _HASH_WORD.match(text, position):
             return position
+        if sign == "#" and before_item:
+            if _HASH_ITEM.match(text, position):
+                return position
+            line = _HASH_LINE.match(text, position)
+            if line is not None and text[max(position - _LOOK, 0) : position].rstrip(" \t").endswith("\n"):
+                report("ambiguous", position, line.end(), hint="Or this is an item.")
         if sign == "#" or text.startswith(("//", "/*", "-- "), position):
             position = _pass_comment(text, position, report)
+        elif sign == "\\" and (end := find_escaped_blanks_end(text, position)) > position:
+            report("partial_escaping_removed", position, end, found=text[position:end])
+            position = end
         elif (controls := _CONTROLS.match(text, position)) is not None:
             report("control_character_removed", position, controls.end(), found=controls.group())
             position = controls.end()
@@ -61,6 +79,12 @@ def pass_trivia(text: str, position: int, report: MendReport, *, before_value: b
         else:
             return position
     return position
+
+
+def find_escaped_blanks_end(text: str, position: int) -> int:
+    """Return the offset after escaped line breaks and tabs at `position` that stand between two parts."""
+    escaped = _ESCAPED_BLANKS.match(text, position)
+    return position if escaped is None else escaped.end()
 
 
 def _pass_comment(text: str, start: int, report: MendReport) -> int:
@@ -81,6 +105,8 @@ def _pass_comment(text: str, start: int, report: MendReport) -> int:
     if end == len(text) and not (block and text.endswith("*/")):
         closers = _LAST_CLOSERS.search(text, max(start, end - 100))
         end = closers.start() if closers is not None else end
+        if closers is not None and text.startswith("#", start) and "," in text[start:end]:
+            report("ambiguous", start, end, hint="Or the comment ends before its comma.")
     report("comment_removed", start, end, found=text[start:end])
     return end
 

@@ -12,13 +12,16 @@ from typing import Any
 from unicodedata import normalize
 
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
 
-_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[]*+")
+_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = re.compile(
-    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|//|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++[A-Za-z_$][\w$]{0,63}\s*+[:：](?!//)"
+    r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++//|(?:#|//)(?!\d)[^\n]{0,300}+\n"
+    r"|\s++[A-Za-z_$][\w$]{0,63}\s*+(?:[:：](?!//)|=(?!=))|\s++\|\s++\w++\s*+:\s"
+    rf"|{ESCAPED_BLANK}"
 )
 _MAX_PARTS = 100  # parts of an unquoted text between commas and brackets
 _NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
@@ -29,6 +32,13 @@ _MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,�
 _NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
 _OPENED = re.compile(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
+_PART_END = re.compile(
+    r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
+    rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
+)
+"""What stands between a text and the next member, apart from a comma."""
+_NEXT_ITEM = re.compile(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
+_HASH_WORD = re.compile(r"\s*+#[\w\-]++\s*+[,}\]]")
 _COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
@@ -36,16 +46,21 @@ _RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.AS
 _THOUSANDS = re.compile(
     r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
 )
-_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
+_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|//|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
 _RANGE = re.compile(r"\d+(?:-\d+)+", re.ASCII)
 """A range, or a number of a telephone."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _WORDS = re.compile(
-    r"[^\W\d_][\w .\-/@+&~!?%$*:\\'’]*"
+    r"[^\W\d_][\w .\-/@+&~!?%$*:#\\'’]*"
     r"|(?=[^A-Za-z.\-:/]*+[A-Za-z.\-:/])\d[\w.\-:/]*+|[./~$@*%#][\w .\-/@+&~*$:\\]*"
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_WHOLE_CALL = re.compile(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
+_COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
+_BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
+"""Words in brackets, as in a template, after the beginning of a text."""
+_SEVERAL = "The signs between the words may part several values."
 _GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
 _PATTERN = re.compile(
     r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
@@ -75,13 +90,14 @@ class UnquotedValue:
     """A value written without quotes; `end` is the offset after it.
 
     `code` names the repair, None when the text is valid JSON. `absent` is True when no value was sent.
+    `doubt` says what else the text may be, "" where it has no other reading.
     """
 
     value: Any
     end: int
     code: str | None = None
     absent: bool = False
-    ambiguous: bool = False  # the text has another reading
+    doubt: str = ""
 
 
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
@@ -107,10 +123,12 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
     if end == len(text) and (cut := _read_cut_off(token, end)) is not None:
         return cut
     if (loose := _read_loose_number(token, end)) is not None:
-        return replace(
-            loose, ambiguous=close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
-        )
-    return _read_words(token, start, wants_text)
+        is_group = close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
+        return replace(loose, doubt=_SEVERAL if is_group else "")
+    if close == "]" and _COMPREHENSION.match(token):
+        raise UnreadableError("expression", start)
+    words = _read_words(token, start, wants_text)
+    return replace(words, doubt=_SEVERAL) if close == "]" and _NEXT_ITEM.match(text, end) else words
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
@@ -144,9 +162,20 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
         end = more
     if close == "}" and (key := _NEXT_KEY.search(text, start, end)) is not None and key.start() > start:
         end = end if _OPENED.search(text, start, key.start()) else key.start()  # a comma is missing
+    if close == "}" and (part := _PART_END.search(text, start, end)) is not None and part.start() > start:
+        end = end if _is_backslash_of_text(text, start, part.start()) else part.start()
+    elif close == "]" and (item := _NEXT_ITEM.search(text, start, end)) is not None:
+        end = item.start()
     token = text[start:end]
     comment = _COMMENT.search(token)
-    return (token[: comment.start()] if comment and comment.start() else token).rstrip()
+    if comment is not None and comment.start() and not _HASH_WORD.match(text, start + comment.start()):
+        token = token[: comment.start()]
+    return token.rstrip()
+
+
+def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
+    """Return True when a backslash at `at` belongs to a path or pattern that begins at `start`."""
+    return text[at] == "\\" and (text[at - 1] == ":" or "\\" in text[start:at])
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
@@ -155,11 +184,23 @@ def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | No
     A closing bracket belongs to the token that opened it; a comma, when no key follows.
     """
     sign = text[end : end + 1]
+    if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
+        match = _TOKEN.match(text, end + 1)
+        return match.end() if match else end + 1
     if wants_text and sign in _PAIRS and text.count(_PAIRS[sign], start, end) > text.count(sign, start, end):
         match = _TOKEN.match(text, end + 1)
         return match.end() if match else end + 1
     more = _MORE_WORDS.match(text, end) if sign == "," else None
     return more.end() if more else None
+
+
+def _opens_words(text: str, start: int, end: int) -> bool:
+    """Return True when the bracket at `end` closes words in brackets after the beginning of a text."""
+    opened = max(text.rfind("{", start, end), text.rfind("[", start, end))
+    return (
+        opened > start
+        and _BRACED_WORDS.fullmatch(text, len(text[start:opened].rstrip()) + start, end + 1) is not None
+    )
 
 
 def _read_number(text: str, token: str, number: re.Match[str], start: int, close: str) -> UnquotedValue:
@@ -240,11 +281,13 @@ def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
     if token in _TYPES or _TO_FILL_IN.fullmatch(token):
         raise UnreadableError("placeholder", start)
     if wants_text and not _UNFIT.search(token):
-        return UnquotedValue(token, end, "unquoted_string")
+        doubt = "Or this is a call that was never run." if _WHOLE_CALL.fullmatch(token) else ""
+        return UnquotedValue(token, end, "unquoted_string", doubt=doubt)
     if _CALL.match(token):
         raise UnreadableError("expression", start)
-    if any(shape.fullmatch(token) for shape in (_DATE, _WORDS, _URL)):
+    bare = _BRACED_WORDS.sub("x", token)
+    if any(shape.fullmatch(bare) for shape in (_DATE, _WORDS, _URL)):
         return UnquotedValue(token, end, "unquoted_string")
-    if "," in token and all(_WORDS.fullmatch(part.strip()) for part in token.split(",")):
-        return UnquotedValue(token, end, "unquoted_string", ambiguous=True)
+    if "," in bare and all(_WORDS.fullmatch(part.strip()) for part in bare.split(",")):
+        return UnquotedValue(token, end, "unquoted_string", doubt=_SEVERAL)
     raise UnreadableError("unexpected_character", start)

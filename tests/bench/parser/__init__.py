@@ -1,9 +1,10 @@
 """How well, how fast and how safely broken arguments are read, by `lenient` and by its peers.
 
-`./dev bench parser` runs every part and writes docs/benchmarks.md; with `accuracy`, `mutations`, `speed` or
-`hostile` only that part is run, and nothing is written unless `--write` is given, which renews the part's own
-section. `accuracy --show GROUP` lists what is not right in a group (a defect, `malformed`, `coercions`,
-`defects`, `calls`, a dialect, or `all`), `mutations --show KIND` what is not right of a kind of defect.
+`./dev bench parser` runs every part and writes docs/benchmarks.md; with `accuracy`, `mutations`, `written`
+(calls written as text), `speed` or `hostile` only that part is run, and nothing is written unless `--write`
+is given, which renews the part's own section. `accuracy --show GROUP` lists what is not right in a group (a
+defect, `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`), `mutations --show KIND` what is
+not right of a kind of defect.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+from tests.bench import written_calls
 from tests.bench.parser import accuracy, corpus, hostile, page, promises, shown, speed
 from tests.bench.parser.mutations import measure as mutations
 from tests.bench.peers import OURS, PEERS
@@ -82,6 +84,11 @@ def _mutations(options: argparse.Namespace, readers: list[str], results: page.Re
     _print(page.mutations_part(results.mutants), promises.of_mutations(results.mutants))
 
 
+def _written(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.written = written_calls.judge_texts(rounds=1 if options.quick else written_calls.ROUNDS)
+    _print(page.written_part(results.written), promises.of_written(results.written))
+
+
 def _speed(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
     results.timed = speed.measure([name for name in readers if name != "orjson"], quick=options.quick)
     _print(page.speed_part(results.timed), promises.of_speed(results.timed))
@@ -94,7 +101,13 @@ def _hostile(options: argparse.Namespace, readers: list[str], results: page.Resu
     _print(page.hostile_part(results.endured, results.peers), promises.of_hostile(results.endured))
 
 
-_PARTS = {"accuracy": _accuracy, "mutations": _mutations, "speed": _speed, "hostile": _hostile}
+_PARTS = {
+    "accuracy": _accuracy,
+    "mutations": _mutations,
+    "written": _written,
+    "speed": _speed,
+    "hostile": _hostile,
+}
 
 
 def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:

@@ -9,11 +9,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.bench import written_calls
 from tests.bench.parser.accuracy import Accuracy
 from tests.bench.parser.hostile import MODES, Endured, PeerEndured
 from tests.bench.parser.mutations import KINDS, SEED
 from tests.bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table
-from tests.bench.parser.promises import Promise, of_accuracy, of_hostile, of_mutations, of_speed
+from tests.bench.parser.promises import (
+    Promise,
+    of_accuracy,
+    of_hostile,
+    of_mutations,
+    of_speed,
+    of_written,
+)
 from tests.bench.parser.scoring import Verdict
 from tests.bench.parser.speed import Timed
 from tests.bench.parser.tables import accuracy_section, table
@@ -56,6 +64,13 @@ leaves is found by trying every mend of one bracket: where several make JSON, th
 where it cannot, the answer is open. *Refused*: no object, although the text told it. *Lossy*: another
 object, reported as such. *Silent*: another object, and nothing that a caller could stop at."""
 
+_WRITTEN = """Replies of models without native tool use, made by `tests/bench/written_calls/` with a seed:
+every notation with every slip that it can have, one slip each, and values that hold code, tags, fences, other
+scripts, JSON, or the tokens of the notation itself. Each is read once with its dialect told, and once not.
+
+*Right*: the calls as they were meant, with their names and arguments, in order. *Wrong, silent*: others, and
+nothing that a caller could stop at. *Unsaid*: a token or the end is missing, and no call says anything."""
+
 _SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
 value, measured in the same process, in turns; the least processor time of many turns counts. The fast
 readers return plain values; `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check
@@ -76,6 +91,10 @@ def accuracy_part(accuracy: Accuracy) -> list[str]:
 def mutations_part(judged: list[JudgedMutant]) -> list[str]:
     lines = ["## Mutations", "", _MUTATIONS, "", "### Mutations, by reader", "", *readers_table(judged), ""]
     return [*lines, "### Mutations, by kind of defect", "", *kinds_table(judged), ""]
+
+
+def written_part(judged: list[written_calls.JudgedText]) -> list[str]:
+    return ["## Calls written as text", "", _WRITTEN, "", *written_calls.share_tables(judged)]
 
 
 def speed_part(timed: list[Timed]) -> list[str]:
@@ -140,6 +159,7 @@ class Results:
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
+    written: list[written_calls.JudgedText] = field(default_factory=list)
     timed: list[Timed] = field(default_factory=list)
     endured: list[Endured] = field(default_factory=list)
     peers: list[PeerEndured] = field(default_factory=list)
@@ -147,14 +167,14 @@ class Results:
 
 def page(results: Results) -> str:
     promises = [
-        *of_accuracy(results.accuracy), *of_mutations(results.mutants), *of_speed(results.timed),
-        *of_hostile(results.endured),
+        *of_accuracy(results.accuracy), *of_mutations(results.mutants), *of_written(results.written),
+        *of_speed(results.timed), *of_hostile(results.endured),
     ]  # fmt: skip
     lines = [
         _HEAD, "", *_circumstances(), "",
         "## What is promised", "", *promises_table(promises), "",
-        *accuracy_part(results.accuracy), *mutations_part(results.mutants), *speed_part(results.timed),
-        *hostile_part(results.endured, results.peers),
+        *accuracy_part(results.accuracy), *mutations_part(results.mutants), *written_part(results.written),
+        *speed_part(results.timed), *hostile_part(results.endured, results.peers),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 
@@ -164,6 +184,7 @@ def renew(results: Results, part: str) -> None:
     parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
         "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
         "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
+        "written": (lambda: written_part(results.written), of_written(results.written)),
         "speed": (lambda: speed_part(results.timed), of_speed(results.timed)),
         "hostile": (lambda: hostile_part(results.endured, results.peers), of_hostile(results.endured)),
     }

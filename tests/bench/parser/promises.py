@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tests.bench import written_calls
 from tests.bench.parser.accuracy import Accuracy, tally
 from tests.bench.parser.hostile import Endured
 from tests.bench.parser.mutations.measure import JudgedMutant
 from tests.bench.parser.mutations.measure import tally as tally_mutants
-from tests.bench.parser.scoring import Verdict
+from tests.bench.parser.scoring import Tally, Verdict
 from tests.bench.parser.speed import Timed
 from tests.bench.parser.texts import EXACT, GENERAL
 from tests.bench.peers import OURS
@@ -70,6 +71,22 @@ def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
         yield _at_most("mutations: wrong and silent", 0.005, counted.share(Verdict.SILENT))
         unplaced = sum(one.unplaced for one in ours)
         yield Promise("mutations: findings about the text without a place", "0", str(unplaced), not unplaced)
+
+
+def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:
+    held = list(judged)
+    for told in (True, False):
+        counted = Tally()
+        for one in held:
+            if one.told is told:
+                counted.add(one.verdict)
+        if counted.total:
+            name = f"calls written as text, dialect {'told' if told else 'not told'}"
+            yield _at_least(f"{name}: right", 0.98, counted.share(Verdict.RIGHT))
+            yield _at_most(f"{name}: wrong and silent", 0.01, counted.share(Verdict.SILENT))
+    if held:
+        unsaid = sum(one.unsaid for one in held)
+        yield Promise("calls written as text: a missing token or end unsaid", "0", str(unsaid), not unsaid)
 
 
 def _at_least(what: str, wanted: float, measured: float, worst: str = "") -> Promise:

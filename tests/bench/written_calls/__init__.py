@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from lenient import TextCall, ToolCatalog, extract_tool_calls
 from tests.bench.parser.scoring import Tally, Verdict, same
+from tests.bench.parser.tables import table
 from tests.bench.written_calls.texts import TOOLS, WrittenText, make_texts
 
+SEED, ROUNDS = 20, 2
 CATALOG = ToolCatalog.load(list(TOOLS))
 
 
@@ -58,41 +60,51 @@ def _is_unsaid(written: WrittenText, found: tuple[TextCall, ...]) -> bool:
     return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in found)
 
 
-def judge_texts(seed: int, rounds: int) -> list[JudgedText]:
+def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
     """Judge all texts of a seed, once told their dialect and once not."""
     return [judge_text(one, told=told) for told in (True, False) for one in make_texts(seed, rounds)]
 
 
-def _print_table(title: str, judged: Iterable[JudgedText], group: Callable[[JudgedText], str]) -> None:
-    tallies, unsaid = defaultdict[str, Tally](Tally), defaultdict[str, int](int)
+def share_tables(judged: Iterable[JudgedText]) -> list[str]:
+    """Return Markdown tables by dialect, by slip and by what the values hold."""
+    held, lines = list(judged), list[str]()
+    for title, group in _GROUPS.items():
+        lines += [f"### Calls written as text, by {title}", "", *_share_table(title, held, group), ""]
+    return lines
+
+
+def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedText], str]) -> list[str]:
+    """One row a group: its texts, and what was right and silent, told the dialect and not."""
+    tallies, unsaid = defaultdict[tuple[str, bool], Tally](Tally), defaultdict[str, int](int)
     for one in judged:
         for name in (group(one), "all"):
-            tallies[name].add(one.verdict)
+            tallies[name, one.told].add(one.verdict)
             unsaid[name] += one.unsaid
-    print(f"\n{title:20} texts  right  refused  told  silent  unsaid")
-    for name in sorted(tallies, key=lambda name: (name == "all", name)):
-        tally = tallies[name]
-        counts = [tally.counts[kind] for kind in (Verdict.REFUSED, Verdict.TOLD, Verdict.SILENT)]
-        print(
-            f"{name:20} {tally.total:5} {tally.share(Verdict.RIGHT):6.1%} {counts[0]:8} {counts[1]:5} "
-            f"{counts[2]:7} {unsaid[name]:7}"
-        )
+    rows = []
+    for name in sorted(unsaid, key=lambda name: (name == "all", name)):
+        counted = [tallies[name, told] for told in (True, False)]
+        shares = [f"{one.share(kind):.1%}" for one in counted for kind in (Verdict.RIGHT, Verdict.SILENT)]
+        rows.append([name, str(counted[0].total), *shares, str(unsaid[name])])
+    titles = ("texts", "told: right", "wrong, silent", "not told: right", "wrong, silent", "unsaid")
+    return table((title, *titles), rows)
+
+
+_GROUPS: dict[str, Callable[[JudgedText], str]] = {
+    "dialect": lambda one: one.written.dialect,
+    "slip": lambda one: one.written.slip,
+    "what the values hold": lambda one: one.written.holds,
+}
 
 
 def main(options: list[str]) -> int:
     """Print the tables by dialect, slip and what values hold; `--show` prints the texts read otherwise."""
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
-    parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--show", action="store_true")
     asked = parser.parse_args(options)
     judged = judge_texts(asked.seed, asked.rounds)
-    for told in (True, False):
-        part = [one for one in judged if one.told is told]
-        print(f"\n=== {'told' if told else 'not told'} the dialect")
-        _print_table("dialect", part, lambda one: one.written.dialect)
-        _print_table("slip", part, lambda one: one.written.slip)
-        _print_table("values hold", part, lambda one: one.written.holds)
+    print("\n".join(share_tables(judged)))
     if asked.show:
         for one in judged:
             if one.verdict is not Verdict.RIGHT or one.unsaid:
