@@ -146,7 +146,7 @@ ORDER = {
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
-        "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
+        "dashboard/texts", "dashboard/measures", "dashboard/comparisons", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli/trials", "cli", "",
