@@ -11,8 +11,8 @@ from itertools import dropwhile
 
 from callgauge.configuration.settings import Configuration
 from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.memory.night_lock import hold_night
-from callgauge.memory.night_steps import NightRecords, NightStep, StepName
+from callgauge.memory.nights.night_lock import hold_night
+from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepName
 from callgauge.nightly.load_step import run_load
 from callgauge.nightly.night_runs import NightRun, StepResult
 from callgauge.nightly.source_loads import ShowProgress

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from callgauge.configuration.settings import Configuration
-from callgauge.memory.night_steps import Outcome
+from callgauge.memory.nights.night_steps import Outcome
 from callgauge.nightly.source_loads import ShowProgress
 from ingest.store.generations import OnWrite, Patience, ignore_write
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from callgauge.configuration.settings import Configuration, LoadSettings, SourceSettings
-from callgauge.memory.source_states import SourceState, SourceStates
+from callgauge.memory.nights.source_states import SourceState, SourceStates
 from ingest.errors import IngestError, InputError, NothingFoundError
 from ingest.pipeline.planning.naming import keep_aliases
 from ingest.sources.file_list import read_file_list

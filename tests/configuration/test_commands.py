@@ -14,7 +14,7 @@ from callgauge.checked_files.field_types import KeyedTable, NamedTables
 from callgauge.cli.main import app
 from callgauge.configuration.configuration_fields import CONFIGURATION
 from callgauge.configuration.example import EXAMPLE
-from callgauge.memory.source_states import SourceStates
+from callgauge.memory.nights.source_states import SourceStates
 from tests.configuration.team import TOML, write_log, write_team
 from tests.store.night import ask
 

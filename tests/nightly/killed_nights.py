@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from callgauge.memory.source_states import SourceStates
+from callgauge.memory.nights.source_states import SourceStates
 from ingest.formats import formats
 from ingest.store.generations import published_generation
 from tests.killed_processes import forked

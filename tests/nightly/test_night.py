@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from callgauge.memory.memory_file import FILE, MemoryProblemError
-from callgauge.memory.night_lock import NightBusyError, hold_night, is_night_running
-from callgauge.memory.night_steps import OVER, NightRecords, NightStep
-from callgauge.memory.source_states import SourceStates
+from callgauge.memory.nights.night_lock import NightBusyError, hold_night, is_night_running
+from callgauge.memory.nights.night_steps import OVER, NightRecords, NightStep
+from callgauge.memory.nights.source_states import SourceStates
 from callgauge.nightly.night import NIGHT_STEPS, NightExit, choose_night
 from ingest.store.generations import prepare_store
 from tests.configuration.team import NEWEST, TOML, write_log, write_team

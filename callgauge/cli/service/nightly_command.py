@@ -44,7 +44,7 @@ def nightly(
     Ctrl-C and SIGTERM stop it after the current batch; what was loaded by then is kept.
     """
     from callgauge.configuration.configuration_file import read_configuration
-    from callgauge.memory.night_lock import NightBusyError
+    from callgauge.memory.nights.night_lock import NightBusyError
     from callgauge.nightly.night import run_night
 
     configuration = read_configuration(config)
