@@ -26,6 +26,7 @@ from callgauge.cli import (
     price_command,
     record_command,
     render,
+    report_command,
 )
 from callgauge.cli.trials import commands as trial_commands
 from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES, is_loopback
@@ -251,6 +252,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
+app.command()(report_command.report)
 app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,
