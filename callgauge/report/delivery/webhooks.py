@@ -85,7 +85,8 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
     except (OSError, HTTPException):
         said = ""
     parts = urlsplit(address)
-    for secret in sorted({address, parts.path, parts.query, *parts.path.split("/")}, key=len, reverse=True):
+    secrets = {address, f"{parts.path}?{parts.query}", parts.path, parts.query, *parts.path.split("/")}
+    for secret in sorted(secrets, key=len, reverse=True):
         said = said.replace(secret, "…") if len(secret) > 3 else said
     words = f"answered {refused.code}: {wording.one_line(said, 120)}".rstrip(": ")
     return SendError(
