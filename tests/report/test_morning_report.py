@@ -105,7 +105,7 @@ def test_more_than_five_changes_are_four_sentences_and_how_many_more(published: 
 def test_a_source_that_went_silent_is_told_once(published: Path) -> None:
     team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 18), 2, "configured"),))
     first = report_of(published, LAST, team=team, since=date(2026, 11, 18))
-    assert "gateway-eu: no data since 18 Nov, for 2 days" in [one.text for one in first.sentences]
+    assert "gateway-eu: no data after 18 Nov, for 2 days" in [one.text for one in first.sentences]
     again = report_of(published, LAST, team=replace(team, last=ToldReport(SINCE, first.told)))
     assert not again.sentences
     assert len(again.still_open) == 3
@@ -171,5 +171,5 @@ def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(pub
 
             return [one.text for one in make_report(ask, TeamContext(), LAST, store="s").sentences]
 
-    assert any(text.startswith("EU: no data since 18 Nov") for text in told_with(0.002))
+    assert any(text.startswith("EU: no data after 18 Nov") for text in told_with(0.002))
     assert not any(text.startswith("EU: no data") for text in told_with(0.03))

@@ -229,7 +229,7 @@ def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | 
 def _describe_silence(one: SilentSource, night: date) -> ReportItem:
     key = json.dumps(["silent", one.name, one.last_day.isoformat()])
     since = format_day(one.last_day, night)
-    text = f"{wording.one_line(one.name, 40)}: no data since {since}, for {wording.plural(one.days, 'day')}"
+    text = f"{wording.one_line(one.name, 40)}: no data after {since}, for {wording.plural(one.days, 'day')}"
     return ReportItem(key, key, "silence", "▼", "bad", text, one.why, "/data")
 
 
@@ -359,8 +359,8 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
         noun=rate.noun,
         k=now.share.k,
         n=now.share.n,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        low=interval.low if interval else 0.0,
+        high=interval.high if interval else 1.0,
         before_k=whole.share.k if whole else 0,
         before_n=whole.share.n if whole else 0,
         link=write_link("", {"rate": rate.name}),

@@ -46,6 +46,11 @@ class ReportItem:
     expected: float | None = None
     trend: tuple[TrendPoint, ...] = ()
 
+    @property
+    def page(self) -> str:
+        """The title of the page that proves it."""
+        return self.link.split("?")[0].strip("/").capitalize()
+
 
 @dataclass(frozen=True, slots=True)
 class ReportRate:
@@ -56,8 +61,8 @@ class ReportRate:
     noun: str
     k: int
     n: int
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     before_k: int
     before_n: int
     link: str

@@ -45,5 +45,5 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
 
 
 def _write_item(report: MorningReport, one: ReportItem) -> str:
-    place = write_place(report, "See", one.link)
+    place = write_place(report, one.page, one.link)
     return f"{one.sign} {escape_text(one.text)} ({escape_text(one.counts)}) {place}"

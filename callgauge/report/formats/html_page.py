@@ -8,6 +8,7 @@ from pathlib import Path
 
 from callgauge.dashboard import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate, TrendPoint
+from callgauge.stats import Interval
 
 _STYLE = Path(__file__).with_name("html_page.css")
 _LONGEST = 400  # characters of a sentence
@@ -57,7 +58,7 @@ def _write_items(report: MorningReport, items: Sequence[ReportItem], further: st
 def _write_item(report: MorningReport, one: ReportItem) -> str:
     words = f"{one.text}, day by day"
     trend = _draw_trend(one.trend, words, one.expected) if len(one.trend) > 1 else ""
-    link = _write_place(report, "See", one.link)
+    link = _write_place(report, one.page, one.link)
     return (
         f'<li class="{one.tone}"><span class="sign">{one.sign}</span>'
         f'<div class="said"><p>{_escape(one.text)}</p>'
@@ -78,7 +79,7 @@ def _write_rates(report: MorningReport) -> str:
 
 def _write_rate(report: MorningReport, one: ReportRate) -> str:
     name = _write_place(report, one.title, one.link) if report.address else _escape(one.title)
-    interval = "" if one.low is None or one.high is None else f"{_percent(one.low)}–{_percent(one.high)}"
+    interval = wording.interval(Interval(one.low, one.high))
     counts = wording.fraction(one.k, one.n)
     trend = _draw_trend(one.trend, f"{one.title}, day by day", None) if len(one.trend) > 1 else ""
     small = f'<span class="narrow">{counts} · {interval}</span>'
@@ -121,10 +122,6 @@ def _write_place(report: MorningReport, title: str, link: str) -> str:
     if not report.address:
         return f"{_escape(title)} <code>{_escape(link)}</code>"
     return f'<a href="{html.escape(report.find_address(link))}">{_escape(title)}</a>'
-
-
-def _percent(share: float) -> str:
-    return wording.percent(share)
 
 
 def _escape(text: str) -> str:

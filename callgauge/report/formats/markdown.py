@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from callgauge.dashboard import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate
+from callgauge.stats import Interval
 
 _LONGEST = 400  # characters of a sentence
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
@@ -48,18 +49,14 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
 
 def _write_item(report: MorningReport, one: ReportItem) -> str:
     text = f"- {one.sign} {escape_text(one.text)} ({escape_text(one.counts)})"
-    return f"{text} {write_place(report, 'See', one.link)}"
+    return f"{text} {write_place(report, one.page, one.link)}"
 
 
 def _write_rate(report: MorningReport, one: ReportRate) -> str:
-    interval = f"{_percent(one.low)}–{_percent(one.high)}" if one.low is not None else ""
+    interval = wording.interval(Interval(one.low, one.high))
     before = wording.rate(one.before_k, one.before_n)
     name = write_place(report, one.title, one.link)
     return f"| {name} | {wording.rate(one.k, one.n)} | {one.k:,} / {one.n:,} | {interval} | {before} |"
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else wording.percent(share)
 
 
 def write_place(report: MorningReport, title: str, link: str) -> str:

@@ -43,7 +43,7 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
 
 
 def _make_item(report: MorningReport, one: ReportItem) -> _Block:
-    place = _write_place(report, "See", one.link)
+    place = _write_place(report, one.page, one.link)
     return _make_section(
         f"{one.sign} {escape_slack(one.text)}\n_{escape_slack(one.counts, _LONGEST_COUNTS)}_ {place}"
     )
