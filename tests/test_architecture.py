@@ -70,7 +70,7 @@ OURS = {
         "callgauge.trials", "lenient",
     ),
     "callgauge.stats": ("callgauge.stats",),
-    "callgauge.memory": ("callgauge.memory",),
+    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     # The morning report says what the pages say, by the same metrics and measures, without Streamlit.

@@ -1,5 +1,6 @@
 -- What the memory of a team holds from version 2 on. Times are ISO 8601 in UTC, days are YYYY-MM-DD; `slice` is a JSON
--- object of filters as a page's address has them (model, prompt, tool, source: lists of texts).
+-- object: lists of values by dimension (model, prompt, tool, source …), as the metrics know them. Ids are drawn at random,
+-- so that two memories can be merged.
 
 -- A baseline may be of a slice: only what its filters choose.
 ALTER TABLE baselines ADD COLUMN slice TEXT NOT NULL DEFAULT '{}';
@@ -12,17 +13,17 @@ CREATE TABLE views (
 
 -- `subject_kind`: day, model, prompt, tool, signature, session, call. `day`: where a mark on a trend stands, or NULL.
 CREATE TABLE notes (
-  id INTEGER PRIMARY KEY, subject_kind TEXT NOT NULL, subject TEXT NOT NULL, day TEXT, text TEXT NOT NULL,
+  id TEXT PRIMARY KEY, subject_kind TEXT NOT NULL, subject TEXT NOT NULL, day TEXT, text TEXT NOT NULL,
   by TEXT NOT NULL, at TEXT NOT NULL
 );
 
--- `chosen`, `against`: slices; `figures`: the numbers of the comparison as they were, JSON; `link`: the page it was read on.
+-- `figures`: the comparison with its numbers as they were, JSON; `link`: the page it was read on, with its query.
 CREATE TABLE decisions (
-  id INTEGER PRIMARY KEY, title TEXT NOT NULL, reason TEXT NOT NULL, link TEXT NOT NULL, figures TEXT NOT NULL,
+  id TEXT PRIMARY KEY, title TEXT NOT NULL, reason TEXT NOT NULL, link TEXT NOT NULL, figures TEXT NOT NULL,
   by TEXT NOT NULL, at TEXT NOT NULL
 );
 
--- `kind`: above or below `bound` (a share), or changed, beyond the day-to-day spread by `bound` (a share).
+-- `kind`: above or below `bound` (a share), or changed beyond the day-to-day spread, by `bound` (a share) at least.
 CREATE TABLE alert_rules (
   name TEXT PRIMARY KEY, rate TEXT NOT NULL, slice TEXT NOT NULL, kind TEXT NOT NULL, bound REAL NOT NULL,
   muted_until TEXT, by TEXT NOT NULL, at TEXT NOT NULL

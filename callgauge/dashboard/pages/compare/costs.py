@@ -16,10 +16,9 @@ from callgauge.dashboard.components.money.page_costs import ask_costs
 from callgauge.dashboard.components.money.price_table import draw_no_price
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
-from callgauge.dashboard.measures.costs import Cost
+from callgauge.dashboard.measures.costs import Cost, cost_per_turn, format_amount
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
-from callgauge.dashboard.measures.turn_costs import cost_per_turn, format_amount
 from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
