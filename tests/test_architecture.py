@@ -53,6 +53,11 @@ OURS = {
     "callgauge.cli.trials.history": (
         "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
     ),
+    # The report and the gate of a store.
+    "callgauge.cli.report_command": (
+        "callgauge.cli.render", "callgauge.configuration", "callgauge.gates", "callgauge.memory",
+        "callgauge.report",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
@@ -68,9 +73,16 @@ OURS = {
     "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
     "callgauge.memory.nights.night_lock": ("ingest.file_lock",),
     "callgauge.nightly": ("callgauge.checked_files", "callgauge.configuration", "callgauge.memory",
-                          "callgauge.nightly", "ingest"),
+                          "callgauge.nightly", "callgauge.report", "ingest"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
+    # The morning report says what the pages say, by the same metrics and measures, without Streamlit.
+    "callgauge.report": (
+        "callgauge.configuration", "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
+        "callgauge.dashboard.load_state", "callgauge.dashboard.measures", "callgauge.dashboard.metrics",
+        "callgauge.dashboard.wording", "callgauge.gates", "callgauge.memory", "callgauge.prices",
+        "callgauge.report", "callgauge.stats", "ingest.import_guard",
+    ),
     "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
@@ -111,7 +123,7 @@ THIRD_PARTY = {
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
     "click": ("callgauge.server_process",),
-    "pandas": ("callgauge.dashboard",),
+    "pandas": ("callgauge.dashboard", "callgauge.report"),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
 }  # fmt: skip
@@ -154,8 +166,9 @@ ORDER = {
         "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "nightly", "cli/render", "cli/trials", "cli/service",
-        "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages",
+        "report/content", "report/formats", "report/delivery", "report", "nightly",
+        "cli/render", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

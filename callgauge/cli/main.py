@@ -26,6 +26,7 @@ from callgauge.cli import (
     price_command,
     record_command,
     render,
+    report_command,
 )
 from callgauge.cli.service import configuration_commands, nightly_command
 from callgauge.cli.trials import commands as trial_commands
@@ -256,6 +257,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
+app.command()(report_command.report)
 app.add_typer(trial_commands.trial)
 for explained in (
     ingest_command.ingest,

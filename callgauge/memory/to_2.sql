@@ -50,8 +50,16 @@ CREATE TABLE source_states (
   problem TEXT NOT NULL
 );
 
--- What was sent, so that nothing is sent twice. `report`: the night it tells of; `channel`: where it went.
-CREATE TABLE deliveries (report TEXT, channel TEXT, at TEXT NOT NULL, PRIMARY KEY (report, channel));
+-- What was sent, so that nothing is sent twice. `report`: the night it tells of; `channel`: where it went, without any
+-- secret. `state`: trying (nothing was sent yet), sending, sent, failed (refused, so that it may be tried again), unknown
+-- (the answer was lost). `claim`: of the process that works on it; `at`: when the state was written; `told`: the answer.
+CREATE TABLE deliveries (
+  report TEXT, channel TEXT, state TEXT NOT NULL, claim TEXT NOT NULL, at TEXT NOT NULL, told TEXT NOT NULL,
+  PRIMARY KEY (report, channel)
+);
+
+-- What the report of a night told, so that the next one knows what is new: a JSON list of keys.
+CREATE TABLE reports (night TEXT PRIMARY KEY, told TEXT NOT NULL, at TEXT NOT NULL);
 
 -- Keys of programs that read; only a hash of each is kept.
 CREATE TABLE tokens (
