@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 
 from ingest.foreign_files import ForeignKind
 
@@ -140,6 +141,33 @@ class ForgetReport:
     undated: int
     generation: str | None
     seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionReport:
+    """The figures of a retention run. `generation` is None when nothing was removed.
+
+    What was last heard before `text_before` has no texts any more, what was before `facts_before` is gone;
+    None = there is no such limit. `quotes_removed` counts lines that could not be read. `undated` counts
+    sessions that cannot go because a part of them has no time.
+    """
+
+    sessions_removed: int
+    turns_removed: int
+    calls_removed: int
+    sessions_without_text: int
+    calls_without_text: int
+    quotes_removed: int
+    undated: int
+    text_before: date | None
+    facts_before: date | None
+    generation: str | None
+    seconds: float
+
+    @property
+    def sessions(self) -> int:
+        """The number of sessions that lost something."""
+        return self.sessions_removed + self.sessions_without_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
