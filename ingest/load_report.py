@@ -171,6 +171,54 @@ class RetentionReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BackupReport:
+    """The figures of a backup.
+
+    `name` is the backup that holds the store as it is; `unchanged`: it was there already. `bytes` is the size
+    of its files, `bytes_sent` of what the place lacked. `backups` counts those that the place has now,
+    `removed` names older ones that went. `notes` are sentences on what was not done.
+    """
+
+    place: str
+    name: str
+    generation: str
+    unchanged: bool
+    files: int
+    bytes: int
+    bytes_sent: int
+    backups: int
+    removed: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """The figures of a restored backup, of which `made_at` is the time (UTC); `generation` is published."""
+
+    place: str
+    name: str
+    made_at: str
+    generation: str
+    files: int
+    bytes: int
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What was checked and found in order: `of` is a store or a backup, `rows` are by table."""
+
+    of: str
+    generation: str
+    files: int
+    bytes: int
+    rows: Mapping[str, int]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """The progress of a load.
 

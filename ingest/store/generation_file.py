@@ -105,7 +105,8 @@ class GenerationBuilder:
         with self.transaction():
             self._con.execute(read_script("schema.sql"))
             self._con.execute(
-                "INSERT INTO store_info (schema_version, parser_version, created_at) VALUES (?, ?, ?)", [SCHEMA_VERSION, PARSER_VERSION, utc_now()]
+                "INSERT INTO store_info (schema_version, parser_version, created_at) VALUES (?, ?, ?)",
+                [SCHEMA_VERSION, PARSER_VERSION, utc_now()],
             )
 
     def _migrate_tables(self, found: int) -> None:

@@ -36,7 +36,9 @@ def old_session(name: str, *, day: int, word: str = CANARY) -> str:
     for line in text.splitlines():
         record: dict[str, Any] = json.loads(line)
         if isinstance(record.get("content"), str):
-            record["content"] = f"{record['content']} {word} says {name}, and this is long enough to be a task"
+            record["content"] = (
+                f"{record['content']} {word} says {name}, and this is long enough to be a task"
+            )
         if record["type"] == "observation":
             record["meta"]["status"] = "error"
         lines.append(json.dumps(record))
@@ -65,7 +67,9 @@ def holding(store: Path, word: str = CANARY) -> list[str]:
 @pytest.fixture
 def aged(logs: Path, store: Path) -> Path:
     """A store with sessions of the 1st, the 10th and the 20th, of two generations."""
-    (logs / "a.jsonl").write_text(old_session("first", day=1) + old_session("tenth", day=10, word="kingfisher"))
+    (logs / "a.jsonl").write_text(
+        old_session("first", day=1) + old_session("tenth", day=10, word="kingfisher")
+    )
     load([logs], store)
     (logs / "b.jsonl").write_text(old_session("twentieth", day=20, word="sparrow"))
     load([logs], store)
@@ -198,10 +202,10 @@ def test_a_wider_limit_lets_texts_in_again_but_no_facts(aged: Path, logs: Path) 
     assert (report.text_before, report.facts_before) == (date(2026, 11, 7), date(2026, 11, 5))
 
 
-@pytest.mark.parametrize("days", [{}, {"text_days": 0}, {"fact_days": -1}])
-def test_limits_must_make_sense(store: Path, days: dict[str, int]) -> None:
+@pytest.mark.parametrize("days", [(None, None), (0, None), (30, -1)])
+def test_limits_must_make_sense(store: Path, days: tuple[int | None, int | None]) -> None:
     with pytest.raises(OptionError):
-        apply_retention(store, **days)
+        apply_retention(store, text_days=days[0], fact_days=days[1])
 
 
 def test_without_a_store_it_says_so(store: Path) -> None:
