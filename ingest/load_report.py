@@ -129,13 +129,14 @@ class ModelNamesReport:
 class ForgetReport:
     """The figures of a removal of sessions. `generation` is None when nothing was removed.
 
-    `files` counts the files that held the removed sessions. `elsewhere` counts removed calls that another
+    `runs` counts runs of trials of which no session is left. `files` counts the files that held the removed sessions. `elsewhere` counts removed calls that another
     session still holds as a copy. `undated` counts sessions that stay because they have no time.
     """
 
     sessions: int
     turns: int
     calls: int
+    runs: int
     files: int
     elsewhere: int
     undated: int
@@ -165,9 +166,9 @@ class RetentionReport:
     seconds: float
 
     @property
-    def sessions(self) -> int:
-        """The number of sessions that lost something."""
-        return self.sessions_removed + self.sessions_without_text
+    def is_anything_old(self) -> bool:
+        """Whether anything was removed, or would be."""
+        return bool(self.sessions_removed or self.sessions_without_text or self.quotes_removed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

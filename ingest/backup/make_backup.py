@@ -50,9 +50,9 @@ def make_backup(
 ) -> BackupReport:
     """Back a store up to a folder or an address such as s3://bucket/callgauge, and remove older backups.
 
-    `keep` is how many stay. A store that is as the newest backup has it adds none. `with_keys` includes the key of placeholders and
-    that of sign-ins. Raises InputError, StoreError, OptionError or BackupError; the place has no new backup
-    then, and all that it had.
+    `keep` is how many stay. A store that is as the newest backup has it adds none. `with_keys` includes the
+    key of placeholders and that of sign-ins. Raises InputError, StoreError, OptionError or BackupError; the
+    place has no new backup then, and all that it had.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -163,7 +163,7 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
             for path in files_beside(store_dir, with_keys=with_keys)
         ]
     return Manifest(
-        made_at=made_at.isoformat(timespec="seconds"),
+        made_at=made_at.isoformat(timespec="microseconds"),
         callgauge_version=CALLGAUGE_VERSION,
         schema_version=SCHEMA_VERSION,
         generation=generation.name,

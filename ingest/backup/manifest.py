@@ -1,12 +1,13 @@
 """The manifest of a backup: which files it holds, of which pieces each consists, and how many rows there are.
 
-A place holds `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. Pieces are shared
-by all backups of the place; a backup is there as soon as its manifest is.
+A place holds `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. Pieces are
+shared by all backups of the place; a backup is there as soon as its manifest is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from hashlib import sha256
 
 import msgspec
@@ -16,7 +17,7 @@ from ingest.errors import BackupError
 
 PIECES, BACKUPS = "pieces", "backups"
 PIECE_BYTES = 1024 * 1024
-"""The size of a piece: four blocks of DuckDB. Most blocks of a generation are in the next one, at the same places."""
+"""The size of a piece: four blocks of DuckDB. Most blocks of a generation are in the next one, too."""
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
 _FORMAT = 1
@@ -24,7 +25,7 @@ _HASH = 16  # digits of the manifest's hash in its name
 
 
 class BackupFile(msgspec.Struct, frozen=True):
-    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256` is of the whole."""
+    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole."""
 
     name: str
     size: int
@@ -54,8 +55,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
     """Write a manifest, so that the backup is there; return the backup's name."""
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-    stamp = manifest.made_at.replace("-", "").replace(":", "")[:15]
-    name = f"{stamp}Z-{sha256(data).hexdigest()[:_HASH]}"
+    made_at = datetime.fromisoformat(manifest.made_at)
+    name = f"{made_at:%Y%m%dT%H%M%S.%f}Z-{sha256(data).hexdigest()[:_HASH]}"
     place.write(f"{BACKUPS}/{name}.json", data)
     return name
 
@@ -80,7 +81,7 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of the newest backup in a place, or check that `wanted` is there. Raises BackupError."""
+    """Return the name of a place's newest backup, or check that `wanted` is there. Raises BackupError."""
     there = list_backups(place)
     if not there:
         raise BackupError(f"there is no backup in {place.name}; check the spelling")
@@ -101,8 +102,8 @@ def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
             raise BackupError(f"{file.name} cannot be read from the backup: {error}") from error
         if sha256(data).hexdigest() != piece:
             raise BackupError(
-                f"a piece of {file.name} is damaged in {place.name}/{PIECES}/{piece}; restore an older backup "
-                "(--backup), or remove this piece and back up again"
+                f"a piece of {file.name} is damaged in {place.name}/{PIECES}/{piece}; restore an older "
+                "backup (--backup), or remove this piece and back up again"
             )
         whole.update(data)
         size += len(data)
