@@ -36,6 +36,10 @@ class StoreVersionError(StoreError):
     """The store has tables of another version."""
 
 
+class BackupError(IngestError):
+    """A backup cannot be written, or one that is there cannot be used."""
+
+
 _NEXT_STEP = {
     errno.ENOSPC: "free some space and run the same command again",
     errno.EDQUOT: "free some space and run the same command again",

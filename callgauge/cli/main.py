@@ -21,6 +21,7 @@ import typer
 
 from callgauge.cli import (
     ingest_command,
+    keeping_commands,
     maintenance_commands,
     model_commands,
     price_command,
@@ -263,7 +264,11 @@ for explained in (
     ingest_command.ingest,
     maintenance_commands.reparse,
     maintenance_commands.rejects,
-    maintenance_commands.forget,
+    keeping_commands.forget,
+    keeping_commands.retain,
+    keeping_commands.backup,
+    keeping_commands.restore,
+    keeping_commands.verify,
     maintenance_commands.models,
     price_command.prices,
     configuration_commands.check_config,

@@ -13,6 +13,7 @@ from callgauge.configuration.settings import Configuration
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_lock import hold_night
 from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepName
+from callgauge.nightly.keeping_steps import run_backup, run_retention
 from callgauge.nightly.load_step import run_load
 from callgauge.nightly.night_runs import NightRun, StepResult
 from callgauge.nightly.report_step import run_report
@@ -23,6 +24,8 @@ from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_st
 _SAME_NIGHT = timedelta(hours=12)  # so long a night that is not over is gone on with, past midnight, too
 NIGHT_STEPS: Mapping[StepName, Callable[[NightRun], StepResult]] = {
     "load": run_load,
+    "retention": run_retention,
+    "backup": run_backup,
     "report": run_report,
 }
 

@@ -24,6 +24,7 @@ from ingest.store.generations import StoreFolder
 from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
 from ingest.store.reader import read_aliases
+from ingest.store.retention import hold_to_limits
 from ingest.store.vacuum import drop_unused, rewrite_building
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
@@ -172,7 +173,12 @@ def publish(
     totals.rejects = totals.figures["rejects"]
     if totals.less_kept:
         drop_unused(building)
-    building.finish()
+    too_old = hold_to_limits(building)
+    if too_old:
+        totals.notes += (f"{too_old:,} sessions are older than the store keeps them: see callgauge retain",)
+        building.rewrite()
+    else:
+        building.finish()
     if totals.less_kept:
         rewrite_building(folder)
     return folder.publish()

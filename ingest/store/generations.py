@@ -97,8 +97,10 @@ class StoreFolder:
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
-    def publish(self, *, alone: bool = False) -> str:
+    def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
         """Make the finished building file the published generation; return its name.
+
+        `at_least` is the smallest number that the generation gets.
 
         With `alone`, no earlier generation is kept, even when the process is killed: the new number leaves a
         gap of one, so no earlier generation is the direct predecessor, and any `sweep` removes all of them.
@@ -108,7 +110,8 @@ class StoreFolder:
                 f"{self.building_path} still has a write-ahead log and was not published; this is a bug"
             )
         with explain_os_errors(self.path):
-            name = f"gen-{self._published_number() + (2 if alone else 1):06d}.duckdb"
+            number = max(self._published_number() + (2 if alone else 1), at_least)
+            name = f"gen-{number:06d}.duckdb"
             self.on_write("sync")
             _flush_to_disk(self.building_path)
             self.on_write("name")

@@ -73,6 +73,10 @@ _KNOWN_NAMES = """
     SELECT model FROM daily_turns WHERE model IS NOT NULL
     UNION SELECT model FROM daily_calls WHERE model IS NOT NULL
     UNION SELECT model_name FROM model_aliases"""
+_OF_OTHER_PARSERS = """
+    SELECT count(*)
+    FROM (FROM tool_calls UNION ALL BY NAME SELECT NULL::BOOLEAN AS text_removed WHERE false)
+    WHERE parser_version IS DISTINCT FROM ? AND text_removed IS NULL"""
 _STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
 _KINDS: dict[str | None, ForeignKind | None] = {None: None, **{str(kind): kind for kind in ForeignKind}}
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
@@ -175,11 +179,11 @@ def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
     """Return the number of calls that another version of the parser judged. Raises StoreError.
 
-    `parser_version` None = count all calls that were judged by any version.
+    `parser_version` None = count all calls that were judged by any version. A call whose texts are gone is
+    not counted: it cannot be judged again.
     """
     with open_generation(generation) as con:
-        query = "SELECT count(*) FROM tool_calls WHERE parser_version IS DISTINCT FROM ?"
-        row = con.execute(query, [parser_version]).fetchone()
+        row = con.execute(_OF_OTHER_PARSERS, [parser_version]).fetchone()
         return int(row[0]) if row else 0
 
 

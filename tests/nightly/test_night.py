@@ -1,28 +1,32 @@
-"""The night: in order, alone, gone on with where it failed, and the same after a kill."""
+"""The night and its load: alone, stopped, on a full disk, gone on with where it failed."""
 
 from __future__ import annotations
 
-import json
 import resource
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from callgauge.memory.memory_file import FILE, MemoryProblemError
 from callgauge.memory.nights.night_lock import NightBusyError, hold_night, is_night_running
-from callgauge.memory.nights.night_steps import OVER, NightRecords, NightStep
+from callgauge.memory.nights.night_steps import NightRecords, NightStep
 from callgauge.memory.nights.source_states import SourceStates
-from callgauge.nightly.night import NIGHT_STEPS, NightExit, choose_night
+from callgauge.nightly import night
+from callgauge.nightly.load_step import run_load
+from callgauge.nightly.night import NightExit, choose_night
 from ingest.store.generations import prepare_store
 from tests.configuration.team import NEWEST, TOML, write_log, write_team
 from tests.nightly.nights import do_night, list_outcomes
 from tests.store.night import ask
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def loads_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night of one step: the others are slow, and `test_whole_nights` has them."""
+    monkeypatch.setattr(night, "NIGHT_STEPS", {"load": run_load})
 
 
 def count_calls(folder: Path) -> int:
@@ -145,29 +149,6 @@ def test_a_disk_that_is_full_when_the_load_ends_loses_nothing(tmp_path: Path) ->
     assert list_outcomes(tmp_path / "store")["load"] == ("done", 2)
 
 
-def kill_night(folder: Path, *steps: str) -> list[dict[str, Any]]:
-    write_team(folder)
-    told = subprocess.run(
-        [sys.executable, "-m", "tests.nightly.killed_nights", str(folder), *steps],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return [json.loads(line) for line in told.splitlines()]
-
-
-def test_a_night_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    """Killed at each of its own records in turn, and where a load publishes."""
-    of_load = ["load begins", "load begun", "switch", "load ends"]
-    of_others = [f"{step} {when}" for step in list(NIGHT_STEPS)[1:] for when in ("begins", "begun", "ends")]
-    *between, after = kill_night(tmp_path / "killed", *of_load, "load ended", *of_others)
-    (whole,) = kill_night(tmp_path / "whole")
-    assert (after["calls"], after["sources"]) == (whole["calls"], whole["sources"])
-    assert [step for step, (outcome, _) in after["steps"].items() if outcome in OVER] == list(NIGHT_STEPS)
-    assert [one.get("load") for one in between[:5]] == [None, [None, 1], [None, 2], [None, 3], ["done", 4]]
-
-
 def test_a_step_that_was_killed_is_shown_as_broken_off_the_next_night(tmp_path: Path) -> None:
     records = NightRecords(tmp_path)
     records.begin_step(date(2020, 1, 1), "load", 1)
@@ -195,8 +176,8 @@ def test_a_night_that_is_not_over_is_gone_on_with(began: timedelta, outcome: str
         NightStep(then.date(), step, then.astimezone(UTC), None, outcome, {})  # type: ignore[arg-type]
         for step in ("load", "retention", "backup", "report")
     ]
-    night, steps = choose_night(NOW.astimezone(UTC), past)
-    assert (night, bool(steps)) == ((then.date(), True) if same else (NOW.date(), False))
+    named, steps = choose_night(NOW.astimezone(UTC), past)
+    assert (named, bool(steps)) == ((then.date(), True) if same else (NOW.date(), False))
 
 
 def test_a_night_of_the_future_holds_nothing_back(tmp_path: Path) -> None:
