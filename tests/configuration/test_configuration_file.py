@@ -20,6 +20,7 @@ from callgauge.configuration.settings import Configuration
 from tests.conftest import CASES
 
 MISTAKES = json.loads((CASES / "configuration" / "mistakes.json").read_text(encoding="utf-8"))
+ROOT = CASES.parents[1]
 SCHEMA = jsonschema.Draft7Validator(configuration_schema())
 
 
@@ -105,6 +106,13 @@ def list_keys(table: KeyedTable, told: Mapping[str, Any], above: str = "") -> It
             value = next(iter(value.values() if isinstance(value, Mapping) else value))
         if isinstance(inner, KeyedTable):
             yield from list_keys(inner, value, f"{key}.")
+
+
+def test_the_documentations_example_is_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    section = page.partition("## Configuration")[2].partition("\n## ")[0]
+    (example,) = re.findall(r"^```toml\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert [source.name for source in read_text(tmp_path, example).sources] == ["gateway-eu", "gateway-us"]
 
 
 def test_the_schema_is_one() -> None:

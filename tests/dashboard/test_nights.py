@@ -112,10 +112,12 @@ def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> No
     assert not app.exception
     newest, before = sheet_of(app, "Nights, the newest first")
     assert [newest[title]["text"] for title in ("Night", "Files", "Calls", "Refused")] == [
-        "2026-11-27", "412", "61,204", "1 file\n3 lines",
+        "2026-11-27", "412", "61,204", "1 file, 3 lines",
     ]  # fmt: skip
     assert [newest[step.capitalize()]["text"] for step in STEPS] == ["done", "skipped", "failed", "done"]
-    assert (newest["Load"]["sub"], newest["Retention"]["sub"]) == ("2 tries", "no [retention]")
+    assert (newest["Load"]["sub"], newest["Retention"]["title"]) == ("2 tries", "no [retention]")
+    assert newest["What went wrong"]["text"].startswith("backup: <img")
+    assert before["What went wrong"]["text"] == ""
     assert before["Backup"]["text"] == "done"
     rows = sheet_of(app, "Sources of callgauge.toml")
     assert [(row["Source"]["text"], row["State"]["text"]) for row in rows] == [

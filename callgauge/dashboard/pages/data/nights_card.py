@@ -17,7 +17,7 @@ from callgauge.memory.nights.past_nights import PastNight
 from callgauge.memory.nights.source_states import SourceState
 
 _SHOWN = 7  # nights before a person asks for all
-_TONES: dict[str, Tone] = {"done": "good", "failed": "bad", "broken off": "bad", "stopped": "bad"}
+_TONES: dict[str, Tone] = {"failed": "bad", "broken off": "bad", "stopped": "bad"}
 
 
 def show() -> None:
@@ -46,7 +46,7 @@ def _draw_nights(nights: Sequence[PastNight]) -> None:
     columns = [
         Column("Night", "tight"), Column("Began (UTC)", "tight"), Column("Took", "number"),
         Column("Files", "number"), Column("Calls", "number"), Column("Refused", "number"),
-        *(Column(step.capitalize(), "tight") for step in STEPS),
+        *(Column(step.capitalize(), "tight") for step in STEPS), Column("What went wrong"),
     ]  # fmt: skip
     draw_table(
         "nights", "Nights, the newest first", columns, [_night_row(one) for one in nights], shown=_SHOWN
@@ -57,7 +57,7 @@ def _night_row(night: PastNight) -> list[Cell]:
     load = night.step("load")
     told = load.told if load else {}
     refused = [(told.get("refused_files", 0), "file"), (told.get("refused_lines", 0), "line")]
-    lost = "\n".join(wording.plural(count, noun) for count, noun in refused if count)
+    lost = ", ".join(wording.plural(count, noun) for count, noun in refused if count)
     return [
         Cell(f"{night.night}"),
         Cell(f"{night.began:%H:%M}", title=wording.utc(night.began)),
@@ -65,6 +65,7 @@ def _night_row(night: PastNight) -> list[Cell]:
         *(Cell(f"{told[name]:,}" if name in told else "–") for name in ("files", "calls")),
         Cell(lost or ("0" if "files" in told else "–"), tone="bad" if lost else None),
         *(_step_cell(night.step(name), is_running=night.is_running) for name in STEPS),
+        _trouble_cell(night),
     ]
 
 
@@ -72,14 +73,23 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
     if step is None:
         return Cell("–", title="It did not begin.")
     word = step.outcome or ("running" if is_running else "broken off")
-    reason = str(step.told.get("problem") or step.told.get("reason") or "")
     tries = int(step.told.get("tries", 1))
+    title = wording.visible(str(step.told.get("reason") or "")) or None
     return Cell(
         word,
-        sub=wording.one_line(reason, 80) if reason else f"{tries} tries" if tries > 1 else None,
+        sub=f"{tries} tries" if tries > 1 else None,
         tone=_TONES.get(word),
-        title=wording.visible(reason) or None,
+        pale=word == "skipped",
+        title=title,
     )
+
+
+def _trouble_cell(night: PastNight) -> Cell:
+    """Return a cell with the problem of each step that went wrong, as far as one is known. Stored text."""
+    told = [(step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")]
+    short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in told)
+    whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in told)
+    return Cell(short, title=whole or None)
 
 
 def _draw_sources(sources: Sequence[SourceState], now: datetime) -> None:
