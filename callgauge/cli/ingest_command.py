@@ -235,7 +235,13 @@ def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
             show_progress=partial(render.show_progress, quiet=way.quiet),
             stop=stop,
         )
-        codes = [_show_source(load, configuration.store, way) for load in loads]
+        try:
+            codes = [_show_source(load, configuration.store, way) for load in loads]
+        except KeyboardInterrupt:
+            render.print_message(
+                "stopped at once: of this source nothing was published; those before it are in"
+            )
+            raise typer.Exit(render.INTERRUPTED) from None
     raise typer.Exit(_join_codes(codes))
 
 

@@ -33,7 +33,7 @@ _MOMENT = Text(
     'write a day ("2026-11-20"), a time ("2026-11-20T18:00+01:00") or how long ago ("12h", "7d", "2w")',
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,6} *[smhdw]",
 )
-_DOMAIN = Text('write a domain without its @: "example.com"', r"[^@\s/]+\.[^@\s/.]+")
+_DOMAIN = Text('write a domain without its @: "example.com"', r"[^@\s/]+")
 _DAYS = Number(1, 36_500, is_whole=True)
 _PORT = Number(1, 65_535, is_whole=True)
 
@@ -128,7 +128,7 @@ _SIGN_IN = KeyedTable(
         "user_header": Field(Text(), "header: where the proxy names the user.", "X-Forwarded-Email"),
         "groups_header": Field(Text(), "header: where it names the groups.", "X-Forwarded-Groups"),
         "proxies": Field(_list_of(Text()), "header: addresses of the proxy.", ("127.0.0.1", "::1")),
-        "password_file": Field(Text(), "password, link: the file of users."),
+        "password_file": Field(Text(), "password, link: the file of users; that of the store without it."),
     }
 )
 CONFIGURATION = KeyedTable(

@@ -10,7 +10,7 @@ from callgauge.checked_files.toml_file import TomlReading
 from callgauge.configuration.places import is_address, resolve_place
 
 _STANDARD_INPUT = "-"
-# Keys that only some ways to sign in use, and those that some cannot do without.
+# Keys that only some ways to sign in use, and those that one cannot do without.
 _USED_BY = {
     "issuer": ("oidc",),
     "client_id": ("oidc",),
@@ -20,7 +20,7 @@ _USED_BY = {
     "proxies": ("header",),
     "password_file": ("password", "link"),
 }
-_NEEDED_BY = {"oidc": ("issuer", "client_id"), "password": ("password_file",), "link": ("password_file",)}
+_NEEDED_BY = {"oidc": ("issuer", "client_id")}
 _WHO = ("domains", "users", "groups", "admins", "admin_groups")
 
 
@@ -97,6 +97,6 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
             reading.note(
                 ("sign_in", name), f'says nothing with method = "{method}"', f"leave it out, or write {one}"
             )
-    if method in ("oidc", "header") and not any(sign_in.get(name, True) for name in _WHO):
-        what = f'"{method}" with nobody who may come in'
+    if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
+        what = f'"{method}" with nobody who may come in'  # the provider may know anybody
         reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

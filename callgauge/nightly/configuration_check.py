@@ -11,7 +11,7 @@ from pathlib import Path
 from callgauge.checked_files.file_problems import Problem
 from callgauge.checked_files.toml_lines import KeyPath, find_key_lines, find_line, write_key
 from callgauge.configuration.places import is_address
-from callgauge.configuration.settings import Configuration, SourceSettings
+from callgauge.configuration.settings import Configuration, SignInSettings, SourceSettings
 from callgauge.nightly.source_loads import list_named, load_words
 from ingest.errors import IngestError, InputError, NothingFoundError
 from ingest.pipeline.planning.naming import read_naming
@@ -73,7 +73,10 @@ def check_configuration(
 
 
 def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
-    """Return the environment variables that hold the secrets of a configuration, each with its key."""
+    """Return the environment variables that hold the secrets of a configuration, each with its key.
+
+    That which signs cookies counts where the file names one; without it the server makes a key.
+    """
     report, sign_in = configuration.report, configuration.sign_in
     found: list[tuple[KeyPath, str]] = [
         (("report", "webhooks", place, "url"), hook.url_variable)
@@ -81,7 +84,7 @@ def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
     ]
     if report.email is not None and report.email.password_variable is not None:
         found.append((("report", "email", "password"), report.email.password_variable))
-    if sign_in.method in ("oidc", "password", "link"):
+    if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
         found.append((("sign_in", "secret"), sign_in.secret_variable))
     if sign_in.method == "oidc":
         found.append((("sign_in", "client_secret"), sign_in.client_secret_variable))
