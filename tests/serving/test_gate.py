@@ -187,6 +187,8 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
     assert statuses[-1] == 429
     assert fill(browser, "ann", PASSWORD).status_code == 429  # also the right one, from there
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
+    for _ in range(25):  # what fits is no guess: a team may come from one address
+        assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
     assert PASSWORD not in password_site.log()
 
@@ -357,6 +359,21 @@ def test_a_page_that_sends_too_much_is_cut_off(password_site: Site, monkeypatch:
         pass
     with browser.websocket_connect(STREAM) as socket:
         assert DATA.encode() in socket.receive_bytes()
+
+
+def test_nobody_sends_more_than_a_form_needs(password_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = password_site.browser()
+    form = read_hidden(browser.get("/sign-in").text) | {"name": "ann", "password": PASSWORD}
+    much = {**form, "more": "x" * gate.MOST_BODY}
+    assert browser.post("/sign-in", data=much).status_code == 413
+    for length in ("-1", "x", "9" * 30):
+        assert browser.post("/sign-in", data=form, headers={"content-length": length}).status_code == 413
+    monkeypatch.setattr(gate, "MOST_BODY", 100)
+    in_parts = (part.encode() for part in ("name=ann&password=", "x" * 99))
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    assert browser.post("/sign-in", content=in_parts, headers=kind).status_code == 403
+    many = {f"field{number}": "x" for number in range(50)}
+    assert browser.post("/sign-in", data=many).status_code in (403, 413)
 
 
 def test_limits_forget_the_oldest_of_too_many() -> None:

@@ -86,25 +86,28 @@ class Gate:
             return
         # Nobody from outside may name a user.
         scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in _OURS]}
-        path = scope["path"]
+        path, is_page = scope["path"], scope["type"] == "http"
+        is_for_all = is_page and _is_for_all(path, scope["method"])
+        is_sign_in = is_page and self._routes is not None and _is_sign_in(path)
         visitor = _Visitor(scope)
-        if not path.startswith(_STATIC) and not self._requests.take(client_address(scope)):
-            refusal: Response = PlainTextResponse("Too many requests.", 429, {"retry-after": "10"})
+        if not is_for_all and not is_sign_in:
+            self._find_user(visitor)
+        if not path.startswith(_STATIC) and not self._requests.take(visitor.key):
+            refusal = PlainTextResponse("Too many requests.", 429, {"retry-after": "10"})
             await self._refuse(scope, receive, send, refusal)
-            return
-        if scope["type"] == "http" and _is_for_all(path, scope["method"]):
+        elif visitor.announces_too_much():
+            await self._refuse(scope, receive, send, PlainTextResponse("Too much at once.", 413))
+        elif is_for_all:
             await self._app(scope, receive, send)
-        elif scope["type"] == "http" and self._routes is not None and _is_sign_in(path):
+        elif is_sign_in and self._routes is not None:
             answer = await self._routes.answer(Request(scope, _LimitedBody(receive)))
             await answer(scope, receive, send)
+        elif visitor.user is None:
+            await self._refuse(scope, receive, send, self._turn_away(visitor))
         else:
-            await self._find_user(visitor)
-            if visitor.user is None:
-                await self._refuse(scope, receive, send, self._turn_away(visitor))
-            else:
-                await self._let_through(visitor, visitor.user, receive, send)
+            await self._let_through(visitor, visitor.user, receive, send)
 
-    async def _find_user(self, visitor: _Visitor) -> None:
+    def _find_user(self, visitor: _Visitor) -> None:
         """Find who asks, and whether that person may come in."""
         request = visitor.request
         told = request.headers.get("authorization", "")
@@ -147,7 +150,7 @@ class Gate:
 
     async def _let_through(self, visitor: _Visitor, user: User, receive: Receive, send: Send) -> None:
         scope = {**visitor.scope, "headers": [*visitor.scope["headers"], *write_headers(user)]}
-        key = user.name or client_address(scope)
+        key = visitor.key
         if scope["type"] == "websocket":
             await self._open_page(scope, visitor, key, receive, send)
             return
@@ -156,7 +159,8 @@ class Gate:
             if not self._media.was_sent(key, path.removeprefix(MEDIA)):
                 await PlainTextResponse("There is no such file.", 404)(scope, receive, send)
                 return
-            send = _NotedDownload(send, self._log, user, path)
+            if scope["method"] == "GET":
+                send = _NotedDownload(send, self._log, user)
         elif path.startswith(PROGRAMS) and self._log is not None:
             self._log.write("api", user, client=client_address(scope), path=path)
         await self._app(scope, _LimitedBody(receive), send)
@@ -198,6 +202,15 @@ class _Visitor:
         self.session: SignInSession | None = None
         self.user: User | None = None
 
+    @property
+    def key(self) -> str:
+        """Whose limits count: the user's, or the address's where there is none."""
+        return self.user.name if self.user and self.user.name else client_address(self.scope)
+
+    def announces_too_much(self) -> bool:
+        told = self.request.headers.get("content-length", "0")
+        return not (told.isascii() and told.isdigit() and len(told) < 20 and int(told) <= MOST_BODY)
+
 
 class _LimitedBody:
     """Takes what a client sends, up to MOST_BYTES; more is taken for a broken connection."""
@@ -218,11 +231,10 @@ class _LimitedBody:
 class _NotedDownload:
     """Writes into the log which file was taken out, when it is one to keep."""
 
-    def __init__(self, send: Send, log: AccessLog | None, user: User, path: str) -> None:
+    def __init__(self, send: Send, log: AccessLog | None, user: User) -> None:
         self._send = send
         self._log = log
         self._user = user
-        self._path = path
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start" and self._log is not None:
