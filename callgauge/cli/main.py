@@ -24,6 +24,7 @@ from callgauge.cli import (
     maintenance_commands,
     model_commands,
     price_command,
+    program_commands,
     record_command,
     render,
 )
@@ -252,6 +253,7 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.add_typer(trial_commands.trial)
+app.add_typer(program_commands.token)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,
