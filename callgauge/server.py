@@ -199,9 +199,7 @@ app = st.App(
             hosts=hosts_from_environment(),
             embed_in=embedders_from_environment(),
         ),
-        Middleware(
-            Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)
-        ),
+        Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
         Middleware(GoneBrowsers),
         Middleware(FirstPage),
         Middleware(CompressedAssets),

@@ -1,4 +1,4 @@
-"""The log of who signed in, saw which page and took what out: JSON lines beside the store, bounded in size."""
+"""The log of who signed in, saw which page and took what out: JSON lines in the store's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection of an open page: what is sent is looked through, and ends when its user may no longer look."""
+"""The connection of an open page: what it may send, and until when its user may look."""
 
 from __future__ import annotations
 
@@ -102,4 +102,4 @@ def leave_folder_out(data: bytes) -> bytes:
     if message.WhichOneof("type") != "new_session":
         return data
     message.new_session.main_script_path = Path(message.new_session.main_script_path).name
-    return message.SerializeToString()
+    return bytes(message.SerializeToString())

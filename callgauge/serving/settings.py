@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from callgauge.configuration.settings import SignInSettings
 
@@ -52,11 +52,18 @@ def sign_in_from_environment() -> SignInSettings:
 
     Raises TypeError or ValueError for what it never writes, so that no server starts half guarded.
     """
-    told: Mapping[str, object] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
-    known = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    told: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+    }
     if known.get("password_file"):
         known["password_file"] = Path(str(known["password_file"]))
-    return SignInSettings(**known)  # type: ignore[arg-type] - what `write_sign_in` wrote
+    return SignInSettings(**known)
+
+
+def is_gated() -> bool:
+    """Return True in a server that `callgauge serve` started: its gate names the user of every request."""
+    return SIGN_IN_VARIABLE in os.environ
 
 
 def texts_are_shown() -> bool:

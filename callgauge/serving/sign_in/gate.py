@@ -1,4 +1,4 @@
-"""The gate before everything that the server answers: who is not known gets the sign-in page and nothing else.
+"""The gate before everything that the server answers: who is not known gets the sign-in page alone.
 
 It refuses before Streamlit sees a request, names the user to what stands behind it, and looks again at each
 message of an open connection: a session that ends, or a user that is taken off the list, gets nothing more.
@@ -6,7 +6,7 @@ message of an open connection: a session that ends, or a user that is taken off 
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -34,13 +34,13 @@ from callgauge.serving.sign_in.page import FILES
 from callgauge.serving.sign_in.proxy_identity import ProxyIdentity
 from callgauge.serving.sign_in.routes import PLACE, SIGN_OUT, SignInRoutes, refuse_account, sign_in_address
 from callgauge.serving.sign_in.sessions import COOKIE, Sessions, SignInSession
-from callgauge.serving.sign_in.users_file import UsersFile
 
 HEALTH = ("/healthz", "/_stcore/health")
 """Tell a watcher that the server lives; nothing of the store but the age of its last load."""
 PROGRAMS = ("/api/", "/mcp", "/metrics")
 """Where programs ask, with a token; a browser's session will do, too."""
 MEDIA = "/media/"
+_PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")  # of pages, and no pages
 _STATIC = ("/static/", "/app/static/")
 _OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))
 _BEARER = "bearer "
@@ -132,7 +132,8 @@ class Gate:
             )
         if visitor.identity is not None:
             return refuse_account(visitor.identity.name)
-        if visitor.scope["type"] == "http" and "text/html" in request.headers.get("accept", ""):
+        is_page = "text/html" in request.headers.get("accept", "") and not _PARTS.match(request.url.path)
+        if visitor.scope["type"] == "http" and is_page:
             place = sign_in_address(request.url.path, request.url.query)
             return RedirectResponse(place, HTTPStatus.SEE_OTHER)
         return PlainTextResponse("Sign in first.", HTTPStatus.UNAUTHORIZED)
@@ -230,9 +231,7 @@ class _NotedDownload:
             if disposition.startswith("attachment") and message["status"] == HTTPStatus.OK:
                 size = told.get(b"content-length", b"").decode("latin-1")
                 file = disposition.partition("filename")[2].lstrip("*=").strip('"')
-                self._log.write(
-                    "export", self._user, file=file, bytes=int(size) if size.isdigit() else None
-                )
+                self._log.write("export", self._user, file=file, bytes=int(size) if size.isdigit() else None)
         await self._send(message)
 
 

@@ -74,7 +74,7 @@ class OidcProvider:
         """Return who came back from the provider, and where to go. Raises ProviderRefusedError."""
         pending = self._pending.pop(cookie or "", None)
         if pending is None or pending.until < self._clock():
-            raise ProviderRefusedError("This sign-in was finished already, took too long, or began elsewhere.")
+            raise ProviderRefusedError("This sign-in is over already, took too long, or began elsewhere.")
         with _Explained():
             client = await self._client()
             token = await client.authorize_access_token(

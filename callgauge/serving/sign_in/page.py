@@ -25,7 +25,7 @@ def make_page(title: str, *parts: str, status: int = 200) -> HTMLResponse:
 
 
 def draw_sentence(text: str, *, quiet: bool = False) -> str:
-    return f'<p{" class=quiet" if quiet else ""}>{escape(text)}</p>'
+    return f"<p{' class=quiet' if quiet else ''}>{escape(text)}</p>"
 
 
 def draw_problem(text: str | None) -> str:
@@ -39,7 +39,10 @@ def draw_link(label: str, address: str) -> str:
 
 def draw_form(action: str, button: str, hidden: Mapping[str, str], *fields: str) -> str:
     """Return a form that posts to `action`; `hidden` are values that nobody fills in."""
-    values = [f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in hidden.items()]
+    values = [
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
+        for name, value in hidden.items()
+    ]
     return "\n".join(
         [
             f'<form method="post" action="{escape(action)}">',
@@ -51,7 +54,9 @@ def draw_form(action: str, button: str, hidden: Mapping[str, str], *fields: str)
     )
 
 
-def draw_field(label: str, name: str, kind: str, autocomplete: str, value: str = "", *, focus: bool = False) -> str:
+def draw_field(
+    label: str, name: str, kind: str, autocomplete: str, value: str = "", *, focus: bool = False
+) -> str:
     """Return a field of a form with its label."""
     return (
         f'<label>{escape(label)}<input name="{name}" type="{kind}" autocomplete="{autocomplete}" '

@@ -17,7 +17,10 @@ _MOST_GROUPS = 200
 
 
 class ProxyIdentity:
-    """Reads the identity that a proxy puts into headers. Raises ValueError for `proxies` that are no addresses."""
+    """Reads the identity that a proxy puts into headers.
+
+    Raises ValueError for `proxies` that are no addresses.
+    """
 
     def __init__(self, settings: SignInSettings) -> None:
         self._user_header = settings.user_header

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
@@ -36,6 +37,7 @@ SIGN_OUT = "/sign-out"
 _LINK, _BEGIN, _BACK = f"{PLACE}/link", f"{PLACE}/oidc", f"{PLACE}/oidc/callback"
 _FORM_COOKIE, _PENDING_COOKIE = "callgauge_form", "callgauge_pending"
 _FORM_SECONDS = 3600
+_FORM_LENGTH = 48  # characters of the cookie
 _LONGEST_NEXT = 8_000
 _AT_ONCE = 2  # passwords that are hashed at once: each takes 64 MB
 _TOO_OFTEN = "Too many tries. Wait some minutes, then try again."
@@ -91,9 +93,18 @@ class SignInRoutes:
             return await self._come_back(request, self._oidc)
         return make_page("Nothing is here", draw_link("Sign in", PLACE), status=HTTPStatus.NOT_FOUND)
 
-    def _ask(self, request: Request, problem: str | None = None, name: str = "", status: int = 200) -> Response:
-        then = tidy_next(request.query_params.get("next"))
+    def _ask(
+        self,
+        request: Request,
+        problem: str | None = None,
+        told: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> Response:
+        """Return the page that asks for name and password; `told`: what a form said that was refused."""
+        told = told or request.query_params
+        then, name = tidy_next(told.get("next")), told.get("name", "")[:LONGEST_NAME] if problem else ""
         return self._make_form_page(
+            request,
             "Sign in",
             status,
             draw_problem(problem),
@@ -120,7 +131,7 @@ class SignInRoutes:
                 status=status,
             )
         if method == "link":
-            words = "Open the link that you were sent. Whoever runs this dashboard makes one with callgauge users link."
+            words = "Open the link that you were sent. Whoever runs this dashboard can make you one."
         else:
             words = "The sign-in before this dashboard named nobody. Come in by its address, not past it."
         return make_page("Sign in", draw_problem(problem), draw_sentence(words, quiet=True), status=status)
@@ -130,17 +141,17 @@ class SignInRoutes:
         name, password = told.get("name", "")[:LONGEST_NAME], told.get("password", "")[:LONGEST_PASSWORD]
         client = client_address(request.scope)
         if not self._is_own_form(request, told):
-            return self._ask(request, "The page was too old. Try again.", name, HTTPStatus.FORBIDDEN)
+            return self._ask(request, "The page was too old. Try again.", told, HTTPStatus.FORBIDDEN)
         # A known name is slowed down, too: guesses may come from many addresses.
         may = self._tries_of_client.take(client) and self._tries_of_name.take(name.strip().lower())
         if not may:
             self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
-            return self._ask(request, _TOO_OFTEN, name, HTTPStatus.TOO_MANY_REQUESTS)
+            return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
         async with self._hashing:
             user = await asyncio.to_thread(users.check_password, name, password)
         if user is None:
             self._log.write("sign_in_refused", name=name, client=client, reason="password")
-            return self._ask(request, _REFUSED, name, HTTPStatus.FORBIDDEN)
+            return self._ask(request, _REFUSED, told, HTTPStatus.FORBIDDEN)
         return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
@@ -152,8 +163,10 @@ class SignInRoutes:
         if user is None:
             return make_page("Sign in", draw_problem(_NO_LINK), status=HTTPStatus.FORBIDDEN)
         then = tidy_next(request.query_params.get("next"))
-        button = ( _LINK, f"Sign in as {user.name}", {"token": text, "next": then}, ())
-        return self._make_form_page("Sign in", 200, draw_sentence("The link works once.", quiet=True), button)
+        button = (_LINK, f"Sign in as {user.name}", {"token": text, "next": then}, ())
+        return self._make_form_page(
+            request, "Sign in", 200, draw_sentence("The link works once.", quiet=True), button
+        )
 
     async def _take_link(self, request: Request, users: UsersFile) -> Response:
         told = await _read_form(request)
@@ -202,8 +215,8 @@ class SignInRoutes:
         answer = RedirectResponse(then, HTTPStatus.SEE_OTHER)
         seconds = int(self._settings.hours * 3600)
         self._set_cookie(request, answer, COOKIE, self._sessions.begin(identity), seconds, "/")
-        for name, path in ((_FORM_COOKIE, PLACE), (_PENDING_COOKIE, PLACE)):
-            answer.delete_cookie(name, path)
+        answer.delete_cookie(_FORM_COOKIE, "/")
+        answer.delete_cookie(_PENDING_COOKIE, PLACE)
         return answer
 
     async def _sign_out(self, request: Request) -> Response:
@@ -216,33 +229,34 @@ class SignInRoutes:
             own = request.headers.get("sec-fetch-site") == "same-origin"
         if not own:  # another site's link must sign nobody out
             words = draw_sentence(f"You are signed in as {session.identity.name}.", quiet=True)
-            return self._make_form_page("Sign out?", 200, words, (SIGN_OUT, "Sign out", {}, ()))
+            return self._make_form_page(request, "Sign out?", 200, words, (SIGN_OUT, "Sign out", {}, ()))
         self._sessions.end(session)
         user = self._admission.admit(session.identity) or User(session.identity.name, "viewer", False)
         self._log.write("sign_out", user, client=client_address(request.scope))
         answer = make_page(
-            "Signed out", draw_sentence("Other tabs show nothing new any more.", quiet=True), draw_link("Sign in", PLACE)
+            "Signed out",
+            draw_sentence("Other tabs show nothing new any more.", quiet=True),
+            draw_link("Sign in", PLACE),
         )
         answer.delete_cookie(COOKIE, "/")
         return answer
 
     def _make_form_page(
-        self, title: str, status: int, words: str, form: tuple[str, str, dict[str, str], tuple[str, ...]]
+        self,
+        request: Request,
+        title: str,
+        status: int,
+        words: str,
+        form: tuple[str, str, dict[str, str], tuple[str, ...]],
     ) -> Response:
         """Return a page with a form that only the browser that got it can send: its cookie must fit."""
         action, button, hidden, fields = form
-        cookie = secrets.token_urlsafe(24)
+        cookie = request.cookies.get(_FORM_COOKIE, "")
+        if len(cookie) != _FORM_LENGTH or not cookie.isascii():  # two tabs share one
+            cookie = secrets.token_hex(_FORM_LENGTH // 2)
         hidden = {**hidden, "form": self._signer.sign("form", cookie)}
         answer = make_page(title, words, draw_form(action, button, hidden, *fields), status=status)
-        answer.set_cookie(
-            _FORM_COOKIE,
-            cookie,
-            _FORM_SECONDS,
-            path="/",
-            secure=(self._settings.address or "").startswith("https:"),
-            httponly=True,
-            samesite="strict",
-        )
+        self._set_cookie(request, answer, _FORM_COOKIE, cookie, _FORM_SECONDS, "/")
         return answer
 
     def _is_own_form(self, request: Request, told: dict[str, str]) -> bool:

@@ -50,7 +50,7 @@ def read_secret(variable: str, folder: Path) -> str:
     try:
         with suppress(FileExistsError):
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(descriptor, "w", encoding="ascii") as out:
+            with os.fdopen(descriptor, "w", encoding="ascii") as out:
                 out.write(secrets.token_hex(32))
         if path.stat().st_mode & 0o077:
             raise SecretError(f"{path} may be read by others: chmod 600 {path}")
@@ -132,7 +132,7 @@ class Sessions:
         aside = self._path.with_suffix(".new")
         with suppress(OSError):  # it has ended in this process anyhow
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "w", encoding="ascii") as out:
+            with os.fdopen(descriptor, "w", encoding="ascii") as out:
                 json.dump(self._ended, out)
             aside.replace(self._path)
 

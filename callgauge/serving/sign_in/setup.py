@@ -52,7 +52,7 @@ def _check_oidc(settings: SignInSettings, _: Path) -> None:
         settings.domains or settings.users or settings.groups or settings.admins or settings.admin_groups
     ):
         raise SignInSetupError(
-            "[sign_in] names nobody who may come in: give domains, users or groups; the provider may know anybody"
+            "[sign_in] names nobody: give domains, users or groups; the provider may know anybody"
         )
     if not all(importlib.util.find_spec(name) for name in ("authlib", "httpx2")):
         raise SignInSetupError("OIDC needs two packages more: pip install 'callgauge[oidc]'")
@@ -60,7 +60,7 @@ def _check_oidc(settings: SignInSettings, _: Path) -> None:
 
 def _check_header(settings: SignInSettings, _: Path) -> None:
     if not settings.proxies:
-        raise SignInSetupError("[sign_in] needs proxies with header: the addresses that the header is taken from")
+        raise SignInSetupError("[sign_in] needs proxies with header: the addresses that may send it")
     try:
         ProxyIdentity(settings)
     except ValueError as problem:

@@ -156,19 +156,18 @@ class UsersFile:
     def _parse(self) -> _Content:
         try:
             told: Any = json.loads(self.path.read_text("utf-8"))
-            if told["version"] != _VERSION:
-                raise ValueError
             users = tuple(ListedUser(**one) for one in told["users"])
             links = tuple(_Link(**one) for one in told["links"])
-            if any(user.role not in get_args(Role) for user in users):
-                raise ValueError
+            is_known = told["version"] == _VERSION and all(user.role in get_args(Role) for user in users)
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
         except (ValueError, TypeError, KeyError):
+            users, links, is_known = (), (), False
+        if not is_known:
             raise UsersFileError(
                 f"{self.path} is damaged, or of another version: restore it, or move it away and add the "
                 "users again"
-            ) from None
+            )
         return _Content(users, links)
 
     @contextmanager
@@ -190,7 +189,7 @@ class UsersFile:
         # mkstemp makes a file of mode 0600
         descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".users-")
         try:
-            with open(descriptor, "w", encoding="utf-8") as out:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
                 json.dump(told, out, indent=1)
                 out.flush()
                 os.fsync(out.fileno())
