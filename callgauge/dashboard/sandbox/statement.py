@@ -156,8 +156,8 @@ def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_masked(connection: duckdb.DuckDBPyConnection) -> bool:
-    found = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchone()
-    return found is not None
+    found = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
+    return bool(found)
 
 
 def _check_part(part: dict[str, Any], hidden: frozenset[str], refused_functions: set[str]) -> None:
