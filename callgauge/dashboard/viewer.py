@@ -54,8 +54,3 @@ def refuse_file(*, of_texts: bool | None = None) -> str | None:
     if not texts_are_shown():
         return "This store is served without texts, so no file with texts is made."
     return None if current_viewer().is_admin else "Files with texts are for admins."
-
-
-def describe_missing_text() -> str:
-    """Return the sentence that stands where a text would."""
-    return "The log kept no text to show." if texts_are_shown() else "Texts are not shown."

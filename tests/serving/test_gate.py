@@ -229,12 +229,21 @@ def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
     assert DATA not in bob.get("/").text
     users.remove("ann")
     assert DATA not in ann.get("/").text
-    (password_site.folder / FILE).write_text("{}")
-    assert DATA not in _without_file(password_site).get("/").text
 
 
-def _without_file(site: Site) -> TestClient:
-    return site.browser(cookies={"callgauge_session": "x"})
+def test_a_damaged_file_of_users_lets_nobody_in(
+    password_site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ann = _signed_in(password_site, "ann")
+    with ann.websocket_connect(STREAM) as socket:
+        socket.receive_bytes()
+        (password_site.folder / FILE).write_text("{}")
+        socket.send_bytes(b"more")
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_bytes()
+    assert DATA not in ann.get("/").text
+    assert fill(password_site.browser(), "ann", PASSWORD).status_code == 503
+    assert "is damaged" in capsys.readouterr().err
 
 
 def test_a_cookie_of_another_server_is_none(password_site: Site, tmp_path: Path) -> None:

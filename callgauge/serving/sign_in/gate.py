@@ -111,7 +111,7 @@ class Gate:
         """Find who asks, and whether that person may come in."""
         request = visitor.request
         told = request.headers.get("authorization", "")
-        if request.url.path.startswith(PROGRAMS) and told:
+        if visitor.path.startswith(PROGRAMS) and told:
             is_bearer = told.lower().startswith(_BEARER)
             visitor.user = self._find_token(told[len(_BEARER) :].strip()) if is_bearer else None
         elif self._method == "none":
@@ -127,7 +127,7 @@ class Gate:
     def _turn_away(self, visitor: _Visitor) -> Response:
         """Return the answer to somebody who may not come in."""
         request = visitor.request
-        if request.url.path.startswith(PROGRAMS):
+        if visitor.path.startswith(PROGRAMS):
             return JSONResponse(
                 {"error": "Send a token that holds: Authorization: Bearer TOKEN."},
                 HTTPStatus.UNAUTHORIZED,
@@ -135,9 +135,9 @@ class Gate:
             )
         if visitor.identity is not None:
             return refuse_account(visitor.identity.name)
-        is_page = "text/html" in request.headers.get("accept", "") and not _PARTS.match(request.url.path)
+        is_page = "text/html" in request.headers.get("accept", "") and not _PARTS.match(visitor.path)
         if visitor.scope["type"] == "http" and is_page:
-            place = sign_in_address(request.url.path, request.url.query)
+            place = sign_in_address(visitor.path, visitor.query)
             return RedirectResponse(place, HTTPStatus.SEE_OTHER)
         return PlainTextResponse("Sign in first.", HTTPStatus.UNAUTHORIZED)
 
@@ -196,6 +196,9 @@ class _Visitor:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        # Never by Request.url: that is made with the Host that a client names.
+        self.path: str = scope["path"]
+        self.query: str = scope.get("query_string", b"").decode("latin-1")
         # A websocket's handshake has headers and cookies as any request has.
         self.request = Request({"method": "GET", **scope, "type": "http"})
         self.identity: Identity | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
@@ -30,7 +31,13 @@ from callgauge.serving.sign_in.page import (
     make_page,
 )
 from callgauge.serving.sign_in.sessions import COOKIE, Sessions, Signer
-from callgauge.serving.sign_in.users_file import LONGEST_NAME, LONGEST_PASSWORD, ListedUser, UsersFile
+from callgauge.serving.sign_in.users_file import (
+    LONGEST_NAME,
+    LONGEST_PASSWORD,
+    ListedUser,
+    UsersFile,
+    UsersFileError,
+)
 
 PLACE = "/sign-in"
 SIGN_OUT = "/sign-out"
@@ -79,7 +86,15 @@ class SignInRoutes:
 
     async def answer(self, request: Request) -> Response:
         """Return the answer to a request below /sign-in or to /sign-out."""
-        path, posted, users = request.url.path, request.method == "POST", self._users
+        try:
+            return await self._answer(request)
+        except UsersFileError as problem:
+            print(f"Nobody can sign in: {problem}", file=sys.stderr)
+            words = "Nobody can sign in just now. Tell whoever runs this dashboard: its log says why."
+            return make_page("Sign in", draw_problem(words), status=HTTPStatus.SERVICE_UNAVAILABLE)
+
+    async def _answer(self, request: Request) -> Response:
+        path, posted, users = request.scope["path"], request.method == "POST", self._users
         if path == SIGN_OUT:
             return await self._sign_out(request)
         if path == PLACE and users is not None and self._settings.method == "password":

@@ -24,7 +24,6 @@ from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
 from callgauge.dashboard.pages.calls.loaded_call import load_call
 from callgauge.dashboard.reparsed_call import reparse_call
-from callgauge.dashboard.viewer import describe_missing_text
 
 _CALLS_SHOWN = 12  # of the turn, before a person asks for all
 
@@ -95,7 +94,7 @@ def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
     with cards.draw_card("Raw arguments", caption=f"The text is {said}."):
         raw = row["raw_arguments"]
         if raw is None:
-            st.caption(describe_missing_text())
+            st.caption("The log kept no text to show.")
         else:
             draw_marked_text("call", raw, findings, call_descriptions.harness_marks(row))
         reason = call_descriptions.describe_not_judged(row)

@@ -20,7 +20,6 @@ from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_p
 from callgauge.dashboard.pages.calls.parser_reading import HEAT
 from callgauge.dashboard.reparsed_call import reparse_call
 from callgauge.dashboard.texts.marked_text import TextMark, annotate
-from callgauge.dashboard.viewer import describe_missing_text
 from lenient import ToolDefinition
 
 _COLUMNS = 40  # characters of a line of the raw text
@@ -78,7 +77,7 @@ def _draw_raw(loaded: LoadedCall) -> None:
     raw = row["raw_arguments"]
     st.markdown("**Raw arguments**")
     if raw is None:
-        st.caption(describe_missing_text())
+        st.caption("The log kept no text to show.")
     else:
         marks = [
             TextMark(one.start, one.end if one.end is not None else one.start, one.code)
