@@ -16,6 +16,10 @@ class InputError(IngestError):
     """A path or a file of tool definitions that the user named cannot be used."""
 
 
+class NothingFoundError(InputError):
+    """What the user named is there, and holds no files."""
+
+
 class OptionError(InputError):
     """An option, or the file that an option names, cannot be used; the logs are not the cause."""
 
@@ -30,6 +34,10 @@ class StoreBusy(StoreError):  # noqa: N818 - it says a state of the store; nothi
 
 class StoreVersionError(StoreError):
     """The store has tables of another version."""
+
+
+class BackupError(IngestError):
+    """A backup cannot be written, or one that is there cannot be used."""
 
 
 _NEXT_STEP = {

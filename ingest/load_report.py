@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from ingest.foreign_files import ForeignKind
 
@@ -37,8 +38,10 @@ class LoadReport:
     and `new_rejected` the files that none rejected for the same reason. `duplicates` counts calls that
     another row counts already. `faults` (by layer, in the order in which a call passes the layers) and
     `judged` (calls of which it is known whether their arguments failed) leave duplicates out. `notes` are
-    sentences on inputs that were left out because they are no logs. `generation` is None when there was
-    nothing new to publish.
+    sentences on inputs that were left out because they are no logs. `newest` is the time (UTC) of the newest
+    session in the files of this load, whether they were read or in already; None where none has a time, and
+    a time of more than a day from now on counts as a mistake. `generation` is None when there was nothing new
+    to publish.
     """
 
     loaded: int
@@ -63,6 +66,7 @@ class LoadReport:
     unread: int
     left: int
     notes: tuple[str, ...]
+    newest: datetime | None
     generation: str | None
     seconds: float
 
@@ -128,17 +132,93 @@ class ModelNamesReport:
 class ForgetReport:
     """The figures of a removal of sessions. `generation` is None when nothing was removed.
 
-    `files` counts the files that held the removed sessions. `elsewhere` counts removed calls that another
+    `runs` counts runs of trials of which no session is left. `files` counts the files that held the removed sessions. `elsewhere` counts removed calls that another
     session still holds as a copy. `undated` counts sessions that stay because they have no time.
     """
 
     sessions: int
     turns: int
     calls: int
+    runs: int
     files: int
     elsewhere: int
     undated: int
     generation: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionReport:
+    """The figures of a retention run. `generation` is None when nothing was removed.
+
+    What was last heard before `text_before` has no texts any more, what was before `facts_before` is gone;
+    None = there is no such limit. `quotes_removed` counts lines that could not be read. `undated` counts
+    sessions that cannot go because a part of them has no time.
+    """
+
+    sessions_removed: int
+    turns_removed: int
+    calls_removed: int
+    sessions_without_text: int
+    calls_without_text: int
+    quotes_removed: int
+    undated: int
+    text_before: date | None
+    facts_before: date | None
+    generation: str | None
+    seconds: float
+
+    @property
+    def is_anything_old(self) -> bool:
+        """Whether anything was removed, or would be."""
+        return bool(self.sessions_removed or self.sessions_without_text or self.quotes_removed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupReport:
+    """The figures of a backup.
+
+    `name` is the backup that holds the store as it is; `unchanged`: it was there already. `bytes` is the size
+    of its files, `bytes_sent` of what the place lacked. `backups` counts those that the place has now,
+    `removed` names older ones that went. `notes` are sentences on what was not done.
+    """
+
+    place: str
+    name: str
+    generation: str
+    unchanged: bool
+    files: int
+    bytes: int
+    bytes_sent: int
+    backups: int
+    removed: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """The figures of a restored backup, of which `made_at` is the time (UTC); `generation` is published."""
+
+    place: str
+    name: str
+    made_at: str
+    generation: str
+    files: int
+    bytes: int
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What was checked and found in order: `of` is a store or a backup, `rows` are by table."""
+
+    of: str
+    generation: str
+    files: int
+    bytes: int
+    rows: Mapping[str, int]
     seconds: float
 
 

@@ -37,8 +37,8 @@ OURS = {
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
-        "callgauge.memory", "callgauge.prices", "callgauge.recorder",
-        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
+        "callgauge.memory", "callgauge.nightly", "callgauge.prices", "callgauge.recorder",
+        "callgauge.serving.settings", "callgauge.serving.sign_in", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -53,6 +53,11 @@ OURS = {
     "callgauge.cli.trials.history": (
         "callgauge.dashboard.metrics", "callgauge.stats", "callgauge.trials.planning",
     ),
+    # The report and the gate of a store.
+    "callgauge.cli.report_command": (
+        "callgauge.cli.render", "callgauge.configuration", "callgauge.gates", "callgauge.memory",
+        "callgauge.report",
+    ),
     "callgauge.cli.render": (
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
@@ -65,13 +70,31 @@ OURS = {
         "callgauge.trials", "lenient",
     ),
     "callgauge.stats": ("callgauge.stats",),
-    "callgauge.memory": ("callgauge.memory",),
+    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
+    "callgauge.memory.nights.night_lock": ("ingest.file_lock",),
+    "callgauge.nightly": ("callgauge.checked_files", "callgauge.configuration", "callgauge.memory",
+                          "callgauge.nightly", "callgauge.report", "ingest"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
-    "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
+    # The morning report says what the pages say, by the same metrics and measures, without Streamlit.
+    "callgauge.report": (
+        "callgauge.configuration", "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
+        "callgauge.dashboard.load_state", "callgauge.dashboard.measures", "callgauge.dashboard.metrics",
+        "callgauge.dashboard.wording", "callgauge.gates", "callgauge.memory", "callgauge.prices",
+        "callgauge.report", "callgauge.stats", "ingest.import_guard",
+    ),
+    "callgauge.dashboard.viewer": (
+        "callgauge.serving.access_log", "callgauge.serving.identity", "callgauge.serving.settings",
+    ),
+    # Some pages are for admins, some need texts; what is not to be shown is not opened, either.
+    "callgauge.dashboard.pages.shell": (
+        "callgauge.dashboard", "callgauge.memory", "callgauge.serving.identity", "callgauge.serving.settings",
+    ),
+    "callgauge.dashboard.sandbox.query_runs": ("callgauge.dashboard", "callgauge.serving.settings"),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
-        "callgauge.dashboard.metrics", "ingest.errors", "ingest.store.generations", "ingest.store.migrations",
+        "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
+        "ingest.store.generations", "ingest.store.migrations",
     ),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),
@@ -86,7 +109,12 @@ THIRD_PARTY = {
         "callgauge.dashboard.address.url_keys", "callgauge.dashboard.pages",
         "callgauge.dashboard.store_queries",
         "callgauge.dashboard.viewer",
+        "callgauge.serving.open_pages",  # the shape of its messages alone
     ),
+    "authlib": ("callgauge.serving.sign_in.oidc",),
+    "joserfc": ("callgauge.serving.sign_in.oidc",),
+    "itsdangerous": ("callgauge.serving.sign_in.sessions",),
+    "argon2": ("callgauge.serving.sign_in.users_file",),
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
         "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox", "ingest.store.connection",
@@ -97,6 +125,7 @@ THIRD_PARTY = {
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
+        "callgauge.serving.sign_in.oidc",
     ),
     "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
@@ -108,7 +137,7 @@ THIRD_PARTY = {
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
     "click": ("callgauge.server_process",),
-    "pandas": ("callgauge.dashboard",),
+    "pandas": ("callgauge.dashboard", "callgauge.report"),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
 }  # fmt: skip
@@ -135,21 +164,25 @@ ORDER = {
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
-        "store/migrations", "store",
+        "store/migrations", "store", "backup",
         "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "prices",
+        "checked_files", "configuration", "stats", "stats/over_time", "memory", "memory/nights", "serving",
+        "serving/sign_in", "prices",
         "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
-        "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
+        "dashboard/texts", "dashboard/measures", "dashboard/comparisons", "dashboard/replay",
+        "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli/trials", "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages",
+        "report/content", "report/formats", "report/delivery", "report", "nightly",
+        "cli/render", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

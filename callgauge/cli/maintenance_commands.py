@@ -1,10 +1,9 @@
-"""The commands that maintain a store between loads: reparse, rejects, forget, models."""
+"""The commands that maintain a store between loads: reparse, rejects, models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -117,43 +116,6 @@ def rejects(
         print(render.to_json(asdict(report) if report else None))
     else:
         print(render.load_report(report, store) if report else "nothing to read again")
-
-
-def forget(
-    store: Store,
-    session: Annotated[
-        list[str] | None, typer.Option("--session", metavar="ID", help="This session; may be repeated.")
-    ] = None,
-    before: Annotated[
-        datetime | None,
-        typer.Option(
-            "--before",
-            metavar="DATE",
-            formats=["%Y-%m-%d"],
-            help="Every session without a sign of life since that day (UTC).",
-        ),
-    ] = None,
-    user: Annotated[
-        str | None,
-        typer.Option("--user", metavar="NAME", help="Every session of this user."),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
-    wait: Wait = False,
-    wait_at_most: WaitAtMost = None,
-    as_json: Json = False,
-) -> None:
-    """Remove sessions from a store for good; no later load brings them back. The logs are not touched.
-
-    Exits with 1 when there is no such session.
-    """
-    from ingest.maintenance import forget as forgetting
-
-    whose = forgetting.SessionChoice(
-        sessions=session or (), before=before.date() if before else None, user=user
-    )
-    report = forgetting.forget(store, whose, dry_run=dry_run, patience=lock_patience(wait, wait_at_most))
-    print(render.to_json(asdict(report)) if as_json else render.forget_text(report, store))
-    raise typer.Exit(0 if report.sessions else 1)
 
 
 def models(

@@ -7,7 +7,7 @@ exists. The logs themselves are not changed.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,10 +23,25 @@ from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_writ
 from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.scripts import read_script
 
+_LEAVING_RUNS = """
+    CREATE TEMP TABLE leaving_runs AS
+    SELECT DISTINCT f.source, r.run FROM trial_runs r JOIN files f USING (file_id)
+    WHERE run IN (SELECT trial_run FROM sessions SEMI JOIN leaving USING (source, session_id))
+        AND run NOT IN (
+            SELECT trial_run FROM sessions ANTI JOIN leaving USING (source, session_id) WHERE trial_run IS NOT NULL)"""
+_SESSION_IDS = "SELECT DISTINCT session_id AS id FROM leaving"
+_CALL_IDS = "SELECT DISTINCT call_id AS id FROM tool_calls SEMI JOIN leaving USING (source, session_id)"
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
-_BY_ID = "SELECT DISTINCT source, session_id FROM sessions WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"
+# The sums have a row for each session that tried a task, also when its facts are gone.
+_BY_ID = """
+    SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM sessions)
+    UNION SELECT source, session_id FROM task_trials) WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"""
 _BEFORE = f"SELECT source, session_id FROM sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
 _OF_USER = "SELECT DISTINCT source, session_id FROM sessions WHERE user_name = ?"
+
+
+OnLeaving = Callable[[Collection[str], Collection[str]], None]
+"""Called with the ids of the sessions and of the calls that are to go, before they do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +78,13 @@ def forget(
     whose: SessionChoice,
     *,
     dry_run: bool = False,
+    on_leaving: OnLeaving = lambda _sessions, _calls: None,
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
     """Remove the sessions chosen by `whose` from the store for good; with `dry_run`, only count them.
 
+    A run of trials of which no session is left goes, too.
     Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is removed then.
     """
     started = time.monotonic()
@@ -76,7 +93,10 @@ def forget(
     with lock_published(store_dir, on_write, patience) as (folder, _), change_copy(folder) as building:
         with building.open_transaction("leaving") as con:
             con.execute(f"CREATE TEMP TABLE leaving AS {query}", values)
+            con.execute(_LEAVING_RUNS)
         (counts,) = building.fetch_rows(read_script("forget_counts.sql"))
+        if counts["sessions"]:
+            on_leaving(*(_read_ids(building, query) for query in (_SESSION_IDS, _CALL_IDS)))
         if dry_run or not counts["sessions"]:
             building.abandon()
             folder.discard()
@@ -89,8 +109,13 @@ def forget(
     return ForgetReport(**counts, generation=generation, seconds=time.monotonic() - started)
 
 
+def _read_ids(building: GenerationBuilder, query: str) -> set[str]:
+    return {row["id"] for row in building.fetch_rows(query)}
+
+
 def _remove_sessions(building: GenerationBuilder) -> None:
-    leaving = building.fetch_rows("FROM leaving")
+    # The plan and the looks of a run are known by its name, as a session is by its id.
+    leaving = building.fetch_rows("FROM leaving UNION SELECT source, run FROM leaving_runs")
     hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
     with building.open_transaction("forgotten") as con:
         con.execute("INSERT INTO forgotten SELECT unnest(?::VARCHAR[]), ?", [hashes, utc_now()])

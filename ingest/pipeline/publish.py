@@ -25,6 +25,7 @@ from ingest.store.generations import StoreFolder
 from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
 from ingest.store.reader import read_aliases
+from ingest.store.retention import hold_to_limits
 from ingest.store.vacuum import drop_unused, rewrite_building
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
@@ -73,6 +74,7 @@ class LoadTotals:
     less_kept: bool = False  # files were read again to keep less of them
     unread: int = 0
     left: int = 0
+    present: list[int] = field(default_factory=list)  # ids of the files of this load that are in
     notes: tuple[str, ...] = ()
     rejects: int = 0
 
@@ -98,7 +100,7 @@ class LoadTotals:
         listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
         listed.append(RejectedFile(row.name, row.reason or "", row.foreign))
 
-    def make_report(self, generation: str | None, seconds: float) -> LoadReport:
+    def make_report(self, generation: str | None, newest: datetime | None, seconds: float) -> LoadReport:
         return LoadReport(
             loaded=len(self.loaded),
             unchanged=self.unchanged,
@@ -122,6 +124,7 @@ class LoadTotals:
             unread=self.unread,
             left=self.left,
             notes=self.notes,
+            newest=newest,
             generation=generation,
             seconds=seconds,
         )
@@ -171,7 +174,12 @@ def publish(
     totals.rejects = totals.figures["rejects"]
     if totals.less_kept:
         drop_unused(building)
-    building.finish()
+    too_old = hold_to_limits(building)
+    if too_old:
+        totals.notes += (f"{too_old:,} sessions are older than the store keeps them: see callgauge retain",)
+        building.rewrite()
+    else:
+        building.finish()
     if totals.less_kept:
         rewrite_building(folder)
     return folder.publish()
@@ -271,7 +279,7 @@ def _look_row(outside: FileLook) -> Row:
 
 
 def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
-    report = totals.make_report(None, 0.0)
+    report = totals.make_report(None, None, 0.0)
     return {
         "run_id": run_id,
         "started_at": started_at,

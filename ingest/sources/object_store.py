@@ -58,7 +58,7 @@ class RemoteObject:
         return _without_query(self.url).rpartition("/")[0].rpartition("/")[2]
 
     def open(self) -> io.RawIOBase:
-        files, path = _locate_driver(self.url)
+        files, path = locate_driver(self.url)
         size = self.seen.size if self.sized else None
         return ObjectStream(files, path, size, lambda: _object_stamp(files.info(path)) == self.seen)
 
@@ -68,7 +68,7 @@ class RemoteObject:
             return None
         url = f"{folder}/{name}"
         try:
-            files, path = _locate_driver(url)
+            files, path = locate_driver(url)
             info = files.info(path)
         except Exception:
             return None
@@ -83,7 +83,7 @@ def find_objects(url: str) -> Iterator[LogFile]:
     """
     scheme = url.partition("://")[0].lower()
     try:
-        files, path = _locate_driver(url)
+        files, path = locate_driver(url)
         listed = _list_objects(files, path, scheme)
     except OptionError:
         raise
@@ -96,7 +96,7 @@ def find_objects(url: str) -> Iterator[LogFile]:
         yield LogFile(strip_credentials(at), RemoteObject(at, seen, info.get("size") is not None), seen)
 
 
-def _locate_driver(url: str) -> tuple[Any, str]:
+def locate_driver(url: str) -> tuple[Any, str]:
     """Return the fsspec driver for an address, and the address as a path of that driver."""
     scheme = url.partition("://")[0].lower()
     if scheme not in _DRIVERS:
@@ -107,7 +107,7 @@ def _locate_driver(url: str) -> tuple[Any, str]:
         files, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
         raise OptionError(
-            f"{strip_credentials(url)} cannot be read: the extra callgauge[{extra}] is not installed; "
+            f"{strip_credentials(url)} cannot be used: the extra callgauge[{extra}] is not installed; "
             f"`{sys.executable} -m pip install {package}` installs it"
         ) from error
     return files, str(path)

@@ -1,7 +1,7 @@
 -- After touched.sql: every row of the sessions in `leaving` (source, session_id) goes, and every text that only they used.
 
 CREATE TEMP TABLE leaving_calls AS
-SELECT call_id, file_id, definition_id FROM tool_calls SEMI JOIN leaving USING (source, session_id);
+SELECT call_id, file_id, definition_id, signature_id FROM tool_calls SEMI JOIN leaving USING (source, session_id);
 
 CREATE TEMP TABLE leaving_texts AS
 SELECT prompt_id, prompt_hash AS text_hash FROM turns SEMI JOIN leaving USING (source, session_id)
@@ -19,6 +19,16 @@ DELETE FROM turn_parts WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM late_results WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM probes WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM sessions WHERE (source, session_id) IN (FROM leaving);
+DELETE FROM task_trials WHERE (source, session_id) IN (FROM leaving);
+
+-- A run of which no session is left: what it planned and what its looks said.
+DELETE FROM trial_runs WHERE run IN (SELECT run FROM leaving_runs);
+DELETE FROM trial_looks WHERE run IN (SELECT run FROM leaving_runs);
+
+-- Sums of days whose facts are gone still name the signature, and are not counted anew.
+UPDATE signatures SET text = NULL
+WHERE signature_id IN (SELECT signature_id FROM leaving_calls)
+    AND signature_id NOT IN (SELECT signature_id FROM tool_calls WHERE signature_id IS NOT NULL);
 
 -- What is kept for reading on may hold anything that a log said: such a log is read whole when it grows.
 DELETE FROM unfinished;

@@ -3,6 +3,7 @@ SELECT
     (SELECT count(*) FROM leaving) AS sessions,
     (SELECT count(*) FROM turns SEMI JOIN leaving USING (source, session_id)) AS turns,
     (SELECT count(*) FROM tool_calls SEMI JOIN leaving USING (source, session_id)) AS calls,
+    (SELECT count(DISTINCT run) FROM leaving_runs) AS runs,
     (SELECT count(DISTINCT file_id) FROM sessions SEMI JOIN leaving USING (source, session_id)) AS files,
     (
         SELECT count(DISTINCT call_id) FROM tool_calls ANTI JOIN leaving USING (source, session_id)

@@ -105,7 +105,8 @@ class GenerationBuilder:
         with self.transaction():
             self._con.execute(read_script("schema.sql"))
             self._con.execute(
-                "INSERT INTO store_info VALUES (?, ?, ?)", [SCHEMA_VERSION, PARSER_VERSION, utc_now()]
+                "INSERT INTO store_info (schema_version, parser_version, created_at) VALUES (?, ?, ?)",
+                [SCHEMA_VERSION, PARSER_VERSION, utc_now()],
             )
 
     def _migrate_tables(self, found: int) -> None:
@@ -249,7 +250,7 @@ class GenerationBuilder:
     def roll_up(self) -> None:
         """Update the rollups of the days in `touched_days`, and check the counts of the whole generation.
 
-        Raises StoreError when the counts disagree: such a generation is never published.
+        Raises StoreError when the counts disagree.
         """
         if self._all_days:
             with self.open_transaction("all_days") as con:
@@ -259,6 +260,10 @@ class GenerationBuilder:
                 con.execute(read_script("signatures.sql"))
         with self.open_transaction("rollups") as con:
             roll_up(con)
+        self.check_counts()
+
+    def check_counts(self) -> None:
+        """Raise StoreError when the counts of the generation disagree: it must not be published then."""
         with explain_duckdb_errors(self._path):
             wrong = self._con.execute(read_script("verify.sql")).fetchall()
         if wrong:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, Ledger
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 
 _AT_ONCE = 1_000  # rows
+_CLOCKS = timedelta(days=1)  # by which clocks and time zones may be wrong
 
 _REJECTS = """
     SELECT coalesce(m.path, f.path) AS place, r.line - coalesce(m.line - 1, 0) AS line,
@@ -71,6 +73,10 @@ _KNOWN_NAMES = """
     SELECT model FROM daily_turns WHERE model IS NOT NULL
     UNION SELECT model FROM daily_calls WHERE model IS NOT NULL
     UNION SELECT model_name FROM model_aliases"""
+_OF_OTHER_PARSERS = """
+    SELECT count(*)
+    FROM (FROM tool_calls UNION ALL BY NAME SELECT NULL::BOOLEAN AS text_removed WHERE false)
+    WHERE parser_version IS DISTINCT FROM ? AND text_removed IS NULL"""
 _STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
 _KINDS: dict[str | None, ForeignKind | None] = {None: None, **{str(kind): kind for kind in ForeignKind}}
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
@@ -156,14 +162,28 @@ def holds_rejects(generation: Path) -> bool:
         return con.execute(query).fetchone() == (True,)
 
 
+def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
+    """Return when the newest session of the files ended, in UTC; None where no time of them is known.
+
+    Times of more than a day from now on are taken for mistakes. Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        query = (
+            "SELECT max(coalesce(ended_at, started_at)) FROM sessions WHERE file_id IN (SELECT unnest(?)) "
+            "AND coalesce(ended_at, started_at) < ?"
+        )
+        row = con.execute(query, [list(files), datetime.now(UTC).replace(tzinfo=None) + _CLOCKS]).fetchone()
+        return row[0].replace(tzinfo=UTC) if row and row[0] is not None else None
+
+
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
     """Return the number of calls that another version of the parser judged. Raises StoreError.
 
-    `parser_version` None = count all calls that were judged by any version.
+    `parser_version` None = count all calls that were judged by any version. A call whose texts are gone is
+    not counted: it cannot be judged again.
     """
     with open_generation(generation) as con:
-        query = "SELECT count(*) FROM tool_calls WHERE parser_version IS DISTINCT FROM ?"
-        row = con.execute(query, [parser_version]).fetchone()
+        row = con.execute(_OF_OTHER_PARSERS, [parser_version]).fetchone()
         return int(row[0]) if row else 0
 
 

@@ -40,6 +40,7 @@ JUDGED = (
 CONCLUDED = ("faults", "retries", "derived_ok", "derived_reason")
 _CALL = ("call_id", "file_id")
 
+_KEEP_JUDGEMENT = "DELETE FROM wanted WHERE turn_id IN (SELECT turn_id FROM turns WHERE text_removed)"
 _REWORKED = "CREATE TEMP TABLE reworked (session_id VARCHAR, file_id INTEGER, day DATE)"
 _OF_BATCH = "(SELECT turn_id FROM queue WHERE batch = ?)"
 _NEW_VERSION = f"""
@@ -64,10 +65,12 @@ _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id, day FROM inco
 def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
+    Turns whose texts were removed keep their judgement.
     The temporary table `touched_days` (day) must exist; the days of changed rows are added to it. `given` are
     definitions that replace those once given with --tools; None = the earlier ones stay.
     """
     with building.open_transaction("queue") as con:
+        con.execute(_KEEP_JUDGEMENT)
         con.execute(_REWORKED)
         sizes = {"call_bytes": _A_CALL, "batch_bytes": BATCH_BYTES}
         con.execute(read_script("rework_queue.sql"), sizes)

@@ -14,6 +14,7 @@ from ingest.store.scripts import read_script
 _SCRIPTS = Path(__file__).parent / "rollups"
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
 
+_UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT facts_before FROM store_info)"
 _MANY = "SELECT count(*) > ? FROM tool_calls"
 _BATCHES = "SELECT DISTINCT batch FROM all_days ORDER BY batch"
 _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_days WHERE batch = ?"
@@ -23,8 +24,10 @@ _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id
 def roll_up(con: Connection) -> None:
     """Compute the rollups of the days in `touched_days` again.
 
-    In a store with many calls the days are processed in batches.
+    In a store with many calls the days are processed in batches. Days whose facts `callgauge retain` removed
+    keep the sums that they have.
     """
+    con.execute(_UNFROZEN)
     con.execute(read_script("session_group.sql"))
     scripts = _read_scripts()
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(True,)]:

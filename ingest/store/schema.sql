@@ -2,7 +2,11 @@
 -- Every fact knows its file, 1-based line and byte offset. Times are UTC. Long texts are packed by zstd: half the size of
 -- what DuckDB chooses for them, in two thirds of the time.
 
-CREATE TABLE store_info (schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP);
+-- facts_before: calls, turns and sessions that were last heard before this day are gone, and the daily sums of the days
+-- before it are never counted anew; text_before: the same of texts. NULL = nothing was removed by `callgauge retain`.
+CREATE TABLE store_info (
+    schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP, facts_before DATE, text_before DATE
+);
 
 -- files_rejected: without those that are no logs.
 -- sessions_replaced: that the load read anew, or from some turn on, in a file with other content than before;
@@ -68,13 +72,14 @@ CREATE TABLE sources (
 -- sent to it.
 -- trial_run: the run of trials that the session's own log says it is of; NULL = it is of none. Turns, calls, probes and
 -- daily sums have it from their session, with its arm, and pages leave them out unless a run or an arm is chosen.
+-- text_removed: `callgauge retain` took its texts, what it said of them stays; NULL = it did not.
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
     user_name VARCHAR, task VARCHAR, run VARCHAR, trial_run VARCHAR, arm VARCHAR, repeat_no VARCHAR,
     capabilities VARCHAR, sampling VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
-    duplicate BOOLEAN
+    duplicate BOOLEAN, text_removed BOOLEAN
 );
 
 -- text, text_hash: the first that was seen under the id; prompt_texts has every one, since a name may be given to another
@@ -113,7 +118,7 @@ CREATE TABLE turns (
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     counted_steps INTEGER, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT,
     results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,
-    duplicate BOOLEAN
+    duplicate BOOLEAN, text_removed BOOLEAN
 );
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
@@ -133,6 +138,7 @@ CREATE TABLE turns (
 -- (see late_results), else NULL; retry_of = the tool_call_id that the log names as
 -- tried again; syntax_told / schema_told = what the log itself shows of such faults (full | failures | none);
 -- tools_offered = the log lists what the model was offered; definition_origin: log | tools | NULL.
+-- text_removed: as in sessions; raw_bytes, raw_chars: how long raw_arguments was that was removed.
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
@@ -151,7 +157,8 @@ CREATE TABLE tool_calls (
     chain_id VARCHAR, attempt INTEGER, retry_of VARCHAR, retry_kind VARCHAR, chain_outcome VARCHAR,
     input_tokens BIGINT, cached_tokens BIGINT, cache_write_tokens BIGINT, output_tokens BIGINT,
     latency_ms DOUBLE, model_latency_ms DOUBLE,
-    file_id INTEGER, line BIGINT, byte_offset BIGINT, parser_version VARCHAR, duplicate BOOLEAN
+    file_id INTEGER, line BIGINT, byte_offset BIGINT, parser_version VARCHAR, duplicate BOOLEAN,
+    text_removed BOOLEAN, raw_bytes BIGINT, raw_chars BIGINT
 );
 
 -- Turns that are spread over several files, as each file tells them. In `turns` the first part holds the facts of all,
@@ -222,7 +229,7 @@ CREATE TABLE trial_looks (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- Names of models that are counted as another one, and the rule that says so: own (the store's naming.toml) | a kind of
+-- Names of models that are counted as another one, and the rule that says so: naming.toml (of the store), callgauge.toml | a kind of
 -- the table that comes with Callgauge. A name that is not here is counted as it stands.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
@@ -276,7 +283,8 @@ CREATE TABLE daily_codes (
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
--- What went wrong, without what is different each time (ingest/store/signatures.sql).
+-- What went wrong, without what is different each time (ingest/store/signatures.sql); text is NULL where every call's text
+-- was removed.
 CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);
 
 -- The scripts in ingest/store/rollups/ say what the columns of these mean.

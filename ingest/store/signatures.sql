@@ -113,7 +113,7 @@ WITH
                 AND parse_error <> '' AND NOT starts_with(parse_error, 'refused_by_harness:'), false) AS ours,
             told(fault_layer, parse_error, harness_message, ends(result_text)) AS said
         FROM tool_calls
-        WHERE fault_layer IS NOT NULL
+        WHERE fault_layer IS NOT NULL AND text_removed IS NULL  -- what it said is gone, its id stays
             AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
     ),
     opened AS (SELECT * EXCLUDE (said), trim(unwrapped(trim(said))) AS opened FROM wrong),
@@ -161,5 +161,9 @@ INSERT INTO signatures
 SELECT signature_id, fault_layer, min(text) FROM signed
 WHERE signature_id NOT IN (SELECT signature_id FROM signatures)
 GROUP BY signature_id, fault_layer;
+
+UPDATE signatures SET text = seen.text
+FROM (SELECT signature_id, min(text) AS text FROM signed GROUP BY signature_id) seen
+WHERE signatures.text IS NULL AND signatures.signature_id = seen.signature_id;
 
 DROP TABLE signed;

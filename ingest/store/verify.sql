@@ -11,17 +11,27 @@ WITH
         SELECT file_id, unnest(['sessions', 'turns', 'calls', 'rejects']) AS what,
                unnest([sessions, turns, calls, rejects]) AS n
         FROM files
-    )
+    ),
+    -- Before it, facts may be gone whose sums stay.
+    first_day AS (SELECT coalesce(max(facts_before), DATE '0001-01-01') FROM store_info)
 SELECT what || ' of file ' || file_id, coalesce(recorded.n, 0), coalesce(held.n, 0)
 FROM recorded FULL JOIN held USING (file_id, what)
 WHERE coalesce(recorded.n, 0) <> coalesce(held.n, 0)
 
 UNION ALL
-SELECT 'calls in daily_calls', (SELECT count(*) FROM tool_calls WHERE NOT duplicate),
-       (SELECT coalesce(sum(calls), 0) FROM daily_calls) AS found
-WHERE (SELECT count(*) FROM tool_calls WHERE NOT duplicate) <> (SELECT coalesce(sum(calls), 0) FROM daily_calls)
+SELECT 'calls in daily_calls', expected, found
+FROM (
+    SELECT
+        (SELECT count(*) FROM tool_calls WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
+        (SELECT coalesce(sum(calls), 0) FROM daily_calls WHERE day IS NULL OR day >= (FROM first_day)) AS found
+)
+WHERE expected <> found
 
 UNION ALL
-SELECT 'turns in daily_turns', (SELECT count(*) FROM turns WHERE NOT duplicate),
-       (SELECT coalesce(sum(turns), 0) FROM daily_turns)
-WHERE (SELECT count(*) FROM turns WHERE NOT duplicate) <> (SELECT coalesce(sum(turns), 0) FROM daily_turns);
+SELECT 'turns in daily_turns', expected, found
+FROM (
+    SELECT
+        (SELECT count(*) FROM turns WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
+        (SELECT coalesce(sum(turns), 0) FROM daily_turns WHERE day IS NULL OR day >= (FROM first_day)) AS found
+)
+WHERE expected <> found;

@@ -1,8 +1,9 @@
-"""Loads that die by SIGKILL at a durable write, at each kind of them; a module: LOGS BASE OUT [SESSION].
+"""Loads that die by SIGKILL at a durable write, at each kind of them; a module: LOGS BASE OUT [WORK].
 
 BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
-is loaded again after the kill; where a SESSION is named it is forgotten instead, both times. Prints one JSON
-line a kill: the step it died at, what a reader then saw. Everything is imported once and then forked: a
+is loaded again after the kill; WORK is what is done instead, both times: forget:SESSION, retain:DAYS, backup
+(to `OUT/n/backups`), or restore (from `LOGS`). Prints one JSON line a kill: the step it died at, what a
+reader then saw (after `backup`: how many backups were whole). Everything is imported once and then forked: a
 process a load would take most of the time to start.
 """
 
@@ -13,13 +14,20 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from ingest.backup.make_backup import make_backup
+from ingest.backup.manifest import list_backups
+from ingest.backup.places import open_place
+from ingest.backup.restore import restore
+from ingest.backup.verify import verify_backup
 from ingest.formats import formats
 from ingest.maintenance.forget import SessionChoice, forget
+from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, file_reader
 from ingest.store import generations, writer
@@ -50,22 +58,52 @@ def look(store: Path, log: Path) -> None:
     log.write_text(json.dumps(row[0]))
 
 
-def main(logs: str, base: str, out: str, leaving: str | None = None) -> None:
-    pa.array([0])  # imports what pyarrow imports at its first use
-    formats()
+def count_whole(store: Path, log: Path) -> None:
+    """Note how many backups are there; each of them must be whole."""
+    place = open_place(store.with_name("backups"))
+    names = list_backups(place)
+    for name in names:
+        verify_backup(store.with_name("backups"), backup=name)
+    log.write_text(json.dumps(len(names)))
+
+
+def choose_work(kind: str, logs: Path) -> Work:
+    name, _, what = kind.partition(":")
 
     def work(store: Path, on_write: OnWrite) -> object:
-        if leaving is None:
-            return load([Path(logs)], store, on_write=on_write)
-        return forget(store, SessionChoice(sessions=[leaving]), on_write=on_write)
+        match name:
+            case "forget":
+                return forget(store, SessionChoice(sessions=[what]), on_write=on_write)
+            case "retain":
+                days, today = int(what), date(2026, 11, 10)
+                return apply_retention(
+                    store, text_days=days, fact_days=days + 2, today=today, on_write=on_write
+                )
+            case "backup":
+                return make_backup(store, store.with_name("backups"), keep=1, on_write=on_write)
+            case "restore":
+                return restore(logs, store, on_write=on_write)
+            case _:
+                return load([logs], store, on_write=on_write)
+
+    return work
+
+
+def main(logs: str, base: str, out: str, kind: str = "load") -> None:
+    pa.array([0])  # imports what pyarrow imports at its first use
+    formats()
+    work, see = choose_work(kind, Path(logs)), count_whole if kind == "backup" else look
 
     whole = Path(out) / "whole"
     whole.mkdir(parents=True)
     if Path(base).exists():
         shutil.copytree(base, whole / "store")
+    if Path(base).with_name("backups").exists():
+        shutil.copytree(Path(base).with_name("backups"), whole / "backups")
     forked(lambda: work(whole / "store", noting(whole / "steps")))
-    for number in choose_writes((whole / "steps").read_text().splitlines()):
-        kill_one(work, Path(base), Path(out) / str(number), number)
+    first = 2 if kind == "load" or kind.startswith("forget") else 1
+    for number in choose_writes((whole / "steps").read_text().splitlines(), first):
+        kill_one(work, see, Path(base), Path(out) / str(number), number)
 
 
 def noting(log: Path) -> OnWrite:
@@ -76,26 +114,28 @@ def noting(log: Path) -> OnWrite:
     return on_write
 
 
-def choose_writes(steps: list[str]) -> list[int]:
-    """Of each kind of write the middle one, as numbers from 1; thorough runs take the first two and last."""
+def choose_writes(steps: list[str], first: int) -> list[int]:
+    """Of each kind of write the middle one, as numbers from 1; thorough runs take the first ones and last."""
     places: dict[str, list[int]] = {}
     for number, step in enumerate(steps, 1):
         places.setdefault(step, []).append(number)
-    return sorted({number for found in places.values() for number in chosen(found)})
+    return sorted({number for found in places.values() for number in chosen(found, first)})
 
 
-def chosen(found: list[int]) -> list[int]:
-    return [*found[:2], found[-1]] if THOROUGH else [found[len(found) // 2]]
+def chosen(found: list[int], first: int) -> list[int]:
+    return [*found[:first], found[-1]] if THOROUGH else [found[len(found) // 2]]
 
 
-def kill_one(work: Work, base: Path, place: Path, number: int) -> None:
+def kill_one(work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int) -> None:
     """One killed at its `number`-th write, and the next one."""
     place.mkdir(parents=True)
     store, step, seen = place / "store", place / "step", place / "seen"
     if base.exists():
         shutil.copytree(base, store)
+    if base.with_name("backups").exists():
+        shutil.copytree(base.with_name("backups"), store.with_name("backups"))
     assert forked(lambda: work(store, dying_at(number, step))) == signal.SIGKILL
-    forked(lambda: look(store, seen))
+    forked(lambda: see(store, seen))
     forked(lambda: work(store, ignore_write))
     told = {"step": step.read_text(), "seen": json.loads(seen.read_text()), "store": str(store)}
     print(json.dumps(told), flush=True)

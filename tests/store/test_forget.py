@@ -8,11 +8,16 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from callgauge.cli.main import app
+from callgauge.memory.memory_file import MemoryFile
 from ingest.errors import InputError, OptionError, StoreError
 from ingest.maintenance.forget import SessionChoice, forget
 from ingest.maintenance.rejects import retry_rejected
+from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
+from tests.store.made_runs import write_run
 from tests.store.night import TABLES, ask, contents, count, session
 
 FACTS = [table for table in TABLES if table not in ("ingest_runs", "files", "codes", "sources")]
@@ -160,3 +165,82 @@ def test_one_that_fails_leaves_all_as_it_was(logs: Path, store: Path) -> None:
         forget(store, SessionChoice(sessions=["s"]), on_write=fail)
     assert sorted(path.name for path in store.iterdir()) == ["CURRENT", "gen-000001.duckdb", "lock"]
     assert count(store, "sessions") == 1
+
+
+def test_a_run_of_trials_goes_with_its_last_session(logs: Path, store: Path) -> None:
+    lock = write_run(logs) / "lock.json"
+    (logs / "a.jsonl").write_text(session("keep"))
+    load([logs], store)
+    ids = [one for (one,) in ask(store, "SELECT session_id FROM sessions WHERE trial_run = 'orders.7f3a'")]
+    assert (count(store, "trial_runs"), count(store, "trial_looks") > 0, len(ids) > 1) == (1, True, True)
+    assert forget(store, SessionChoice(sessions=ids[:1])).runs == 0
+    assert count(store, "trial_runs") == 1
+    assert forget(store, SessionChoice(sessions=ids[1:])).runs == 1
+    tables = ("trial_runs", "trial_looks", "task_trials", "probes")
+    assert [count(store, table) for table in tables] == [0, 0, 0, 0]
+    lock.write_text(lock.read_text() + " ")
+    load([logs], store)
+    assert count(store, "trial_runs") == 0
+
+
+def test_what_the_sums_of_old_days_name_goes_too(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("go", day=1, raw="]").replace("question 1", "hummingbird " * 6))
+    (logs / "b.jsonl").write_text(session("keep", day=20))
+    load([logs], store)
+    apply_retention(store, fact_days=10, today=date(2026, 11, 21))
+    tried = "SELECT count(*) FROM task_trials WHERE session_id = 'go'"
+    assert ask(store, tried) == [(1,)]
+    report = forget(store, SessionChoice(sessions=["go"]))
+    assert (report.sessions, report.calls, report.generation is not None) == (1, 0, True)
+    assert ask(store, tried) == [(0,)]
+    assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(6,)]
+
+
+def test_notes_on_it_go_with_their_bytes(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("go") + session("keep"))
+    load([logs], store)
+    (call,) = ask(store, "SELECT min(call_id) FROM tool_calls WHERE session_id = 'go'")[0]
+    note = "INSERT INTO notes (subject_kind, subject, text, by, at) VALUES (?, ?, ?, '', '')"
+    about = [("session", "go"), ("session", "keep"), ("call", call), ("model", "go")]
+    MemoryFile(store).write((note, [(kind, one, f"{kind} {one} hummingbird") for kind, one in about]))
+    command = ["forget", "--store", str(store), "--session", "go"]
+    trial = CliRunner().invoke(app, [*command, "--dry-run"])
+    assert "2 notes on them" in trial.stdout
+    assert CliRunner().invoke(app, command).exit_code == 0
+    (left,) = MemoryFile(store).read_rows("SELECT subject_kind, subject FROM notes ORDER BY 1")
+    assert left == [("model", "go"), ("session", "keep")]
+    data = (store / "memory.sqlite").read_bytes()
+    assert (b"session go" in data, b"session keep" in data) == (False, True)
+
+
+def test_the_backups_that_may_still_hold_it_are_named(logs: Path, store: Path, tmp_path: Path) -> None:
+    (logs / "a.jsonl").write_text(session("go") + session("keep"))
+    load([logs], store)
+    run = CliRunner().invoke
+    place = tmp_path / "backups"
+    assert run(app, ["backup", "--store", str(store), str(place)]).exit_code == 0
+    said = run(app, ["forget", "--store", str(store), "--session", "go"]).stdout.splitlines()[-1]
+    assert said.startswith(f"1 backups in {place} were made before and may hold it: `callgauge backup")
+    assert run(app, ["backup", "--store", str(store), str(place), "--keep", "1"]).exit_code == 0
+    (manifest,) = (place / "backups").iterdir()
+    restored = tmp_path / "restored"
+    told = run(app, ["restore", str(place), "--store", str(restored)])
+    assert told.exit_code == 0, told.output
+    assert manifest.stem in told.stdout
+    assert ask(restored, "SELECT session_id FROM sessions") == [("keep",)]
+    for words in (["--store", str(restored)], [str(place)]):
+        checked = run(app, ["verify", *words])
+        assert (checked.exit_code, "is in order" in checked.stdout) == (0, True)
+    assert run(app, ["verify"]).exit_code == 2
+
+
+def test_old_data_goes_by_a_command(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("old", day=1))
+    load([logs], store)
+    run = CliRunner().invoke
+    command = ["retain", "--store", str(store), "--text-days", "30"]
+    future = date(2027, 3, 1)
+    assert run(app, ["retain", "--store", str(store)]).exit_code == 2
+    assert apply_retention(store, text_days=30, today=future, dry_run=True).is_anything_old
+    told = run(app, [*command, "--fact-days", "36500", "--dry-run", "--json"])
+    assert json.loads(told.stdout)["generation"] is None

@@ -6,12 +6,17 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from callgauge.memory.memory_file import MemoryFile
+from ingest.backup.make_backup import make_backup
+from ingest.backup.verify import verify_backup
 from ingest.maintenance.forget import SessionChoice, forget
+from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint
 from tests.killed_processes import THOROUGH
@@ -123,7 +128,7 @@ def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_
     before, after = count(base, "tool_calls"), count(undisturbed, "tool_calls")
     assert after < before
 
-    kills = killed_loads(logs, base, tmp_path / "out", "a0")
+    kills = killed_loads(logs, base, tmp_path / "out", "forget:a0")
 
     steps = [kill["step"] for kill in kills]
     assert {"copy", "leaving", "forgotten", "forget.sql", "rewrite", "rewritten", "remove"} <= set(steps)
@@ -135,3 +140,61 @@ def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_
         assert len([path.name for path in store.iterdir()]) == 3, "CURRENT, the lock and one generation"
         load([logs], store)
         assert not ask(store, "SELECT session_id FROM sessions WHERE session_id = 'a0'")
+
+
+def test_killed_at_every_write_the_next_retention_completes_it(logs: Path, tmp_path: Path) -> None:
+    base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
+    night(logs)
+    load([logs], base)
+    shutil.copytree(base, undisturbed)
+    apply_retention(undisturbed, text_days=4, fact_days=6, today=date(2026, 11, 10))
+    expected = contents(undisturbed)
+
+    kills = killed_loads(logs, base, tmp_path / "out", "retain:4")
+
+    steps = {kill["step"] for kill in kills}
+    assert {"old sessions", "remove_facts.sql", "remove_texts.sql", "limits", "rewrite", "switch"} <= steps
+    for kill in kills:
+        assert contents(Path(kill["store"])) == expected, f"killed at {kill['step']}"
+        assert len(list(Path(kill["store"]).iterdir())) == 3, "CURRENT, the lock and one generation"
+
+
+def test_a_backup_killed_at_any_write_is_whole_or_not_there(logs: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    night(logs)
+    load([logs / "a.jsonl"], base)
+    make_backup(base, tmp_path / "backups")
+    load([logs], base)
+
+    kills = killed_loads(logs, base, tmp_path / "out", "backup")
+
+    steps = {kill["step"] for kill in kills}
+    assert {"piece", "manifest", "manifest written", "remove backup", "remove piece"} <= steps
+    for kill in kills:
+        place = Path(kill["store"]).with_name("backups")
+        assert kill["seen"] == {"manifest written": 2, "remove backup": 2}.get(kill["step"], 1), kill["step"]
+        assert len(list((place / "backups").iterdir())) == 1
+        assert verify_backup(place).rows["tool_calls"] == count(base, "tool_calls")
+        manifest = json.loads(next((place / "backups").iterdir()).read_text())
+        needed = {piece for file in manifest["files"] for piece in file["pieces"]}
+        assert {path.name for path in (place / "pieces").iterdir()} == needed, kill["step"]
+
+
+def test_a_restore_killed_at_any_write_is_completed_by_the_next(logs: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    night(logs)
+    load([logs], base)
+    (base / "naming.toml").write_text("")
+    MemoryFile(base).write(("INSERT INTO goals VALUES (?, ?, ?, ?)", [("mended", 0.5, "", "")]))
+    make_backup(base, tmp_path / "place")
+
+    kills = killed_loads(tmp_path / "place", tmp_path / "nothing", tmp_path / "out", "restore")
+
+    assert {"fetch", "mark", "place", "sync", "switch"} <= {kill["step"] for kill in kills}
+    for kill in kills:
+        store = Path(kill["store"])
+        assert kill["seen"] in (None, count(base, "tool_calls")), kill["step"]
+        assert contents(store) == contents(base), kill["step"]
+        assert sorted(path.name for path in store.iterdir()) == [
+            "CURRENT", "gen-000001.duckdb", "lock", "memory.sqlite", "naming.toml",
+        ]  # fmt: skip

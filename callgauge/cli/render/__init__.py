@@ -8,8 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from callgauge.cli.render.forget_report import forget_text
 from callgauge.cli.render.interrupts import INTERRUPTED, catch_interrupts
+from callgauge.cli.render.keeping_lines import (
+    backup_text,
+    forget_text,
+    restore_text,
+    retention_text,
+    verify_text,
+)
 from callgauge.cli.render.load_progress import load_report, load_trouble, outlook_text, show_progress
 from callgauge.cli.render.lock_waiting import make_patience
 from callgauge.cli.render.model_lines import model_lines
@@ -33,6 +39,7 @@ if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
 __all__ = [
     "INTERRUPTED",
     "ProbeRow",
+    "backup_text",
     "catch_interrupts",
     "escape_for_terminal",
     "forget_text",
@@ -46,12 +53,15 @@ __all__ = [
     "probe_data",
     "probe_lines",
     "rejects_lines",
+    "restore_text",
+    "retention_text",
     "show_progress",
     "show_run",
     "step_lines",
     "survey_lines",
     "to_json",
     "turn_lines",
+    "verify_text",
 ]
 
 _EXCERPT = 72  # characters of raw text around a finding

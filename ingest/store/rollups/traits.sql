@@ -9,8 +9,8 @@ WITH
         SELECT
             c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.session_id,
             c.fault_layer IN ('syntax', 'schema') AS hit,
-            strlen(c.raw_arguments) AS bytes,
-            length(c.raw_arguments) AS chars,
+            coalesce(strlen(c.raw_arguments), c.raw_bytes) AS bytes,
+            coalesce(length(c.raw_arguments), c.raw_chars) AS chars,
             c.arguments_depth, c.turn, u.offered_tools
         FROM tool_calls c
         LEFT JOIN (FROM turns WHERE NOT duplicate) u USING (turn_id)

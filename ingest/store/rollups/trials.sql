@@ -3,11 +3,15 @@
 -- none of its turns that could be judged failed. mended_k of mended_n: as the mended rate in rates.sql; misses: results for
 -- which a trial had no recorded answer. tokens and cost (USD, as the log has it) are NULL where a turn lacks them.
 
+-- A session whose texts were removed keeps its row: which task it tried can no longer be told.
 CREATE TEMP TABLE tried_sessions AS
 SELECT DISTINCT source, session_id FROM turns
-WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day);
+WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day)
+    AND (source, session_id) NOT IN (SELECT (source, session_id) FROM turns WHERE text_removed);
 
-DELETE FROM task_trials USING touched_days t WHERE task_trials.day IS NOT DISTINCT FROM t.day;
+DELETE FROM task_trials USING touched_days t
+WHERE task_trials.day IS NOT DISTINCT FROM t.day
+    AND (source, session_id) NOT IN (SELECT (source, session_id) FROM turns WHERE text_removed);
 -- A session that goes on on another day is counted on its first.
 DELETE FROM task_trials WHERE (source, session_id) IN (FROM tried_sessions);
 

@@ -42,7 +42,10 @@ def make(path: Path, calls: int) -> None:
         con.execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
         con.execute((INGEST / "schema.sql").read_text("utf-8"))
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
-        con.execute("INSERT INTO store_info VALUES (?, '3', now()::TIMESTAMP)", [SCHEMA_VERSION])
+        con.execute(
+            "INSERT INTO store_info (schema_version, parser_version, created_at) VALUES (?, '3', now()::TIMESTAMP)",
+            [SCHEMA_VERSION],
+        )
         for number in range(DAYS):
             day = LAST - timedelta(days=DAYS - 1 - number)
             given = {"day": day, "first": number * sessions, "sessions": sessions}

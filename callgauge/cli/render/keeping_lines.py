@@ -1,0 +1,100 @@
+"""Formats the reports on what was removed from a store, backed up, restored and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ingest.load_report import BackupReport, ForgetReport, RestoreReport, RetentionReport, VerifyReport
+
+_PUBLISHED = "removed for good; published {} in {}, no older one is left"
+_TRIAL = "nothing was removed: this was a trial"
+
+
+def forget_text(
+    report: ForgetReport, store: Path, *, notes: int, backups: Mapping[str, Sequence[str]]
+) -> str:
+    """Return what was forgotten; `notes` of people were on it, `backups` by place were made before."""
+    if not report.sessions:
+        return f"{store} has no such session; nothing was removed"
+    what = f"{report.sessions:,} sessions with {report.turns:,} turns and {report.calls:,} tool calls"
+    lines = [f"{what}, from {report.files:,} files"]
+    if notes:
+        lines.append(f"{notes:,} notes on them")
+    if report.runs:
+        lines.append(f"{report.runs:,} runs of trials, of which no session is left")
+    if report.elsewhere:
+        lines.append(f"{report.elsewhere:,} of these calls stand in other sessions, too, which stay")
+    if report.undated:
+        lines.append(f"{report.undated:,} sessions stay because no time is known of them")
+    lines.append(_TRIAL if report.generation is None else _PUBLISHED.format(report.generation, store))
+    return "\n".join([*lines, *_backup_lines(backups, store)])
+
+
+def _backup_lines(backups: Mapping[str, Sequence[str]], store: Path) -> list[str]:
+    return [
+        f"{len(names):,} backups in {place} were made before and may hold it: "
+        f"`callgauge backup --store {store} {place} --keep 1` makes a new one and removes them"
+        for place, names in backups.items()
+        if names
+    ]
+
+
+def retention_text(report: RetentionReport, store: Path, backups: Mapping[str, Sequence[str]]) -> str:
+    """Return what a retention run removed; `backups` by place were made before."""
+    lines = []
+    if report.facts_before is not None:
+        lines.append(
+            f"{report.sessions_removed:,} sessions last heard before {report.facts_before} with "
+            f"{report.turns_removed:,} turns and {report.calls_removed:,} tool calls; their daily sums stay"
+        )
+    if report.text_before is not None:
+        lines.append(
+            f"the texts of {report.sessions_without_text:,} sessions last heard before {report.text_before} "
+            f"with {report.calls_without_text:,} tool calls; what was judged of them stays"
+        )
+    if report.quotes_removed:
+        lines.append(f"the quotes of {report.quotes_removed:,} lines that could not be read")
+    if report.undated and report.facts_before is not None:
+        lines.append(f"{report.undated:,} sessions keep their calls because a part of them has no time")
+    if report.generation is not None:
+        lines += [_PUBLISHED.format(report.generation, store), *_backup_lines(backups, store)]
+    else:
+        lines.append(_TRIAL if report.is_anything_old else "nothing is that old; nothing was removed")
+    return "\n".join(lines)
+
+
+def backup_text(report: BackupReport) -> str:
+    what = f"{report.name} in {report.place}"
+    size, sent = _megabytes(report.bytes), _megabytes(report.bytes_sent)
+    lines = [
+        f"nothing has changed since the backup {what}"
+        if report.unchanged
+        else f"backed up as {what}: {report.generation} and {report.files - 1:,} other files, {size}, "
+        f"of which {sent} were sent, in {report.seconds:,.1f} s"
+    ]
+    if report.removed:
+        lines.append(f"{len(report.removed):,} older backups were removed")
+    return "\n".join([*lines, *report.notes, f"{report.backups:,} backups are there"])
+
+
+def restore_text(report: RestoreReport, store: Path) -> str:
+    return (
+        f"restored {report.name} from {report.place}, made {report.made_at}: {report.calls:,} tool calls, "
+        f"{report.files:,} files, {_megabytes(report.bytes)}\npublished {report.generation} in {store}"
+    )
+
+
+def verify_text(report: VerifyReport) -> str:
+    rows = report.rows
+    return (
+        f"{report.of} is in order: {report.generation} and {report.files - 1:,} other files, "
+        f"{_megabytes(report.bytes)}; {rows.get('sessions', 0):,} sessions, {rows.get('turns', 0):,} turns, "
+        f"{rows.get('tool_calls', 0):,} tool calls"
+    )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

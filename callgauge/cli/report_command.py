@@ -1,0 +1,113 @@
+"""The commands `callgauge report` and `callgauge gate`: what changed, and whether something got worse."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from callgauge.memory.memory_file import MemoryProblemError
+
+if TYPE_CHECKING:
+    from callgauge.configuration.settings import Configuration
+    from callgauge.report.nightly_report import NightlyReport
+
+_REFUSED, _WRONG_USE = 1, 2
+Format = Literal["html", "md", "json", "slack", "email"]
+Store = Annotated[Path | None, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", readable=False, help="A callgauge.toml instead."),
+]
+
+
+def report(
+    store: Store = None,
+    config: Config = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="yesterday, last week, 3d, 2026-11-20: what was known on that day is not new. Without: what "
+            "the last report told.",
+        ),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How it is written.")] = "md",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it into this file.")
+    ] = None,
+    send: Annotated[
+        bool, typer.Option("--send", help="With --config: send it to its channels, to each once a night.")
+    ] = False,
+) -> None:
+    """Say what changed in a store: at most five sentences, each with its numbers and a link.
+
+    Exits with 1 when there is nothing to read, or a channel did not get it.
+    """
+    from callgauge.report.content.compose import read_since  # numpy and pandas take a second
+    from callgauge.report.formats import FORMATS
+    from callgauge.report.nightly_report import ReportError, read_report, send_nightly_report, write_text
+
+    if (store is None) == (config is None) or (send and config is None):
+        _fail("name --store DIR or --config FILE" + (" (--send takes --config)" if send else ""), _WRONG_USE)
+    settings = _read_settings(config) if config else None
+    night = datetime.now().astimezone().date()
+    try:
+        day = read_since(since, night) if since else None
+    except ValueError as problem:
+        _fail(str(problem), _WRONG_USE)
+    try:
+        if settings and send:
+            result = send_nightly_report(settings, night, since=day)
+            made = result.report
+        else:
+            result = None
+            made = read_report(
+                settings.store if settings else store or Path(),
+                night,
+                since=day,
+                address=settings.report.address if settings else None,
+            )
+        text = FORMATS[form](made)
+        if output:
+            write_text(output, text)
+        elif not send:
+            sys.stdout.write(text)  # every format shows control characters as signs
+    except (ReportError, MemoryProblemError) as problem:
+        _fail(str(problem), _REFUSED)
+    except OSError as problem:
+        _fail(f"{output} cannot be written: {problem.strerror}", _REFUSED)
+    if result:
+        _print_deliveries(result)
+        if result.problem:
+            raise typer.Exit(_REFUSED)
+
+
+def _print_deliveries(result: NightlyReport) -> None:
+    render.print_message(f"written to {result.file}")
+    for one in result.deliveries:
+        render.print_message(f"{one.channel}: {one.result}{f', {one.told}' if one.told else ''}")
+    if not result.deliveries:
+        why = "nothing changed" if result.report.is_quiet else "the file names no channel"
+        render.print_message(f"nothing sent: {why}")
+
+
+def _read_settings(path: Path) -> Configuration:
+    from callgauge.configuration.configuration_file import ConfigurationError, read_configuration
+
+    try:
+        return read_configuration(path)
+    except ConfigurationError as problem:
+        *others, last = map(str, problem.problems)
+        for one in others:
+            render.print_message(one)
+        _fail(last, _WRONG_USE)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    render.print_message(message)
+    raise typer.Exit(code)

@@ -1,0 +1,79 @@
+"""Keeps what was sent where, so that no process sends a report twice, whenever another one is killed.
+
+Who wants to send claims the delivery, and writes *sending* before each request. A process that is killed
+while it sends leaves that word behind: nobody knows whether the request arrived, and so nobody sends it
+again. One that is killed while it only waits to try again leaves *trying*, which another may take over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from callgauge.memory.memory_file import MemoryFile, cut_text
+
+DeliveryState = Literal["trying", "sending", "sent", "failed", "unknown"]
+LONGEST = timedelta(minutes=15)
+"""No process works longer on one delivery without a sign of life; the senders' timeouts keep to that."""
+
+_CLAIM = """
+    INSERT INTO deliveries VALUES (?, ?, 'trying', ?, ?, '') ON CONFLICT DO UPDATE
+    SET state = 'trying', claim = excluded.claim, at = excluded.at, told = ''
+    WHERE state = 'failed' OR (state = 'trying' AND at < ?)"""
+_GIVE_UP = """
+    UPDATE deliveries SET state = 'unknown', told = 'the process that sent it has ended'
+    WHERE report = ? AND channel = ? AND state = 'sending' AND at < ?"""
+_OF_REPORT = """
+    SELECT report, channel, state, claim, at, told FROM deliveries WHERE report = ? ORDER BY channel"""
+_UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AND channel = ? AND claim = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One report for one channel, and how far it is. `told`: the answer in words, without any secret."""
+
+    report: str
+    channel: str
+    state: DeliveryState
+    claim: str
+    at: datetime
+    told: str
+
+
+class DeliveryRecords:
+    """The deliveries of the store in `folder`. All methods raise MemoryProblemError."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = MemoryFile(folder)
+
+    def claim(self, report: str, channel: str) -> tuple[Delivery, bool]:
+        """Return the delivery, and whether it is now ours to send."""
+        mine, now = uuid4().hex, datetime.now(UTC)
+        stale = _write_time(now - LONGEST)
+        self._file.write(
+            (_GIVE_UP, [(report, channel, stale)]),
+            (_CLAIM, [(report, channel, mine, _write_time(now), stale)]),
+        )
+        (found,) = (one for one in self.list_deliveries(report) if one.channel == channel)
+        return found, found.claim == mine
+
+    def note(self, of: Delivery, state: DeliveryState, told: str = "") -> None:
+        """Write how far a claimed delivery is."""
+        values = (state, _write_time(datetime.now(UTC)), cut_text(told), of.report, of.channel, of.claim)
+        self._file.write((_UPDATE, [values]))
+
+    def list_deliveries(self, report: str) -> Sequence[Delivery]:
+        """Return the deliveries of a report, by channel."""
+        (rows,) = self._file.read_rows(_OF_REPORT, values=(report,))
+        return [
+            Delivery(name, channel, state, claim, datetime.fromisoformat(at), told)
+            for name, channel, state, claim, at, told in rows
+        ]
+
+
+def _write_time(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -1,0 +1,45 @@
+"""Keeps what the report of each night told, so that the next one tells as new only what is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from callgauge.memory.memory_file import MemoryFile, write_now
+
+
+@dataclass(frozen=True, slots=True)
+class ToldReport:
+    """What the report of a night told: the keys of alerts, errors and silent sources."""
+
+    night: date
+    keys: frozenset[str]
+
+
+class ReportRecords:
+    """The reports of the store in `folder`. All methods raise MemoryProblemError."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = MemoryFile(folder)
+
+    def read_last_before(self, night: date) -> ToldReport | None:
+        """Return the newest report of an earlier night; None where there is none."""
+        (rows,) = self._file.read_rows(
+            "SELECT night, told FROM reports WHERE night < ? ORDER BY night DESC LIMIT 1",
+            values=(night.isoformat(),),
+        )
+        for day, told in rows:
+            return ToldReport(date.fromisoformat(day), frozenset(json.loads(told)))
+        return None
+
+    def note(self, night: date, keys: Iterable[str]) -> None:
+        """Keep what the report of a night told; one of the same night is replaced."""
+        self._file.write(
+            (
+                "INSERT OR REPLACE INTO reports VALUES (?, ?, ?)",
+                [(night.isoformat(), json.dumps(sorted(keys)), write_now())],
+            )
+        )

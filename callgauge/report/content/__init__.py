@@ -1,0 +1,1 @@
+"""What the morning report says: its data, and how a store makes it."""

@@ -1,0 +1,412 @@
+"""Makes the morning report of a store: what changed, what is still open, and the figures beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.load_state import describe_rejected
+from callgauge.dashboard.measures.alerts import Alert, NewError, find_echoes
+from callgauge.dashboard.measures.attention import (
+    Attention,
+    AttentionItem,
+    describe_item,
+    find_attention,
+    format_day,
+)
+from callgauge.dashboard.measures.costs import Cost, find_costs
+from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
+from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
+from callgauge.memory.nights.source_states import make_silence_key
+from callgauge.memory.reports import ToldReport
+from callgauge.prices import PriceList
+from callgauge.report.content.morning_report import (
+    MOST_SENTENCES,
+    MorningReport,
+    ReportItem,
+    ReportRate,
+    Tone,
+    TrendPoint,
+)
+from callgauge.stats import Share
+from callgauge.stats.over_time.day_effects import LEAST_DAYS
+
+Ask = Callable[..., pd.DataFrame]
+SURE_SILENCE = 0.01
+"""The chance, over all sources together, that a silence which the report tells is none."""
+_OPEN = 10  # of what is still open, how many are listed
+_TREND = 28  # days
+_LATE = (
+    2  # days that the newest call may be old: a night's load sees the day before, one more for a late load
+)
+_WEEK = timedelta(days=7)
+_SINCE = re.compile(r"(\d{1,4}) ?(d|days?|w|weeks?)", re.IGNORECASE)
+_TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
+
+
+@dataclass(frozen=True, slots=True)
+class SilentSource:
+    """A source that went silent: for how long, and why that is no chance, in words. `name` is log text."""
+
+    name: str
+    last_day: date
+    days: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TeamContext:
+    """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
+
+    `overdue`: sources that are silent by the team's own configuration.
+    """
+
+    acknowledged: frozenset[str] = frozenset()
+    prices: PriceList = field(default_factory=lambda: PriceList(()))
+    last: ToldReport | None = None
+    overdue: tuple[SilentSource, ...] = ()
+
+
+def read_since(text: str, night: date) -> date:
+    """Return the day that `--since` means: yesterday, last week, 3d, 2w, 2026-11-20. Raises ValueError."""
+    asked = text.strip().lower()
+    if asked in ("yesterday", "last week"):
+        return night - timedelta(1 if asked == "yesterday" else 7)
+    if span := _SINCE.fullmatch(asked):
+        return night - timedelta(int(span[1]) * (7 if span[2].startswith("w") else 1))
+    try:
+        return date.fromisoformat(asked)
+    except ValueError:
+        raise ValueError(
+            f"--since {text!r} is no day: write yesterday, last week, 3d, 2w or 2026-11-20"
+        ) from None
+
+
+def make_report(
+    ask: Ask,
+    team: TeamContext,
+    night: date,
+    *,
+    store: str,
+    since: date | None = None,
+    address: str | None = None,
+) -> MorningReport:
+    """Return the report of a night, over the days up to it.
+
+    `ask`: answers a metric. `since`: what was known on this day is not new; without, what the last report
+    told, and where there was none, what the night before knew. `store`: its name. Raises MetricError.
+    """
+    found = find_attention(ask, {"to_day": night})
+    labels = _read_labels(ask)
+    items = list(_list_items(ask, found, labels)) if found else []
+    items += _list_silences(ask, team, night, found)
+    known, words = _find_known(ask, team, since, night, found)
+    told = frozenset(one.key for one in items) | _list_keys(found)
+    items = [one for one in items if one.alert not in team.acknowledged]
+    new = sorted((one for one in items if one.key not in known), key=_order_item)
+    still = [one for one in items if one.key in known and one.tone == "bad"]
+    shown = new if len(new) <= MOST_SENTENCES else new[: MOST_SENTENCES - 1]
+    newest = found.newest if found else None
+    is_known = found is not None and found.report is not None and found.report.compared > 0
+    data = _describe_data(ask, newest)
+    answer = _describe_new(new, words) if new else _describe_quiet(found, night, len(still), data)
+    return MorningReport(
+        store=store,
+        night=night,
+        newest=newest,
+        since=words,
+        answer=answer,
+        sentences=tuple(_add_trend(ask, one, newest) for one in shown),
+        further=len(new) - len(shown),
+        still_open=tuple(_add_trend(ask, one, newest) for one in still[:_OPEN]),
+        open_further=max(0, len(still) - _OPEN),
+        rates=tuple(_list_rates(ask, newest)) if newest else (),
+        days_before=_TREND,
+        retries=_describe_retries(ask, team.prices, newest) if newest else "",
+        retries_link="/retries",
+        data=data,
+        is_quiet=not new and is_known,
+        told=told,
+        made_at=datetime.now(UTC).replace(microsecond=0),
+        address=address,
+    )
+
+
+def _read_labels(ask: Ask) -> Callable[[str, str], str]:
+    """Return a function that gives the label of a value of a dimension, as pages write it."""
+    rows = ask("choices")
+    labels = {
+        str(dimension): wording.unique_labels(its.value.tolist(), its.label.tolist())
+        for dimension, its in rows.groupby("dimension", sort=False)
+    }
+    return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
+
+
+def _list_items(ask: Ask, found: Attention, labels: Callable[[str, str], str]) -> Iterator[ReportItem]:
+    """Yield changed rates and new errors; of rates that may be the same calls only the one that leads."""
+    echoes = find_echoes(found.report.alerts) if found.report else frozenset()
+    better = [one for one in found.improved if one.key not in echoes]
+    for one in (*found.needing, *better):
+        item = describe_item(one, found.newest, labels)
+        if isinstance(one, NewError):
+            yield _describe_error(ask, item, one, found)
+        else:
+            yield _describe_rate(item, one)
+
+
+def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
+    interval = one.now.interval
+    counts = [item.counts, f"95% {wording.interval(interval)}" if interval else ""]
+    if one.back:
+        counts.insert(1, f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s")
+    return ReportItem(
+        key=f"{one.key} over" if one.over else one.key,
+        alert=one.key,
+        kind="rate",
+        sign=item.sign,
+        tone=_TONES[item.colour],
+        text=f"{item.subject} {item.rest}",
+        counts=" · ".join(filter(None, counts)),
+        link=write_link(item.page, item.query),
+        k=one.now.k,
+        n=one.now.n,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        expected=one.expected,
+    )
+
+
+def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attention) -> ReportItem:
+    """Return the item of a new error, counted by sessions: the calls of one may all meet the same error."""
+    rows = ask("slices", rates=("emission",), from_day=one.first_day, to_day=found.newest)
+    sessions = max(one.sessions, int(rows["sessions"].sum()))
+    share = Share(one.sessions, sessions)
+    bounds = f"95% {wording.interval(share.interval)}"
+    return ReportItem(
+        key=item.key,
+        alert=item.key,
+        kind="error",
+        sign=item.sign,
+        tone=_TONES[item.colour],
+        text=f"{item.subject} {item.rest}",
+        counts=f"{wording.fraction(one.sessions, sessions)} sessions · {bounds} · never seen before",
+        link=write_link(item.page, item.query),
+        k=one.sessions,
+        n=sessions,
+        low=share.interval.low if share.interval else None,
+        high=share.interval.high if share.interval else None,
+    )
+
+
+def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
+    """Yield the sources that went silent, and the whole store where its newest call is old."""
+    last = ask("extent").iloc[0].last_day
+    if found and last and last <= night:  # of an earlier night nobody knows any more what was silent
+        several = max(1, int((ask("choices").dimension == "source").sum()))
+        overdue = {one.name for one in team.overdue}
+        for row in ask("silent_sources").to_dict("records"):
+            if row["chance"] * several <= SURE_SILENCE and row["source"] not in overdue:
+                chance = wording.percent(row["chance"], 2)
+                why = f"data on {row['active_days']} of 14 days before · chance {chance}"
+                silent = SilentSource(row["title"], row["last_day"], row["silent_days"], why)
+                yield _describe_silence(silent, night)
+        for one in team.overdue:
+            yield _describe_silence(one, night)
+    if found and (night - found.newest).days > _LATE:
+        days = wording.plural((night - found.newest).days, "day")
+        key = json.dumps(["no data", found.newest.isoformat()])
+        text = f"No new data: the newest call is of {format_day(found.newest, night)}, {days} ago"
+        yield ReportItem(key, key, "data", "▼", "bad", text, "does the load still run?", "/data")
+
+
+def _describe_silence(one: SilentSource, night: date) -> ReportItem:
+    key = make_silence_key(one.name, one.last_day)
+    since = format_day(one.last_day, night)
+    text = f"{wording.one_line(one.name, 40)}: no data after {since}, for {wording.plural(one.days, 'day')}"
+    return ReportItem(key, key, "silence", "▼", "bad", text, one.why, "/data")
+
+
+def _find_known(
+    ask: Ask, team: TeamContext, since: date | None, night: date, found: Attention | None
+) -> tuple[frozenset[str], str]:
+    """Return the keys of what is not new, and in words since when the others are."""
+    if since is None and team.last is not None:
+        return team.last.keys, f"the report of {format_day(team.last.night, night)}"
+    if found is None:
+        return frozenset(), "the beginning"
+    day = since or found.newest - timedelta(1)
+    before = find_attention(ask, {"to_day": day})
+    keys = {one.key for one in _list_silences(ask, team, night, found) if _was_silent(one.key, day)}
+    return _list_keys(before) | keys, format_day(day, night)
+
+
+def _list_keys(found: Attention | None) -> frozenset[str]:
+    """Return the keys of all alerts and new errors, also of those that echo another."""
+    if found is None:
+        return frozenset()
+    alerts = found.report.alerts if found.report else ()
+    keys = [f"{one.key} over" if one.over else one.key for one in alerts]
+    return frozenset([*keys, *(one.key for one in found.new_errors)])
+
+
+def _was_silent(key: str, day: date) -> bool:
+    """Return True when the last data came so long before a day that it was silent then, too."""
+    return date.fromisoformat(json.loads(key)[-1]) < day - timedelta(_LATE)
+
+
+def _order_item(one: ReportItem) -> tuple[int, int]:
+    kinds = {"data": 0, "rate": 1, "error": 2, "silence": 3}
+    tones: Mapping[Tone, int] = {"bad": 0, "good": 1, "calm": 2}
+    return tones[one.tone], kinds[one.kind]
+
+
+def _describe_new(new: Sequence[ReportItem], since: str) -> str:
+    """Return in one sentence how much changed, without log text."""
+    rates = [one for one in new if one.kind == "rate"]
+    counts = (
+        (sum(one.tone == "bad" for one in rates), "rate got worse", "rates got worse"),
+        (sum(one.kind == "error" for one in new), "new error", "new errors"),
+        (sum(one.kind == "silence" for one in new), "source went silent", "sources went silent"),
+        (sum(one.kind == "data" for one in new), "no new data", "no new data"),
+        (sum(one.tone == "good" for one in rates), "rate got better", "rates got better"),
+        (sum(one.tone == "calm" for one in rates), "rate is back", "rates are back"),
+    )
+    parts = [
+        several if "no new" in one else f"{number} {one if number == 1 else several}"
+        for number, one, several in counts
+        if number
+    ]
+    return f"Since {since}: {wording.list_words(parts)}."
+
+
+def _describe_quiet(found: Attention | None, night: date, still: int, data: str) -> str:
+    """Return the sentence of a day without news; it says so where too little is known to say that."""
+    if found is None:
+        return "No call has a day yet, so nothing can be told."
+    day = format_day(found.newest, night)
+    still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
+    if found.report is None:
+        several = wording.plural(found.days_before or 0, "earlier day")
+        need = f"it takes {LEAST_DAYS} days with calls, and there are {several}"
+        return f"Too few days to tell a change from chance on {day}: {need}; {data}.{still_open}"
+    if not found.report.compared:
+        return f"Too few calls and sessions to tell a change from chance on {day}; {data}.{still_open}"
+    rates = wording.plural(found.report.compared, "rate")
+    return (
+        f"Nothing changed beyond chance on {day}: of {rates} of models, prompts and tools none left its "
+        f"usual spread; {data}.{still_open}"
+    )
+
+
+def _describe_data(ask: Ask, newest: date | None) -> str:
+    """Return how many calls there were, and what was not read: 61,204 calls on 20 Nov, 2 files not read."""
+    load = ask("last_load").iloc[0]
+    rejected = describe_rejected(int(load.rejected_files), int(load.rejected_lines))
+    calls = 0
+    if newest:
+        calls = int(ask("slices", rates=("emission",), from_day=newest, to_day=newest)["total"].sum())
+    return f"{wording.plural(calls, 'call')}, {f'{rejected} not read' if rejected else 'everything read'}"
+
+
+def _add_trend(ask: Ask, one: ReportItem, newest: date | None) -> ReportItem:
+    """Return an item of a rate with its newest days."""
+    if one.kind != "rate" or newest is None:
+        return one
+    _, dimension, value, rate, _ = json.loads(one.alert)
+    rows = ask(
+        "slices",
+        rates=(rate,),
+        by=dimension,
+        also="day",
+        from_day=newest - timedelta(_TREND - 1),
+        to_day=newest,
+        **{f"{dimension}s": (value,)},
+    )
+    return replace(one, trend=_make_trend(rows[rows["slice"] == value]))
+
+
+def _make_trend(rows: pd.DataFrame) -> tuple[TrendPoint, ...]:
+    its = zip(rows["also"], rows["k"], rows["n"], strict=True)
+    known = ((day, k, n) for day, k, n in its if day != "unknown" and n)
+    return tuple(TrendPoint(date.fromisoformat(day), int(k), int(n)) for day, k, n in sorted(known))
+
+
+def _list_rates(ask: Ask, newest: date) -> Iterator[ReportRate]:
+    """Yield the headline rates of the newest day, beside the days before it."""
+    rows = ask("slices", rates=HEADLINES, by="day", from_day=newest - timedelta(_TREND), to_day=newest)
+    several = [one for one in make_slices(rows, related=False) if one.name != "unknown"]
+    for name in HEADLINES:
+        its = sorted((one for one in several if one.rate.name == name), key=lambda one: one.name)
+        now = [one for one in its if one.name == newest.isoformat()]
+        if now and now[0].share.n:
+            yield _describe_headline(now[0], its[: its.index(now[0])])
+
+
+def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
+    rate: RateDefinition = now.rate
+    whole, interval = merge_slices(before), now.share.interval
+    points = (TrendPoint(date.fromisoformat(one.name), one.share.k, one.share.n) for one in (*before, now))
+    return ReportRate(
+        name=rate.name,
+        title=rate.title,
+        noun=rate.noun,
+        k=now.share.k,
+        n=now.share.n,
+        low=interval.low if interval else 0.0,
+        high=interval.high if interval else 1.0,
+        before_k=whole.share.k if whole else 0,
+        before_n=whole.share.n if whole else 0,
+        link=write_link("", {"rate": rate.name}),
+        trend=tuple(one for one in points if one.n),
+    )
+
+
+def _describe_retries(ask: Ask, prices: PriceList, newest: date) -> str:
+    """Return what retries cost in the newest week, with the share of turns that have one."""
+    days = (newest - _WEEK + timedelta(1), newest)
+    rows = ask("slices", rates=("retried",), from_day=days[0], to_day=days[1])
+    share = next((one.share for one in make_slices(rows)), Share(0, 0))
+    if not share.n:
+        return ""
+    counts = f"{wording.fraction(share.k, share.n)}, 95% {wording.interval(share.interval)}"
+    said = f"In 7 days {wording.rate(share.k, share.n)} of turns had a retry ({counts})"
+    now, before = (
+        next(iter(find_costs(ask, prices, from_day=first, to_day=last)), None)
+        for first, last in (days, (days[0] - _WEEK, days[0] - timedelta(1)))
+    )
+    return f"{said}; {_describe_cost(now, before)}."
+
+
+def _describe_cost(now: Cost | None, before: Cost | None) -> str:
+    if now is None or not now.retry_calls:
+        return "they took no model calls that the logs tell of"
+    steps = f"retries took {wording.fraction(now.retry_calls, now.calls)} model calls"
+    if now.retries is None or not now.total:
+        return f"{steps}, without a price"
+    share = f", {wording.percent(now.retries / now.total, 2)} of {_write_money(now, now.total)}"
+    part = "" if now.retry_priced == now.retry_calls else f" ({now.retry_priced:,} of them priced)"
+    earlier = ""
+    if before and before.retries is not None and before.total:
+        earlier = (
+            f"; the week before {_write_money(before, before.retries)}, "
+            f"{wording.percent(before.retries / before.total, 2)}"
+        )
+    return f"{steps}{part} and {_write_money(now, now.retries)}{share}{earlier}"
+
+
+def _write_money(of: Cost, amount: float) -> str:
+    return wording.money(amount, of.currency, wording.money_places(amount))
+
+
+def write_link(page: str, query: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
+    """Return the path of a page with its query: /compare?a_model=…"""
+    asked = urlencode(query if isinstance(query, Mapping) else list(query))
+    return f"/{page}{'?' if asked else ''}{asked}"

@@ -1,0 +1,117 @@
+"""Sends one report to one channel: tried again while it surely did not arrive, and at most once beyond that.
+
+A request that left this machine and got no answer may have arrived. Such a delivery is *unknown*, and no
+process sends it again: rather none than two.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from callgauge.memory.deliveries import DeliveryRecords
+
+_WAITS = (2.0, 8.0, 30.0)  # seconds before the second attempt, and those after it
+_LONGEST_WAIT = 120.0  # seconds that a server may ask to wait
+LONGEST_ATTEMPT = 90.0
+"""Seconds of one attempt, whatever the server does; four attempts and their waits stay below `LONGEST`."""
+
+Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
+
+
+class SendError(Exception):
+    """Raised when a request did not succeed; the message holds no secret.
+
+    `is_lost`: it may have arrived all the same. `may_retry`: the next attempt may succeed. `wait`: seconds
+    that the server asks to wait.
+    """
+
+    def __init__(
+        self, message: str, *, is_lost: bool = False, may_retry: bool = False, wait: float = 0.0
+    ) -> None:
+        super().__init__(message)
+        self.is_lost = is_lost
+        self.may_retry = may_retry and not is_lost
+        self.wait = wait
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A place that takes the report; `name` holds no secret.
+
+    `send` returns the answer in words, or raises SendError.
+    """
+
+    name: str
+    send: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryResult:
+    """What became of one channel; `told` says why, in words."""
+
+    channel: str
+    result: Result
+    told: str
+
+    @property
+    def is_known_to_be_there(self) -> bool:
+        return self.result in ("sent", "sent before")
+
+
+def deliver(
+    records: DeliveryRecords, report: str, channel: Channel, sleep: Callable[[float], object]
+) -> DeliveryResult:
+    """Send a report to a channel, unless that was done or another process does it.
+
+    Raises MemoryProblemError.
+    """
+    found, is_ours = records.claim(report, channel.name)
+    if not is_ours:
+        words: dict[str, Result] = {"sent": "sent before", "unknown": "unknown"}
+        told = found.told if found.state in words else "another process is sending it"
+        return DeliveryResult(channel.name, words.get(found.state, "sent by another"), told)
+    for number in range(len(_WAITS) + 1):
+        records.note(found, "sending")
+        try:
+            told = _send_in_time(channel.send)
+        except SendError as problem:
+            told = str(problem)
+            if problem.is_lost:
+                records.note(found, "unknown", told)
+                return DeliveryResult(channel.name, "unknown", told)
+            if not problem.may_retry or number == len(_WAITS) or problem.wait > _LONGEST_WAIT:
+                break
+            records.note(found, "trying", told)
+            sleep(max(problem.wait, _WAITS[number]))
+        else:
+            records.note(found, "sent", told)
+            return DeliveryResult(channel.name, "sent", told)
+    records.note(found, "failed", told)
+    return DeliveryResult(channel.name, "failed", told)
+
+
+def _send_in_time(send: Callable[[], str]) -> str:
+    """Return the answer of `send`, or raise SendError: also when a server dribbles its answer for ever.
+
+    Timeouts of sockets hold for each read alone. A thread that is given up ends with the process.
+    """
+    done: list[str | BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(send())
+        except BaseException as problem:
+            done.append(problem)
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(LONGEST_ATTEMPT)
+    if not done:
+        raise SendError(f"no whole answer within {LONGEST_ATTEMPT:.0f} seconds", is_lost=True)
+    (answer,) = done
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer

@@ -1,0 +1,117 @@
+"""Hands the report to a mail server (SMTP), step by step, so that it is known how far it came."""
+
+from __future__ import annotations
+
+import re
+import smtplib
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from email.message import EmailMessage
+
+from callgauge.configuration.settings import EmailSettings
+from callgauge.dashboard import wording
+from callgauge.report.delivery.attempts import SendError
+
+TIMEOUT = 15.0
+"""Seconds to connect, and for each read."""
+_GO_ON, _DONE = 354, 250
+_TEMPORARY = range(400, 500)
+
+
+def send_email(settings: EmailSettings, message: EmailMessage, password: str | None) -> str:
+    """Send a message and return for how many it was taken. Raises SendError.
+
+    Recipients that the server refuses are told; the others get it. Nothing is sent to a server that cannot
+    secure the connection as `security` says, nor is the password.
+    """
+    try:
+        server = _connect(settings)
+        try:
+            return _hand_over(server, settings, message, password)
+        finally:
+            _leave(server)
+    except smtplib.SMTPAuthenticationError as refused:
+        raise SendError(f"the sign-in was refused ({refused.smtp_code}): check user and password") from None
+    except smtplib.SMTPResponseException as refused:
+        raise _describe_refusal(refused.smtp_code, refused.smtp_error) from None
+    except smtplib.SMTPNotSupportedError as lacking:
+        raise SendError(f"the server cannot do what `security` and `user` ask for: {lacking}") from None
+    except ssl.SSLCertVerificationError as problem:
+        raise SendError(f"its certificate is not trusted: {problem.verify_message}") from None
+    except (smtplib.SMTPException, OSError) as problem:
+        words = "timed out" if isinstance(problem, TimeoutError) else type(problem).__name__
+        detail = problem.strerror if isinstance(problem, OSError) and problem.strerror else words
+        raise SendError(f"not reached: {wording.one_line(str(detail), 120)}", may_retry=True) from None
+
+
+def _connect(settings: EmailSettings) -> smtplib.SMTP:
+    if settings.security == "tls":
+        return smtplib.SMTP_SSL(
+            settings.host, settings.port, timeout=TIMEOUT, context=ssl.create_default_context()
+        )
+    return smtplib.SMTP(settings.host, settings.port, timeout=TIMEOUT)
+
+
+def _leave(server: smtplib.SMTP) -> None:
+    """End the session; by then it is decided what became of the message."""
+    with suppress(smtplib.SMTPException, OSError):
+        server.quit()
+    server.close()
+
+
+def _hand_over(
+    server: smtplib.SMTP, settings: EmailSettings, message: EmailMessage, password: str | None
+) -> str:
+    server.ehlo_or_helo_if_needed()
+    if settings.security == "starttls":
+        server.starttls(context=ssl.create_default_context())
+    if settings.user is not None and password is not None:
+        server.login(settings.user, password)
+    _require(server.mail(_write_path(message["From"])), _DONE)
+    refused: dict[str, tuple[int, bytes]] = {}
+    people = [one.addr_spec for one in message["To"].addresses]
+    for person in people:
+        answer = server.rcpt(person)
+        if answer[0] not in (_DONE, 251):
+            refused[person] = answer
+    if len(refused) == len(people):
+        raise _describe_refusal(*next(iter(refused.values())))
+    _require(server.docmd("DATA"), _GO_ON)
+    server.send(_quote(message.as_bytes()))  # what breaks here has no end, and no server takes it
+    try:
+        _require(server.getreply(), _DONE)
+    except smtplib.SMTPResponseException:
+        raise
+    except (smtplib.SMTPException, OSError):
+        raise SendError("sent, but the server's answer was lost", is_lost=True) from None
+    return _describe_taken(len(people), refused)
+
+
+def _require(answer: tuple[int, bytes], code: int) -> None:
+    if answer[0] != code:
+        raise smtplib.SMTPResponseException(*answer)
+
+
+def _write_path(header: object) -> str:
+    (address,) = header.addresses  # type: ignore[attr-defined]
+    return str(address.addr_spec)
+
+
+def _quote(data: bytes) -> bytes:
+    """Return a message as DATA takes it: a dot before a line is doubled, a lone one ends it (RFC 5321)."""
+    lines = re.sub(rb"(?m)^\.", b"..", re.sub(rb"(?:\r\n|\n|\r(?!\n))", b"\r\n", data))
+    return lines + (b"" if lines.endswith(b"\r\n") else b"\r\n") + b".\r\n"
+
+
+def _describe_taken(people: int, refused: Mapping[str, tuple[int, bytes]]) -> str:
+    taken = f"taken for {wording.plural(people - len(refused), 'recipient')}"
+    if not refused:
+        return taken
+    named = ", ".join(f"{wording.one_line(name, 80)} ({code})" for name, (code, _) in refused.items())
+    return f"{taken}; refused: {named}"
+
+
+def _describe_refusal(code: int, said: bytes | str) -> SendError:
+    words = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return SendError(f"answered {code}: {wording.one_line(words, 120)}", may_retry=code in _TEMPORARY)

@@ -1,0 +1,121 @@
+"""Posts the report to a webhook. Its address is a secret: no message and no exception holds it."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, HTTPMessage
+from typing import Any
+from urllib.parse import urlsplit
+
+from callgauge.dashboard import wording
+from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.delivery.attempts import SendError
+from callgauge.report.formats.discord import make_discord_message
+from callgauge.report.formats.slack import make_slack_message
+from callgauge.report.formats.teams import make_teams_message
+
+TIMEOUT = 15.0
+"""Seconds to connect, and for each read."""
+_MOST_BYTES = 2_000  # of an answer
+_REFUSED_FOR_NOW = frozenset((408, 425, 429, 500, 503))
+_LOST = frozenset((502, 504))  # a gateway gave up on the server behind it, which may have got the request
+
+MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
+    "slack": make_slack_message,
+    "teams": make_teams_message,
+    "discord": make_discord_message,
+    "json": MorningReport.to_data,
+}
+"""What each kind of webhook is sent."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would turn the POST into a GET, or send the report to somebody else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def post_message(address: str, message: Mapping[str, Any]) -> str:
+    """Send a message to the address of a webhook and return the status. Raises SendError.
+
+    The proxies of the environment are used. 429 and what a server refuses for now may be tried again.
+    """
+    _check_address(address)
+    body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
+    headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "callgauge"}
+    opener = urllib.request.build_opener(_NoRedirects)
+    try:
+        request = urllib.request.Request(address, data=body, headers=headers, method="POST")  # noqa: S310 - checked
+        with opener.open(request, timeout=TIMEOUT) as answer:
+            return f"answered {answer.status}"
+    except urllib.error.HTTPError as refused:
+        with refused:
+            raise _describe_refusal(refused, address) from None
+    except urllib.error.URLError as problem:  # urllib wraps what failed before the whole request was sent
+        is_for_good = isinstance(problem.reason, ssl.SSLCertVerificationError)
+        raise SendError(f"not reached: {_describe(problem.reason)}", may_retry=not is_for_good) from None
+    except (OSError, HTTPException) as problem:
+        raise SendError(f"sent, but no answer came: {_describe(problem)}", is_lost=True) from None
+    except ValueError:
+        raise SendError("its address is none: it must be http:// or https:// and a host") from None
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        is_known = parts.scheme in ("http", "https") and bool(parts.hostname) and address.isprintable()
+    except ValueError:
+        is_known = False
+    if not is_known or " " in address:
+        raise SendError("its address is none: it must be http:// or https:// and a host")
+
+
+def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendError:
+    if 300 <= refused.code < 400:
+        return SendError(f"answered {refused.code}: it moved; name its new address")
+    try:
+        said = refused.read(_MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, HTTPException):
+        said = ""
+    parts = urlsplit(address)
+    secrets = {address, f"{parts.path}?{parts.query}", parts.path, parts.query, *parts.path.split("/")}
+    for secret in sorted(secrets, key=len, reverse=True):
+        said = said.replace(secret, "…") if len(secret) > 3 else said
+    words = f"answered {refused.code}: {wording.one_line(said, 120)}".rstrip(": ")
+    return SendError(
+        words,
+        is_lost=refused.code in _LOST,
+        may_retry=refused.code in _REFUSED_FOR_NOW,
+        wait=_read_wait(refused.headers),
+    )
+
+
+def _read_wait(headers: HTTPMessage | Any) -> float:
+    """Return the seconds of `Retry-After`, which may also be a date; 0 without it."""
+    told = str(headers.get("Retry-After", "")).strip()
+    try:
+        return max(0.0, float(told))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _describe(problem: object) -> str:
+    """Return what went wrong in words: the system's alone, as an exception's text may quote the request."""
+    if isinstance(problem, TimeoutError):
+        return "timed out"
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {problem.verify_message}"
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    return type(problem).__name__

@@ -1,0 +1,32 @@
+"""The morning report as a page, Markdown, JSON, and what Slack, Teams, Discord and mail programs take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.formats.email_message import write_email
+from callgauge.report.formats.html_page import write_html
+from callgauge.report.formats.markdown import write_markdown
+from callgauge.report.formats.slack import make_slack_message
+
+
+def write_json(report: MorningReport) -> str:
+    """Return the report as JSON: its own data."""
+    return json.dumps(report.to_data(), ensure_ascii=False, indent=2) + "\n"
+
+
+def write_slack(report: MorningReport) -> str:
+    """Return the message of Slack's Block Kit as JSON."""
+    return json.dumps(make_slack_message(report), ensure_ascii=False, indent=2) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[MorningReport], str]] = {
+    "html": write_html,
+    "md": write_markdown,
+    "json": write_json,
+    "slack": write_slack,
+    "email": write_email,
+}
+"""The formats of `callgauge report`."""

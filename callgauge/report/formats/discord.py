@@ -1,0 +1,49 @@
+"""The report as a message of Discord: one embed that mentions nobody.
+
+Limits: https://docs.discord.com/developers/resources/message#embed-object-embed-limits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from callgauge.dashboard import wording
+from callgauge.report.content.morning_report import MorningReport, ReportItem
+from callgauge.report.formats.markdown import escape_text, write_place
+
+LONGEST_TITLE, LONGEST_TEXT = 256, 4096
+_COLOURS = {True: 0x57606A, False: 0xB3261E}
+
+
+def make_discord_message(report: MorningReport) -> dict[str, Any]:
+    """Return the message; the last lines are left out where it would be too long."""
+    lines = list(_list_lines(report))
+    while len("\n".join(lines)) > LONGEST_TEXT:
+        lines.pop()
+    embed: dict[str, Any] = {
+        "title": wording.shorten(report.title, LONGEST_TITLE),
+        "description": "\n".join(lines),
+        "color": _COLOURS[report.is_quiet],
+    }
+    if report.address:
+        embed["url"] = report.find_address("/")
+    return {"embeds": [embed], "allowed_mentions": {"parse": []}}
+
+
+def _list_lines(report: MorningReport) -> Iterator[str]:
+    yield escape_text(report.answer)
+    yield from (_write_item(report, one) for one in report.sentences)
+    if report.further:
+        yield f"{report.further} more: {write_place(report, 'Overview', '/')}"
+    if report.still_open:
+        yield "**Still open**"
+        yield from (_write_item(report, one) for one in report.still_open)
+    if report.open_further:
+        yield f"{report.open_further} more: {write_place(report, 'Overview', '/')}"
+    yield from map(escape_text, filter(None, (report.retries, report.data)))
+
+
+def _write_item(report: MorningReport, one: ReportItem) -> str:
+    place = write_place(report, one.page, one.link)
+    return f"{one.sign} {escape_text(one.text)} ({escape_text(one.counts)}) {place}"

@@ -1,0 +1,90 @@
+"""The report as an e-mail: plain text, and the page as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime, parseaddr
+from hashlib import sha256
+
+from callgauge.dashboard import wording
+from callgauge.report.content.morning_report import MorningReport, ReportItem
+from callgauge.report.formats.html_page import write_html
+
+_LONGEST = 400  # characters of a sentence
+
+
+class EmailAddressError(ValueError):
+    """Raised when an address of the configuration is none; the message names it."""
+
+
+def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) -> EmailMessage:
+    """Return the message, with both its forms. Raises EmailAddressError.
+
+    No header holds log text. The same report to the same people has the same Message-ID.
+    """
+    message = EmailMessage(policy=SMTP)
+    message["Subject"] = report.title
+    message["Date"] = format_datetime(report.made_at)
+    if sender:
+        own = _read_address(sender)
+        message["From"] = own
+        message["To"] = [_read_address(one) for one in to]
+        known = "\n".join((report.store, report.night.isoformat(), sender, *to))
+        digest = sha256(known.encode(errors="replace")).hexdigest()[:16]
+        message["Message-ID"] = f"<callgauge-{report.night:%Y%m%d}-{digest}@{own.domain}>"
+    message["Auto-Submitted"] = "auto-generated"  # nobody's absence note answers it (RFC 3834)
+    message.set_content("\n".join(_list_lines(report)) + "\n", cte="quoted-printable")
+    message.add_alternative(write_html(report), subtype="html", cte="quoted-printable")
+    return message
+
+
+def write_email(report: MorningReport) -> str:
+    """Return the message as text, without addresses."""
+    return make_email(report).as_bytes().decode("ascii", "replace").replace("\r\n", "\n")
+
+
+def _read_address(text: str) -> Address:
+    """Return an address with its name. One with a line break would begin another header."""
+    name, spec = parseaddr(text)
+    try:
+        address = Address(name, addr_spec=spec)
+    except (ValueError, IndexError, MessageError):
+        address = None
+    if address is None or not address.domain or not address.username or not text.isprintable():
+        raise EmailAddressError(f"{wording.one_line(text, 80)!r} is no e-mail address")
+    return address
+
+
+def _list_lines(report: MorningReport) -> Iterator[str]:
+    yield from (_show(report.answer), "")
+    for one in report.sentences:
+        yield from _write_item(report, one)
+    if report.further:
+        yield from (f"{report.further} more: {report.find_address('/')}", "")
+    if report.still_open:
+        yield from ("Still open", "")
+        for one in report.still_open:
+            yield from _write_item(report, one)
+        if report.open_further:
+            yield from (f"{report.open_further} more: {report.find_address('/')}", "")
+    for each in report.rates:
+        rates = f"{wording.rate(each.k, each.n)} ({wording.fraction(each.k, each.n)})"
+        before = wording.rate(each.before_k, each.before_n)
+        yield f"{each.title}: {rates}, {report.days_before} days before {before}"
+    if report.retries:
+        yield from ("", _show(report.retries), f"  {report.find_address(report.retries_link)}")
+    yield from ("", f"{_show(report.data)}. {report.find_address('/data')}")
+
+
+def _write_item(report: MorningReport, one: ReportItem) -> Iterator[str]:
+    yield f"{one.sign} {_show(one.text)}"
+    yield f"  {_show(one.counts)}"
+    yield from (f"  {report.find_address(one.link)}", "")
+
+
+def _show(text: str) -> str:
+    return wording.one_line(text, _LONGEST)

@@ -1,0 +1,73 @@
+"""The report as Markdown, every log text escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from callgauge.dashboard import wording
+from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate
+from callgauge.stats import Interval
+
+_LONGEST = 400  # characters of a sentence
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
+# What GitHub and Discord make a link or a mention without any sign of Markdown.
+_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
+_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
+
+
+def write_markdown(report: MorningReport) -> str:
+    """Return the report as Markdown (CommonMark, with a table as GitHub reads it)."""
+    return "\n".join(_list_lines(report)).rstrip() + "\n"
+
+
+def _list_lines(report: MorningReport) -> Iterator[str]:
+    yield f"# {escape_text(report.title)}"
+    yield ""
+    yield escape_text(report.answer)
+    yield ""
+    yield from (_write_item(report, one) for one in report.sentences)
+    if report.further:
+        yield f"- {report.further} more: {write_place(report, 'Overview', '/')}"
+    if report.still_open:
+        yield from ("", "## Still open", "")
+        yield from (_write_item(report, one) for one in report.still_open)
+        if report.open_further:
+            yield f"- {report.open_further} more: {write_place(report, 'Overview', '/')}"
+    if report.rates:
+        yield from ("", "## Rates", "")
+        yield f"| rate | {report.newest} | k / n | 95% | {report.days_before} days before |"
+        yield "|---|--:|--:|--:|--:|"
+        yield from (_write_rate(report, one) for one in report.rates)
+    if report.retries:
+        yield from (
+            "",
+            f"{escape_text(report.retries)} {write_place(report, 'Retries', report.retries_link)}",
+        )
+    yield from ("", f"{escape_text(report.data)}. {write_place(report, 'Data', '/data')}")
+
+
+def _write_item(report: MorningReport, one: ReportItem) -> str:
+    text = f"- {one.sign} {escape_text(one.text)} ({escape_text(one.counts)})"
+    return f"{text} {write_place(report, one.page, one.link)}"
+
+
+def _write_rate(report: MorningReport, one: ReportRate) -> str:
+    interval = wording.interval(Interval(one.low, one.high))
+    before = wording.rate(one.before_k, one.before_n)
+    name = write_place(report, one.title, one.link)
+    return f"| {name} | {wording.rate(one.k, one.n)} | {one.k:,} / {one.n:,} | {interval} | {before} |"
+
+
+def write_place(report: MorningReport, title: str, link: str) -> str:
+    """Return a link where the dashboard's address is known, else the path of the page as code.
+
+    The link is percent-encoded but for parentheses, which would end it.
+    """
+    address = report.find_address(link).replace("(", "%28").replace(")", "%29")
+    return f"[{escape_text(title)}]({address})" if report.address else f"{escape_text(title)} `{address}`"
+
+
+def escape_text(text: str) -> str:
+    """Return a text as Markdown shows it: its signs escaped, invisible characters shown, no link made."""
+    return _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", _SIGNS.sub(r"\\\1", wording.one_line(text, _LONGEST)))

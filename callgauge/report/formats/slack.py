@@ -1,0 +1,74 @@
+"""The report as a message of Slack: Block Kit, within its limits.
+
+Its limits: https://docs.slack.dev/reference/block-kit/blocks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from callgauge.dashboard import wording
+from callgauge.report.content.morning_report import MorningReport, ReportItem
+
+MOST_BLOCKS, LONGEST_TEXT, LONGEST_HEADER = 50, 3000, 150
+# Before escaping, which may make five characters of one: so no text comes near the limit.
+_LONGEST, _LONGEST_COUNTS, _LONGEST_LINK = 250, 150, 800
+_Block = dict[str, Any]
+
+
+def make_slack_message(report: MorningReport) -> dict[str, Any]:
+    """Return the message: a text for notifications, and blocks."""
+    blocks = [*_list_blocks(report)][:MOST_BLOCKS]
+    return {"text": escape_slack(f"{report.title}. {report.answer}"), "blocks": blocks}
+
+
+def _list_blocks(report: MorningReport) -> Iterator[_Block]:
+    title = wording.shorten(report.title, LONGEST_HEADER)
+    yield {"type": "header", "text": {"type": "plain_text", "text": title, "emoji": False}}
+    yield _make_section(escape_slack(report.answer))
+    yield from (_make_item(report, one) for one in report.sentences)
+    if report.further:
+        yield _make_section(f"{report.further} more: {_write_place(report, 'Overview', '/')}")
+    if report.still_open:
+        yield {"type": "divider"}
+        yield _make_section("*Still open*")
+        yield from (_make_item(report, one) for one in report.still_open)
+        if report.open_further:
+            yield _make_section(f"{report.open_further} more: {_write_place(report, 'Overview', '/')}")
+    if report.retries:
+        place = _write_place(report, "Retries", report.retries_link)
+        yield _make_context(f"{escape_slack(report.retries)} {place}")
+    yield _make_context(f"{escape_slack(report.data)}. {_write_place(report, 'Data', '/data')}")
+
+
+def _make_item(report: MorningReport, one: ReportItem) -> _Block:
+    place = _write_place(report, one.page, one.link)
+    return _make_section(
+        f"{one.sign} {escape_slack(one.text)}\n_{escape_slack(one.counts, _LONGEST_COUNTS)}_ {place}"
+    )
+
+
+def _make_section(text: str) -> _Block:
+    return {"type": "section", "text": _make_text(text)}
+
+
+def _make_context(text: str) -> _Block:
+    return {"type": "context", "elements": [_make_text(text)]}
+
+
+def _make_text(text: str) -> _Block:
+    # Verbatim: Slack makes no link, no channel and no mention of what stands in a log.
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
+
+
+def _write_place(report: MorningReport, title: str, link: str) -> str:
+    whole = report.find_address(link)
+    whole = whole if len(whole) <= _LONGEST_LINK else report.find_address("/")
+    address = escape_slack(whole.replace("|", "%7C"), _LONGEST_LINK)
+    return f"<{address}|{title}>" if report.address else f"{title}: {address}"
+
+
+def escape_slack(text: str, limit: int = _LONGEST) -> str:
+    """Return a text as Slack shows it, cut to `limit` characters: &, < and > would begin its own signs."""
+    return wording.one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,78 @@
+"""The report as a message of Microsoft Teams: an adaptive card, for an incoming webhook or a workflow.
+
+Its blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Text runs read no Markdown, so log
+text stays text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from callgauge.dashboard import wording
+from callgauge.report.content.morning_report import MorningReport, ReportItem
+
+MOST_BYTES = 27_000
+_LONGEST = 500  # characters of a sentence
+_COLOURS = {"bad": "attention", "good": "good", "calm": "default"}
+_Block = dict[str, Any]
+
+
+def make_teams_message(report: MorningReport) -> dict[str, Any]:
+    """Return the message with its card; the last blocks are left out where it would be too large."""
+    body = list(_list_blocks(report))
+    while len(json.dumps(_make_message(report, body))) > MOST_BYTES:
+        body.pop()
+    return _make_message(report, body)
+
+
+def _make_message(report: MorningReport, body: list[_Block]) -> dict[str, Any]:
+    card: dict[str, Any] = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "fallbackText": report.title,
+        "body": body,
+    }
+    if report.address:
+        card["actions"] = [
+            {"type": "Action.OpenUrl", "title": "Open the dashboard", "url": report.find_address("/")}
+        ]
+    attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
+    return {"type": "message", "attachments": [attachment]}
+
+
+def _list_blocks(report: MorningReport) -> Iterator[_Block]:
+    yield _make_line(_make_run(report.title, size="large", weight="bolder"))
+    yield _make_line(_make_run(report.answer))
+    yield from (_make_item(report, one) for one in report.sentences)
+    if report.further:
+        yield _make_line(_make_run(f"{report.further} more on the Overview"))
+    if report.still_open:
+        yield _make_line(_make_run("Still open", weight="bolder"))
+        yield from (_make_item(report, one) for one in report.still_open)
+        if report.open_further:
+            yield _make_line(_make_run(f"{report.open_further} more on the Overview"))
+    for text in filter(None, (report.retries, report.data)):
+        yield _make_line(_make_run(text, isSubtle=True))
+
+
+def _make_item(report: MorningReport, one: ReportItem) -> _Block:
+    sentence = _make_run(one.text)
+    if report.address:
+        sentence["selectAction"] = {"type": "Action.OpenUrl", "url": report.find_address(one.link)}
+    return _make_line(
+        _make_run(f"{one.sign} ", color=_COLOURS[one.tone]),
+        sentence,
+        _make_run(f" ({one.counts})", isSubtle=True),
+    )
+
+
+def _make_line(*runs: _Block) -> _Block:
+    return {"type": "RichTextBlock", "inlines": list(runs), "spacing": "small"}
+
+
+def _make_run(text: str, **style: Any) -> _Block:
+    shown = wording.visible(wording.shorten(text, _LONGEST))
+    return {"type": "TextRun", "text": shown, **style}

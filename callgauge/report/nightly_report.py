@@ -1,0 +1,144 @@
+"""The report of a night: made, written into its folder, and sent to all channels, each once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from callgauge.configuration.settings import Configuration
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.metrics.published_store import UnshownStoreError
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.deliveries import DeliveryRecords
+from callgauge.memory.nights.source_states import SourceStates
+from callgauge.memory.reports import ReportRecords
+from callgauge.memory.team_memory import TeamMemory
+from callgauge.prices import PriceList
+from callgauge.report.content.compose import SilentSource, TeamContext, make_report
+from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.delivery.attempts import DeliveryResult, deliver
+from callgauge.report.delivery.channels import list_channels
+from callgauge.report.formats import write_json
+from callgauge.report.formats.html_page import write_html
+
+FOLDER = "reports"
+"""Where reports are written in the store, unless the configuration names a folder."""
+
+
+class ReportError(Exception):
+    """Raised when a report cannot be made or written; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightlyReport:
+    """The report of a night, where it was written, and what became of each channel."""
+
+    report: MorningReport
+    file: Path
+    deliveries: tuple[DeliveryResult, ...]
+
+    @property
+    def problem(self) -> str:
+        """What was not sent, and why; empty where all of it arrived, or was not to be sent."""
+        lacking = [one for one in self.deliveries if one.result in ("failed", "unknown")]
+        return "; ".join(f"{one.channel} {one.result}: {one.told}" for one in lacking)
+
+    def to_told(self) -> dict[str, Any]:
+        """Return what the record of a night keeps of it."""
+        told = {"answer": self.report.answer, "file": str(self.file)}
+        sent = {one.channel: one.result for one in self.deliveries}
+        return told | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
+
+
+def read_report(
+    store: Path, night: date, *, since: date | None = None, address: str | None = None
+) -> MorningReport:
+    """Return the report of a store, which is not changed. Raises ReportError and MemoryProblemError.
+
+    `since`: what this day knew is not new; without, what the report of an earlier night told.
+    """
+    records = TeamMemory(store).read()
+    team = TeamContext(
+        frozenset(records.acknowledgements),
+        PriceList(records.prices),
+        ReportRecords(store).read_last_before(night),
+        _find_overdue(store),
+    )
+    try:
+        with read_store(store) as reader:
+            return make_report(
+                reader.ask, team, night, store=store.resolve().name, since=since, address=address
+            )
+    except (UnshownStoreError, MetricError) as problem:
+        raise ReportError(str(problem)) from None
+
+
+def _find_overdue(store: Path) -> tuple[SilentSource, ...]:
+    """Return the sources of callgauge.toml that gave no data for longer than its `silent_after`."""
+    now = datetime.now(UTC)
+    return tuple(
+        SilentSource(
+            one.name,
+            (one.newest or one.first_seen).date(),
+            max(1, int(one.count_silent_days(now))),
+            f"silent_after = {one.silent_after:g} in callgauge.toml",
+        )
+        for one in SourceStates(store).read()
+        if one.is_silent(now)
+    )
+
+
+def send_nightly_report(
+    configuration: Configuration,
+    night: date,
+    *,
+    since: date | None = None,
+    environment: Mapping[str, str] = os.environ,
+    sleep: Callable[[float], object] = time.sleep,
+) -> NightlyReport:
+    """Make the report of a night, write it, and send it to the channels that have not got it.
+
+    On a quiet day nothing is sent where the configuration says so. Asked again for the same night, it sends
+    nothing twice. Channels that fail are told in the result. Raises ReportError and MemoryProblemError.
+    """
+    store, settings = configuration.store, configuration.report
+    report = read_report(store, night, since=since, address=settings.address)
+    file = _write_files(settings.folder or store / FOLDER, report)
+    results: tuple[DeliveryResult, ...] = ()
+    channels = () if settings.quiet and report.is_quiet else (*list_channels(settings, report, environment),)
+    if channels:
+        records = DeliveryRecords(store)
+        results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
+    if not results or any(one.is_known_to_be_there for one in results):
+        # What nobody got is new again in the next one.
+        ReportRecords(store).note(night, report.told)
+    return NightlyReport(report, file, results)
+
+
+def _write_files(folder: Path, report: MorningReport) -> Path:
+    """Write the report as a page and as JSON, each whole or not at all, and return the page's file."""
+    page = folder / f"{report.night}.html"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in ((page.with_suffix(".json"), write_json(report)), (page, write_html(report))):
+            write_text(path, text)
+    except OSError as problem:
+        raise ReportError(
+            f"{folder} cannot be written: {problem.strerror}; make room, or name another as [report] folder"
+        ) from None
+    return page
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: whoever reads it meanwhile sees the old one. Raises OSError."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_text(text, encoding="utf-8", errors="replace")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -1,0 +1,260 @@
+"""Makes a backup of a store while it is served and loaded into: only what the place lacks is sent.
+
+The published generation is never written again, so its file is consistent by itself; databases beside it are
+copied through SQLite. Every piece that was sent is read back before the backup counts.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from ingest.backup.checks import count_rows
+from ingest.backup.manifest import (
+    BACKUPS,
+    DUCKDB_HEADERS,
+    PIECE_BYTES,
+    PIECES,
+    BackupFile,
+    Manifest,
+    list_backups,
+    read_manifest,
+    write_manifest,
+)
+from ingest.backup.places import BackupPlace, FolderPlace, open_place
+from ingest.backup.store_files import RECORD, copy_database, files_beside, is_database
+from ingest.errors import BackupError, InputError, OptionError, StoreError, explain_os_errors
+from ingest.load_report import BackupReport
+from ingest.store.generations import OnWrite, ignore_write, published_generation
+from ingest.store.migrations import SCHEMA_VERSION
+from ingest.version import CALLGAUGE_VERSION
+
+_TRIES = 5  # a load may remove the generation just before it is opened
+
+
+def make_backup(
+    store_dir: Path,
+    to: str | Path,
+    *,
+    keep: int = 7,
+    with_keys: bool = False,
+    on_write: OnWrite = ignore_write,
+) -> BackupReport:
+    """Back a store up to a folder or an address such as s3://bucket/callgauge, and remove older backups.
+
+    `keep` is how many stay. A store that is as the newest backup has it adds none. `with_keys` includes the
+    key of placeholders and that of sign-ins. Raises InputError, StoreError, OptionError or BackupError; the
+    place has no new backup then, and all that it had.
+    """
+    started = time.monotonic()
+    store_dir = store_dir.absolute()
+    place = _check_place(store_dir, to, keep)
+    with place.hold():
+        sender = PieceSender(place, on_write)
+        manifest = _send_store(store_dir, sender, with_keys=with_keys)
+        before = list_backups(place)
+        unchanged = bool(before) and _holds_the_same(place, before[-1], manifest, sender.pieces_there)
+        if unchanged:
+            newest = before[-1]
+        else:
+            on_write("manifest")
+            newest = write_manifest(place, manifest)
+            on_write("manifest written")
+        removed, notes = _remove_old(place, newest, keep, sender.pieces_there, on_write)
+        kept = list_backups(place)
+    with suppress(StoreError):  # the store may be read-only here; the backup is there
+        _record(store_dir, place.name, kept)
+    return BackupReport(
+        place=place.name,
+        name=newest,
+        generation=manifest.generation,
+        unchanged=unchanged,
+        files=len(manifest.files),
+        bytes=sum(file.size for file in manifest.files),
+        bytes_sent=sender.bytes_sent,
+        backups=len(kept),
+        removed=tuple(removed),
+        notes=tuple(notes),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
+    if keep < 1:
+        raise OptionError("at least one backup is kept: --keep 1")
+    if published_generation(store_dir) is None:
+        raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
+    place = open_place(to)
+    if isinstance(place, FolderPlace):
+        resolved, store = place.path.resolve(), store_dir.resolve()
+        if resolved.is_relative_to(store) or store.is_relative_to(resolved):
+            raise OptionError(
+                f"{place.name} is the store, or in it, or around it: name a place that a lost disk does not "
+                "take, too"
+            )
+    return place
+
+
+@dataclass(slots=True)
+class PieceSender:
+    """Sends the pieces that a place lacks, and reads each of them back."""
+
+    place: BackupPlace
+    on_write: OnWrite
+    bytes_sent: int = 0
+    _there: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._there = dict(self.place.list_sizes(PIECES))
+
+    @property
+    def pieces_there(self) -> Collection[str]:
+        return self._there.keys()
+
+    def send(self, name: str, stream: BinaryIO) -> BackupFile:
+        """Send a file; return its entry in the manifest."""
+        whole, size, pieces = sha256(), 0, []
+        # The blocks of DuckDB's files begin behind its headers; cut there, unchanged blocks are pieces again.
+        head = DUCKDB_HEADERS if name.endswith(".duckdb") else PIECE_BYTES
+        while data := _read_full(stream, PIECE_BYTES if size else head):
+            whole.update(data)
+            size += len(data)
+            pieces.append(self._send_piece(data))
+        return BackupFile(name, size, whole.hexdigest(), tuple(pieces))
+
+    def _send_piece(self, data: bytes) -> str:
+        piece = sha256(data).hexdigest()
+        if self._there.get(piece) != len(data):
+            name = f"{PIECES}/{piece}"
+            self.on_write("piece")
+            self.place.write(name, data)
+            if self.place.read(name) != data:
+                raise BackupError(
+                    f"{self.place.name} gave back something else than was written; check the disk there"
+                )
+            self._there[piece] = len(data)
+            self.bytes_sent += len(data)
+        return piece
+
+
+def _read_full(stream: BinaryIO, size: int) -> bytes:
+    data = b""
+    while len(data) < size and (more := stream.read(size - len(data))):
+        data += more
+    return data
+
+
+def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Manifest:
+    made_at = datetime.now(UTC)
+    with explain_os_errors(store_dir):
+        generation, rows, stream = _open_published(store_dir)
+        with stream:
+            files = [sender.send(generation.name, stream)]
+        files += [
+            _send_beside(path, str(path.relative_to(store_dir)), sender)
+            for path in files_beside(store_dir, with_keys=with_keys)
+        ]
+    return Manifest(
+        made_at=made_at.isoformat(timespec="microseconds"),
+        callgauge_version=CALLGAUGE_VERSION,
+        schema_version=SCHEMA_VERSION,
+        generation=generation.name,
+        files=tuple(files),
+        rows=dict(rows),
+    )
+
+
+def _open_published(store_dir: Path) -> tuple[Path, Mapping[str, int], BinaryIO]:
+    """Return the published generation, its rows by table, and its content, which stays while it is open."""
+    for _ in range(_TRIES):
+        generation = published_generation(store_dir)
+        if generation is None:
+            break
+        try:
+            stream = generation.open("rb")
+        except FileNotFoundError:
+            continue  # a load has published the next one
+        try:
+            return generation, count_rows(generation), stream
+        except BaseException as error:
+            stream.close()
+            if not isinstance(error, StoreError) or generation.exists():
+                raise
+    raise StoreError(f"{store_dir} publishes nothing that stays; run this again when no load runs")
+
+
+def _send_beside(path: Path, name: str, sender: PieceSender) -> BackupFile:
+    if not is_database(path):
+        with path.open("rb") as stream:
+            return sender.send(name, stream)
+    with tempfile.TemporaryDirectory(prefix="callgauge-backup-") as folder:
+        copy = Path(folder) / "copy"
+        copy_database(path, copy)
+        with copy.open("rb") as stream:
+            return sender.send(name, stream)
+
+
+def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, there: Collection[str]) -> bool:
+    """Return True when a backup holds the same files, and all of its pieces are there."""
+    try:
+        known = read_manifest(place, name)
+    except BackupError:
+        return False
+    return set(known.files) == set(manifest.files) and known.pieces() <= set(there)
+
+
+def _remove_old(
+    place: BackupPlace, newest: str, keep: int, there: Collection[str], on_write: OnWrite
+) -> tuple[list[str], list[str]]:
+    """Remove all but the newest backups, and the pieces that none of these needs.
+
+    Returns the names of the removed backups, and sentences on what was left. A backup goes first and its
+    pieces afterwards: one that is listed is whole.
+    """
+    named = list_backups(place)
+    kept = {newest, *named[-keep:]}
+    removed = [name for name in named if name not in kept]
+    needed: set[str] = set()
+    for name in sorted(kept):
+        try:
+            needed |= read_manifest(place, name).pieces()
+        except BackupError as error:
+            return [], [f"no old backup was removed: {error}"]
+    for name in removed:
+        on_write("remove backup")
+        place.remove(f"{BACKUPS}/{name}.json")
+    for piece in sorted(set(there) - needed):
+        on_write("remove piece")
+        place.remove(f"{PIECES}/{piece}")
+    return removed, []
+
+
+def _record(store_dir: Path, place: str, kept: Sequence[str]) -> None:
+    """Note in the store's folder which backups there are, for those who remove data."""
+    known = {**read_record(store_dir), place: list(kept)}
+    path = store_dir / RECORD
+    new = path.with_name(f"{path.name}.new")
+    with explain_os_errors(store_dir):
+        new.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+        new.replace(path)
+
+
+def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
+    """Return the names of the backups of a store by their place, as the last backup to it left them."""
+    try:
+        known = json.loads((store_dir / RECORD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {
+        str(place): [name for name in names if isinstance(name, str)]
+        for place, names in (known.items() if isinstance(known, dict) else ())
+        if isinstance(names, list)
+    }

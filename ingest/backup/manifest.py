@@ -1,0 +1,112 @@
+"""The manifest of a backup: which files it holds, of which pieces each consists, and how many rows there are.
+
+A place holds `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. Pieces are
+shared by all backups of the place; a backup is there as soon as its manifest is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+import msgspec
+
+from ingest.backup.places import BackupPlace
+from ingest.errors import BackupError
+
+PIECES, BACKUPS = "pieces", "backups"
+PIECE_BYTES = 1024 * 1024
+"""The size of a piece: four blocks of DuckDB. Most blocks of a generation are in the next one, too."""
+DUCKDB_HEADERS = 3 * 4096
+"""The bytes of a DuckDB file before its first block."""
+_FORMAT = 1
+_HASH = 16  # digits of the manifest's hash in its name
+
+
+class BackupFile(msgspec.Struct, frozen=True):
+    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole."""
+
+    name: str
+    size: int
+    sha256: str
+    pieces: tuple[str, ...]
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backup holds. `made_at`: ISO 8601 in UTC; `rows`: of the generation's tables, by name."""
+
+    layout: int = _FORMAT
+    made_at: str
+    callgauge_version: str
+    schema_version: int
+    generation: str
+    files: tuple[BackupFile, ...]
+    rows: dict[str, int]
+
+    def pieces(self) -> set[str]:
+        """Return the names of all pieces that the backup needs."""
+        return {piece for file in self.files for piece in file.pieces}
+
+    def find_file(self, name: str) -> BackupFile | None:
+        return next((file for file in self.files if file.name == name), None)
+
+
+def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
+    """Write a manifest, so that the backup is there; return the backup's name."""
+    data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    made_at = datetime.fromisoformat(manifest.made_at)
+    name = f"{made_at:%Y%m%dT%H%M%S.%f}Z-{sha256(data).hexdigest()[:_HASH]}"
+    place.write(f"{BACKUPS}/{name}.json", data)
+    return name
+
+
+def list_backups(place: BackupPlace) -> Sequence[str]:
+    """Return the names of the backups in a place, the oldest first."""
+    return sorted(name.removesuffix(".json") for name in place.list_sizes(BACKUPS) if name.endswith(".json"))
+
+
+def read_manifest(place: BackupPlace, name: str) -> Manifest:
+    """Return the manifest of a backup. Raises BackupError when it is damaged or of a newer Callgauge."""
+    data = place.read(f"{BACKUPS}/{name}.json")
+    if sha256(data).hexdigest()[:_HASH] != name.rpartition("-")[2]:
+        raise BackupError(f"the backup {name} in {place.name} is damaged: its list of files was changed")
+    try:
+        manifest = msgspec.json.decode(data, type=Manifest)
+    except msgspec.MsgspecError:
+        manifest = None
+    if manifest is None or manifest.layout != _FORMAT:
+        raise BackupError(f"the backup {name} in {place.name} is of a newer Callgauge: upgrade this one")
+    return manifest
+
+
+def choose_backup(place: BackupPlace, wanted: str | None) -> str:
+    """Return the name of a place's newest backup, or check that `wanted` is there. Raises BackupError."""
+    there = list_backups(place)
+    if not there:
+        raise BackupError(f"there is no backup in {place.name}; check the spelling")
+    if wanted is None:
+        return there[-1]
+    if wanted not in there:
+        raise BackupError(f"there is no backup {wanted} in {place.name}, only {', '.join(there[-10:])}")
+    return wanted
+
+
+def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
+    """Yield the content of a file piece by piece. Raises BackupError when a piece is lost or damaged."""
+    whole, size = sha256(), 0
+    for piece in file.pieces:
+        try:
+            data = place.read(f"{PIECES}/{piece}")
+        except BackupError as error:
+            raise BackupError(f"{file.name} cannot be read from the backup: {error}") from error
+        if sha256(data).hexdigest() != piece:
+            raise BackupError(
+                f"a piece of {file.name} is damaged in {place.name}/{PIECES}/{piece}; restore an older "
+                "backup (--backup), or remove this piece and back up again"
+            )
+        whole.update(data)
+        size += len(data)
+        yield data
+    if (whole.hexdigest(), size) != (file.sha256, file.size):
+        raise BackupError(f"{file.name} is not what was backed up: its pieces do not fit together")

@@ -1,0 +1,197 @@
+"""Where backups lie: a folder, or a place in an object store. Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from ingest.errors import BackupError, OptionError
+from ingest.sources.object_store import locate_driver
+from ingest.sources.stored_names import is_address, strip_credentials
+
+_WRITABLE = ("s3", "gs", "az", "abfs")
+_LOCK = "lock"
+_PART = ".part"  # the end of the name of a file that is being written
+
+
+class BackupPlace(Protocol):
+    """A place for files in folders. All methods raise BackupError; names are `folder/file`."""
+
+    @property
+    def name(self) -> str:
+        """The place as people may see it, without credentials."""
+
+    def list_sizes(self, folder: str) -> Mapping[str, int]:
+        """Return the sizes in bytes of the files in a folder by their name in it; empty without the folder."""
+
+    def read(self, name: str) -> bytes: ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file so that it is there as a whole or not at all, also after a power cut."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file; one that is not there is no error."""
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Keep others from writing backups here, where the place can do that."""
+
+
+def open_place(place: str | Path) -> BackupPlace:
+    """Return the place at a path or an address. Raises OptionError for an address that cannot be written."""
+    if not is_address(place):
+        return FolderPlace(Path(place).absolute())
+    address = str(place).rstrip("/")
+    if address.partition("://")[0].lower() not in _WRITABLE:
+        known = ", ".join(f"{scheme}://" for scheme in _WRITABLE)
+        raise OptionError(
+            f"{strip_credentials(address)} cannot hold backups: name a folder, or one of {known}"
+        )
+    return ObjectPlace(address)
+
+
+class FolderPlace:
+    """A folder of this machine, or one that it has mounted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+
+    def list_sizes(self, folder: str) -> Mapping[str, int]:
+        with self._explain_errors():
+            try:
+                with os.scandir(self.path / folder) as entries:
+                    return {
+                        entry.name: entry.stat().st_size
+                        for entry in entries
+                        if entry.is_file() and not entry.name.endswith(_PART)
+                    }
+            except (FileNotFoundError, NotADirectoryError):
+                return {}
+
+    def read(self, name: str) -> bytes:
+        with self._explain_errors():
+            return (self.path / name).read_bytes()
+
+    def write(self, name: str, data: bytes) -> None:
+        path = self.path / name
+        part = path.with_name(f"{path.name}{_PART}")
+        with self._explain_errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with part.open("wb") as stream:
+                    stream.write(data)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                part.replace(path)
+            except OSError:
+                with suppress(OSError):
+                    part.unlink()
+                raise
+            _flush_folder(path.parent)
+
+    def remove(self, name: str) -> None:
+        with self._explain_errors(), suppress(FileNotFoundError):
+            (self.path / name).unlink()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        with self._explain_errors():
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise BackupError(
+                    f"another backup is being written to {self.name}; wait until it is done and run this again"
+                ) from None
+            self._remove_parts()
+            yield
+        finally:
+            os.close(lock)
+
+    def _remove_parts(self) -> None:
+        """Remove what a killed backup left of a file."""
+        with self._explain_errors():
+            for part in self.path.glob(f"*/*{_PART}"):
+                part.unlink()
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            next_step = (
+                "free some space, or keep fewer with --keep, and run this again"
+                if full
+                else "mend that and run this again"
+            )
+            raise BackupError(
+                f"the backups in {self.name} cannot be used: {error.strerror or error}; {next_step}. "
+                "What was backed up before is untouched."
+            ) from error
+
+
+class ObjectPlace:
+    """A place in an object store, by its address."""
+
+    def __init__(self, address: str) -> None:
+        self.name = strip_credentials(address)
+        self._files, self._path = locate_driver(address)
+
+    def list_sizes(self, folder: str) -> Mapping[str, int]:
+        with self._explain_errors():
+            self._files.invalidate_cache()
+            try:
+                found: list[dict[str, Any]] = self._files.ls(self._at(folder), detail=True)
+            except FileNotFoundError:
+                return {}
+        return {
+            str(one["name"]).rpartition("/")[2]: int(one.get("size") or 0)
+            for one in found
+            if one.get("type") != "directory"
+        }
+
+    def read(self, name: str) -> bytes:
+        with self._explain_errors():
+            return bytes(self._files.cat_file(self._at(name)))
+
+    def write(self, name: str, data: bytes) -> None:
+        with self._explain_errors():
+            self._files.pipe_file(self._at(name), data)
+
+    def remove(self, name: str) -> None:
+        with self._explain_errors(), suppress(FileNotFoundError):
+            self._files.rm_file(self._at(name))
+
+    def hold(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def _at(self, name: str) -> str:
+        return f"{self._path}/{name}"
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # each driver has errors of its own
+            said = strip_credentials(" ".join(str(error).split())[:200])
+            raise BackupError(
+                f"the backups in {self.name} cannot be used ({type(error).__name__}: {said}); check the "
+                "address, the credentials and the bucket, and run this again. What was backed up before is "
+                "untouched."
+            ) from error
+
+
+def _flush_folder(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

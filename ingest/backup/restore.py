@@ -1,0 +1,172 @@
+"""Puts a backup back into a store's folder: everything is checked aside before anything takes its place."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import file_digest
+from pathlib import Path, PurePosixPath
+
+from ingest.backup.checks import count_rows, read_everything
+from ingest.backup.manifest import BackupFile, Manifest, choose_backup, read_manifest, read_pieces
+from ingest.backup.places import BackupPlace, open_place
+from ingest.backup.store_files import check_database, is_database
+from ingest.errors import BackupError, StoreError, explain_os_errors
+from ingest.load_report import RestoreReport
+from ingest.store.generations import (
+    BUILDING,
+    CURRENT,
+    LOCK,
+    OnWrite,
+    Patience,
+    StoreFolder,
+    do_not_wait,
+    ignore_write,
+    lock_store,
+    published_generation,
+)
+
+_MARK = "restoring.part"  # there while files take their places
+_COMPANIONS = ("-wal", "-shm", "-journal")  # of a database: of the one before they would ruin the new one
+_GENERATION = re.compile(r"gen-(\d{6,})\.duckdb")
+
+
+def restore(
+    source: str | Path,
+    store_dir: Path,
+    *,
+    backup: str | None = None,
+    replace: bool = False,
+    on_write: OnWrite = ignore_write,
+    patience: Patience = do_not_wait,
+) -> RestoreReport:
+    """Restore the newest backup of a place, or the one named `backup`, into a store's folder.
+
+    The folder must be empty; with `replace`, what it publishes is replaced. Raises BackupError, StoreError,
+    StoreBusy or StoreVersionError; the folder is as it was then.
+    """
+    started = time.monotonic()
+    store_dir = store_dir.absolute()
+    place = open_place(source)
+    name = choose_backup(place, backup)
+    manifest = read_manifest(place, name)
+    if _find_complete(store_dir, name, manifest) is None:
+        _check_target(store_dir, replace=replace)
+    with lock_store(store_dir, on_write, patience) as folder:
+        generation = _find_complete(store_dir, name, manifest)
+        if generation is None:
+            _check_target(store_dir, replace=replace)  # a load may have been quicker
+            generation = _restore_into(folder, place, name, manifest)
+        else:
+            (store_dir / _MARK).unlink(missing_ok=True)
+    return RestoreReport(
+        place=place.name,
+        name=name,
+        made_at=manifest.made_at,
+        generation=generation,
+        files=len(manifest.files),
+        bytes=sum(file.size for file in manifest.files),
+        calls=manifest.rows.get("tool_calls", 0),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None:
+    """Return the published generation when a restore of the same backup was killed after it was published."""
+    mark, generation = store_dir / _MARK, published_generation(store_dir)
+    file = manifest.find_file(manifest.generation)
+    if generation is None or file is None or not mark.is_file():
+        return None
+    with explain_os_errors(store_dir), generation.open("rb") as stream:
+        if mark.read_text("utf-8") != name or file_digest(stream, "sha256").hexdigest() != file.sha256:
+            return None
+    return generation.name
+
+
+def _restore_into(folder: StoreFolder, place: BackupPlace, name: str, manifest: Manifest) -> str:
+    """Fetch and check a backup, give its files their places, and return the published generation's name."""
+    staged = folder.make_rows_folder()
+    try:
+        fetch_files(place, manifest, staged, folder.on_write)
+        with _marked(folder, name):
+            return _move_into_place(folder, manifest, staged)
+    except BaseException:
+        folder.discard()
+        raise
+
+
+def _check_target(store_dir: Path, *, replace: bool) -> None:
+    if replace or not store_dir.exists():
+        return
+    with explain_os_errors(store_dir):
+        names = {path.name for path in store_dir.iterdir()} if store_dir.is_dir() else {store_dir.name}
+    if CURRENT in names:
+        raise StoreError(f"{store_dir} holds a store; add --replace to put the backup in its place")
+    others = {name for name in names if name != LOCK and not name.startswith(BUILDING)}
+    if others and _MARK not in others:
+        raise StoreError(
+            f"{store_dir} is not empty ({', '.join(sorted(others)[:3])}); name an empty folder, or add --replace"
+        )
+
+
+def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: OnWrite) -> None:
+    """Write the files of a backup into a folder, and check each. Raises BackupError, StoreError."""
+    for file in manifest.files:
+        path = folder / _safe_name(file)
+        on_write("fetch")
+        with explain_os_errors(folder):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as stream:
+                stream.writelines(read_pieces(place, file))
+                stream.flush()
+                os.fsync(stream.fileno())
+        if is_database(path):
+            check_database(path)
+    generation = folder / manifest.generation
+    if not generation.is_file():
+        raise BackupError(f"the backup of {manifest.made_at} in {place.name} names no generation")
+    found = dict(count_rows(generation))
+    if found != manifest.rows:
+        raise BackupError(
+            f"the backup of {manifest.made_at} in {place.name} has other rows than were counted"
+        )
+    read_everything(generation)
+
+
+def _safe_name(file: BackupFile) -> PurePosixPath:
+    """Return the name of a file of a backup as a path below the store. Raises BackupError for any other."""
+    path = PurePosixPath(file.name)
+    if path.is_absolute() or not path.parts or ".." in path.parts or "\0" in file.name:
+        raise BackupError(f"the backup names a file outside of the store: {file.name[:80]!r}")
+    return path
+
+
+def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> str:
+    """Give the checked files their places, the generation last; return its name."""
+    with explain_os_errors(folder.path):
+        for file in manifest.files:
+            if file.name == manifest.generation:
+                continue
+            target = folder.path / _safe_name(file)
+            folder.on_write("place")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            for end in _COMPANIONS if is_database(target) else ():
+                target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
+            (staged / _safe_name(file)).replace(target)
+        (staged / manifest.generation).replace(folder.building_path)
+        number = _GENERATION.fullmatch(manifest.generation)
+        return folder.publish(at_least=int(number[1]) if number else 0)
+
+
+@contextmanager
+def _marked(folder: StoreFolder, name: str) -> Iterator[None]:
+    """Mark the folder while files take their places, so that the next restore may go on after a kill."""
+    mark = folder.path / _MARK
+    folder.on_write("mark")
+    with explain_os_errors(folder.path):
+        mark.write_text(name, "utf-8")
+        yield
+        mark.unlink()

@@ -1,0 +1,61 @@
+"""Checks a store, or a backup of one: every byte is what it was, the tables open, and their counts agree."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from ingest.backup.checks import count_rows, read_everything
+from ingest.backup.manifest import choose_backup, read_manifest
+from ingest.backup.places import open_place
+from ingest.backup.restore import fetch_files
+from ingest.backup.store_files import check_database, files_beside, is_database
+from ingest.errors import InputError
+from ingest.load_report import VerifyReport
+from ingest.store.generations import ignore_write, published_generation
+
+
+def verify_store(store_dir: Path) -> VerifyReport:
+    """Check what a store publishes, and the databases beside it.
+
+    Raises InputError when nothing was loaded yet, StoreError for whatever is not in order.
+    """
+    started = time.monotonic()
+    store_dir = store_dir.absolute()
+    generation = published_generation(store_dir)
+    if generation is None:
+        raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
+    read_everything(generation)
+    beside = list(files_beside(store_dir, with_keys=True))
+    for path in filter(is_database, beside):
+        check_database(path)
+    return VerifyReport(
+        of=str(store_dir),
+        generation=generation.name,
+        files=len(beside) + 1,
+        bytes=sum(path.stat().st_size for path in (generation, *beside)),
+        rows=count_rows(generation),
+        seconds=time.monotonic() - started,
+    )
+
+
+def verify_backup(source: str | Path, *, backup: str | None = None) -> VerifyReport:
+    """Check the newest backup of a place, or the one named `backup`, by fetching all of it.
+
+    It takes as much space for temporary files as the store has. Raises BackupError, StoreError.
+    """
+    started = time.monotonic()
+    place = open_place(source)
+    name = choose_backup(place, backup)
+    manifest = read_manifest(place, name)
+    with tempfile.TemporaryDirectory(prefix="callgauge-verify-") as folder:
+        fetch_files(place, manifest, Path(folder), ignore_write)
+    return VerifyReport(
+        of=f"{name} in {place.name}",
+        generation=manifest.generation,
+        files=len(manifest.files),
+        bytes=sum(file.size for file in manifest.files),
+        rows=manifest.rows,
+        seconds=time.monotonic() - started,
+    )

@@ -1,0 +1,86 @@
+"""Removes old data from a store: texts after some days, calls, turns and sessions after more; daily sums stay.
+
+A session is as old as its last sign of life. What is removed is gone from the store's files, including the
+older generations, and no load brings it back.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from ingest.errors import OptionError
+from ingest.load_report import RetentionReport
+from ingest.maintenance.transaction import change_copy, lock_published
+from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
+from ingest.store.retention import (
+    EVERYBODY,
+    StoreLimits,
+    find_old,
+    is_anything_old,
+    remove_found,
+    stored_limits,
+)
+
+
+def apply_retention(
+    store_dir: Path,
+    *,
+    text_days: int | None = None,
+    fact_days: int | None = None,
+    today: date | None = None,
+    dry_run: bool = False,
+    on_write: OnWrite = ignore_write,
+    patience: Patience = do_not_wait,
+) -> RetentionReport:
+    """Remove texts after `text_days` and facts after `fact_days` without a sign of life; None = keep them.
+
+    With `dry_run`, only count them. `today` is the day from which is counted, the present one (UTC) without.
+    Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is removed then.
+    """
+    started = time.monotonic()
+    wanted = _limits_of(text_days, fact_days, today or datetime.now(UTC).date())
+    generation = None
+    with lock_published(store_dir, on_write, patience) as (folder, _), change_copy(folder) as building:
+        limits = _join_limits(wanted, stored_limits(building))
+        counts = find_old(building, limits, EVERYBODY)
+        if dry_run or not is_anything_old(counts):
+            building.abandon()
+            folder.discard()
+        else:
+            remove_found(building, limits)
+            building.rewrite()
+            generation = folder.publish(alone=True)
+    return RetentionReport(
+        **counts,
+        text_before=limits.text_before,
+        facts_before=limits.facts_before,
+        generation=generation,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> StoreLimits:
+    if text_days is None and fact_days is None:
+        raise OptionError("say what is to go, with --text-days or --fact-days")
+    for days in (text_days, fact_days):
+        if days is not None and days < 1:
+            raise OptionError(f"what is kept for {days} days is never there; keep it for 1 at least")
+    text_before, facts_before = (
+        None if days is None else today - timedelta(days=min(days, (today - date.min).days))
+        for days in (text_days, fact_days)
+    )
+    if facts_before is not None and (text_before is None or text_before < facts_before):
+        text_before = facts_before  # texts go with their calls
+    return StoreLimits(text_before, facts_before)
+
+
+def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
+    """Return the limits that hold from now on.
+
+    That of facts never goes back: the sums of the days before it could not be counted anew.
+    """
+    facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
+    text = wanted.text_before or stored.text_before
+    return StoreLimits(max(filter(None, (text, facts)), default=None), facts)

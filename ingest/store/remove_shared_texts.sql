@@ -1,0 +1,32 @@
+-- After the sessions in `leaving` and `textless` (source, session_id): texts in the daily sums, and those that no turn or
+-- call with its texts uses any more.
+
+UPDATE task_trials SET task_text = NULL
+WHERE task_origin = 'first message'
+    AND ((source, session_id) IN (FROM leaving) OR (source, session_id) IN (FROM textless));
+
+UPDATE daily_parameters SET parameter = regexp_replace(parameter, '\["(?:[^"\\]|\\.)*"\]', '["removed"]', 'g')
+WHERE day < (SELECT text_before FROM limits) AND contains(parameter, '["');
+
+DELETE FROM prompt_texts WHERE NOT EXISTS (
+    FROM turns t
+    WHERE t.prompt_id = prompt_texts.prompt_id AND t.prompt_hash = prompt_texts.text_hash AND t.text_removed IS NULL
+);
+
+UPDATE prompts SET text = NULL
+WHERE NOT EXISTS (
+    FROM prompt_texts p WHERE p.prompt_id = prompts.prompt_id AND p.text_hash = prompts.text_hash
+);
+
+UPDATE prompts SET text = kept.text, text_hash = kept.text_hash
+FROM (SELECT DISTINCT ON (prompt_id) * FROM prompt_texts ORDER BY prompt_id, text_hash) kept
+WHERE kept.prompt_id = prompts.prompt_id AND prompts.text IS NULL;
+
+-- The parser's own findings, and exit codes, say nothing of what was sent.
+UPDATE signatures SET text = NULL
+WHERE text IS NOT NULL
+    AND split_part(text, ':', 1) NOT IN (SELECT code FROM codes)
+    AND NOT regexp_full_match(text, 'exit code -?\d+|no reason logged')
+    AND signature_id NOT IN (
+        SELECT signature_id FROM tool_calls WHERE signature_id IS NOT NULL AND text_removed IS NULL
+    );

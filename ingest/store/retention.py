@@ -1,0 +1,86 @@
+"""Removes texts and facts that are older than the limits of a store, from the generation being built.
+
+The limits are days in `store_info`. A load holds to them, too, so that no old log brings anything back. Daily
+sums stay: the sums of days before `facts_before` are never counted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.scripts import read_script
+
+_LIMITS = "CREATE OR REPLACE TEMP TABLE limits AS SELECT ?::DATE AS text_before, ?::DATE AS facts_before"
+_CANDIDATES = "CREATE OR REPLACE TEMP TABLE candidates AS "
+EVERYBODY = "SELECT DISTINCT source, session_id FROM sessions"
+TOUCHED = "FROM touched_sessions"
+_STORED = "SELECT text_before, facts_before FROM store_info"
+_REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """What was last heard before these days (UTC) goes: its texts, its facts. None = nothing does."""
+
+    text_before: date | None
+    facts_before: date | None
+
+    @property
+    def is_set(self) -> bool:
+        return self.text_before is not None or self.facts_before is not None
+
+
+def stored_limits(building: GenerationBuilder) -> StoreLimits:
+    """Return the limits to which a store was last held."""
+    (row,) = building.fetch_rows(_STORED)
+    return StoreLimits(row["text_before"], row["facts_before"])
+
+
+def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) -> Mapping[str, int]:
+    """Find what is older than the limits, and return its counts by name (see `limit_counts.sql`).
+
+    `candidates` is the query for source and id of the sessions to look at.
+    """
+    with building.open_transaction("old sessions") as con:
+        con.execute(_LIMITS, [limits.text_before, limits.facts_before])
+        con.execute(_CANDIDATES + candidates)
+        con.execute(read_script("old_sessions.sql"))
+    (counts,) = building.fetch_rows(read_script("limit_counts.sql"))
+    return counts
+
+
+def is_anything_old(counts: Mapping[str, int]) -> bool:
+    """Return True when counts of `find_old` say that something is to be removed."""
+    return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))
+
+
+def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
+    """Remove what `find_old` found, and remember the limits.
+
+    Raises StoreError when the counts of the generation no longer agree. Deleted rows are still in the file:
+    call `GenerationBuilder.rewrite` afterwards.
+    """
+    for script in ("remove_facts.sql", "remove_texts.sql", "remove_shared_texts.sql"):
+        with building.open_transaction(script) as con:
+            con.execute(read_script(script))
+    with building.open_transaction("limits") as con:
+        con.execute(_REMEMBER, [limits.text_before, limits.facts_before])
+    building.check_counts()
+
+
+def hold_to_limits(building: GenerationBuilder) -> int:
+    """Remove what a load brought of before the store's limits; return the number of sessions concerned.
+
+    Call it after the rollups: they are counted from the texts, too.
+    """
+    limits = stored_limits(building)
+    if not limits.is_set:
+        return 0
+    counts = find_old(building, limits, TOUCHED)
+    if not is_anything_old(counts):
+        return 0
+    remove_found(building, limits)
+    return counts["sessions_removed"] + counts["sessions_without_text"]

@@ -1,0 +1,1 @@
+"""The morning report and the gate of a store."""

@@ -1,0 +1,56 @@
+"""Stores of made nights, each published once for all tests that only read it."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.report.content.compose import TeamContext, make_report
+from callgauge.report.content.morning_report import MorningReport
+from tests.dashboard.made_nights import publish_nights, regressed
+from tests.dashboard.store_fixture import HOSTILE, a_call
+
+LAST = date(2026, 11, 20)
+SINCE = date(2026, 11, 19)
+ADDRESS = "https://gauge.example.com"
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which a model got worse on the 19th, and a new error of a hostile text came on the 20th."""
+    folder = tmp_path_factory.mktemp("made") / "store"
+    failed = {"fault_layer": "tool_rejected", "result_status": "error", "result_text": f"most {HOSTILE}"}
+    when = {"day": "2026-11-20", "ts": "2026-11-20T10:00:00"}
+    new = [a_call(n, call_id=f"n{n}", session_id=f"n{n % 4}", **when, **failed) for n in range(10)]
+    publish_nights(folder, regressed(SINCE), last=LAST, tool_calls=new)
+    return folder
+
+
+@pytest.fixture
+def store(published: Path, tmp_path: Path) -> Path:
+    """A copy of the store, for tests that write into its memory."""
+    return Path(shutil.copytree(published, tmp_path / "store"))
+
+
+@pytest.fixture(scope="session")
+def report(published: Path) -> MorningReport:
+    """The report of the last night, against that of two nights before."""
+    return report_of(published, LAST, since=date(2026, 11, 18))
+
+
+def report_of(
+    store: Path,
+    night: date,
+    *,
+    team: TeamContext | None = None,
+    since: date | None = None,
+    address: str | None = ADDRESS,
+) -> MorningReport:
+    with read_store(store) as reader:
+        return make_report(
+            reader.ask, team or TeamContext(), night, store="store", since=since, address=address
+        )

@@ -1,0 +1,292 @@
+"""A report reaches its channels in spite of bad days of servers, and none of them twice."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from callgauge.configuration.settings import Configuration, EmailSettings, ReportSettings, WebhookSettings
+from callgauge.memory.deliveries import LONGEST, DeliveryRecords
+from callgauge.memory.memory_file import FILE, MemoryFile
+from callgauge.memory.reports import ReportRecords
+from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.delivery import attempts, mail_server, webhooks
+from callgauge.report.delivery.attempts import DeliveryResult, deliver
+from callgauge.report.delivery.channels import list_channels
+from callgauge.report.nightly_report import NightlyReport, ReportError, send_nightly_report
+from tests.report.conftest import LAST, SINCE
+from tests.report.servers import HttpAct, SmtpAct, serve_mail, serve_webhook
+
+HOOK = WebhookSettings(kind="slack", url_variable="HOOK")
+MAIL = EmailSettings(
+    host="127.0.0.1", security="none", sender="gauge@example.com", to=("a@example.com", "b@example.com")
+)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (webhooks, mail_server):
+        monkeypatch.setattr(module, "TIMEOUT", 0.3)
+    monkeypatch.setattr(attempts, "LONGEST_ATTEMPT", 1.0)
+
+
+class Sender:
+    """Sends one report to the channels of some settings, and notes how long it would have waited."""
+
+    def __init__(self, report: MorningReport, folder: Path) -> None:
+        self.report = report
+        self.records = DeliveryRecords(folder)
+        self.waits: list[float] = []
+
+    def send(self, settings: ReportSettings, environment: Mapping[str, str]) -> list[DeliveryResult]:
+        channels = list_channels(settings, self.report, environment)
+        return [deliver(self.records, "2026-11-20", one, self.waits.append) for one in channels]
+
+    def post(self, address: str) -> DeliveryResult:
+        (result,) = self.send(ReportSettings(webhooks=(HOOK,)), {"HOOK": address})
+        return result
+
+    def mail(self, port: int, settings: EmailSettings = MAIL) -> DeliveryResult:
+        (result,) = self.send(ReportSettings(email=replace(settings, port=port)), {"PASSWORD": "S3CRET"})
+        return result
+
+
+@pytest.fixture
+def sender(report: MorningReport, tmp_path: Path) -> Sender:
+    return Sender(report, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["slack", "teams", "discord", "json"])
+def test_a_webhook_gets_what_its_kind_takes(sender: Sender, kind: str) -> None:
+    hook = WebhookSettings(kind=kind, url_variable="HOOK")  # type: ignore[arg-type]
+    with serve_webhook(200) as place:
+        (result,) = sender.send(ReportSettings(webhooks=(hook, hook)), {"HOOK": place.address})
+    assert result == DeliveryResult(f"{kind} (HOOK)", "sent", "answered 200")
+    ((path, body),) = place.got
+    assert path == "/hooks/T0PSECRET?token=S3CRET"
+    first = {"slack": "text", "teams": "type", "discord": "embeds", "json": "version"}[kind]
+    assert next(iter(json.loads(body))) == first
+
+
+def test_what_was_sent_is_not_sent_again(sender: Sender) -> None:
+    with serve_webhook(200) as place:
+        assert sender.post(place.address).result == "sent"
+        assert sender.post(place.address).result == "sent before"
+    assert len(place.got) == 1
+
+
+@pytest.mark.parametrize(
+    ("acts", "result", "requests", "waits"),
+    [
+        ((503, 500, 200), "sent", 3, [2.0, 8.0]),
+        (((429, {"Retry-After": "7"}), 200), "sent", 2, [7.0]),
+        (((429, {"Retry-After": "3600"}), 200), "failed", 1, []),
+        ((500,), "failed", 4, [2.0, 8.0, 30.0]),
+        ((404, 200), "failed", 1, []),
+        (((302, {"Location": "http://127.0.0.1:9/"}), 200), "failed", 1, []),
+        ((504, 200), "unknown", 1, []),
+        (("close", 200), "unknown", 1, []),
+        (("hang", 200), "unknown", 1, []),
+        (("dribble", 200), "unknown", 1, []),
+    ],
+)
+def test_a_server_on_a_bad_day(
+    sender: Sender, acts: tuple[HttpAct, ...], result: str, requests: int, waits: list[float]
+) -> None:
+    with serve_webhook(*acts) as place:
+        found = sender.post(place.address)
+        assert (found.result, len(place.got), sender.waits) == (result, requests, waits)
+        # What may be there is never sent again; what is surely not there, is.
+        again = sender.post(place.address).result
+        assert (len(place.got) > requests) is (result == "failed")
+        assert result == "failed" or again == {"sent": "sent before", "unknown": "unknown"}[result]
+
+
+def test_retry_after_may_be_a_date() -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=90)
+    assert 60 < webhooks._read_wait({"Retry-After": soon.strftime("%a, %d %b %Y %H:%M:%S GMT")}) <= 90
+    assert webhooks._read_wait({"Retry-After": "soon"}) == 0.0
+
+
+def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    found = sender.post(f"http://127.0.0.1:{port}/x")
+    assert (found.result, len(sender.waits)) == ("failed", 3)
+    assert found.told == "not reached: Connection refused"
+
+
+@pytest.mark.parametrize(
+    "address", ["", "  ", "file:///etc/passwd", "ftp://x/y", "http://", "http://[x", "http://a b/"]
+)
+def test_what_is_no_address_is_told_without_it(sender: Sender, address: str) -> None:
+    found = sender.post(address)
+    assert found.result == "failed"
+    assert found.told in (
+        "the variable HOOK is not set", "its address is none: it must be http:// or https:// and a host",
+    )  # fmt: skip
+
+
+def test_no_secret_is_in_a_message_or_in_the_memory(sender: Sender, tmp_path: Path) -> None:
+    with serve_webhook(404) as place:
+        told = sender.post(place.address).told
+    assert told == "answered 404: no such channel …"
+    with serve_mail("refuse") as mail:
+        sender.mail(mail.port, replace(MAIL, user="gauge", password_variable="PASSWORD"))  # noqa: S106 - a name
+        assert any(line.startswith("AUTH PLAIN") for line in mail.said)
+    kept = (tmp_path / FILE).read_bytes()
+    assert b"SECRET" not in kept
+    assert b"S3CRET" not in kept
+
+
+@pytest.mark.parametrize(
+    ("acts", "result", "sessions", "messages"),
+    [
+        (("take",), "sent", 1, 1),
+        (("busy", "greylist", "take"), "sent", 3, 1),
+        (("close at once", "take"), "sent", 2, 1),
+        (("no quit",), "sent", 1, 1),
+        (("refuse one",), "sent", 1, 1),
+        (("refuse",), "failed", 1, 0),
+        (("busy",), "failed", 4, 0),
+        (("lose the answer", "take"), "unknown", 1, 1),
+    ],
+)
+def test_a_mail_server_on_good_and_bad_days(
+    sender: Sender, acts: tuple[SmtpAct, ...], result: str, sessions: int, messages: int
+) -> None:
+    with serve_mail(*acts) as place:
+        found = sender.mail(place.port)
+        assert (found.result, place.sessions, len(place.got)) == (result, sessions, messages)
+        if result != "failed":
+            sender.mail(place.port)
+            assert place.sessions == sessions
+    if acts == ("take",):
+        ((people, text),) = place.got
+        assert people == ["a@example.com", "b@example.com"]
+        assert text.startswith(b"Subject: Callgauge, 20 Nov 2026: 2 things changed\r\n")
+        assert found.told == "taken for 2 recipients"
+    if acts == ("refuse one",):
+        assert found.told == "taken for 1 recipient; refused: b@example.com (550)"
+
+
+def test_a_server_that_cannot_secure_the_connection_gets_nothing(sender: Sender) -> None:
+    with serve_mail("take") as place:
+        secured = replace(MAIL, security="starttls", user="x", password_variable="PASSWORD")  # noqa: S106 - a name
+        found = sender.mail(place.port, secured)
+    assert found.result == "failed"
+    assert "security" in found.told
+    assert not place.got
+    assert not any(line.startswith("AUTH") for line in place.said)
+
+
+def test_a_line_of_one_dot_does_not_end_a_message() -> None:
+    assert mail_server._quote(b"a\n.\n..b\r\nc") == b"a\r\n..\r\n...b\r\nc\r\n.\r\n"
+
+
+def test_two_processes_at_once_send_once(sender: Sender) -> None:
+    found: list[str] = []
+    with serve_webhook(200) as place:
+        workers = [
+            threading.Thread(target=lambda: found.append(sender.post(place.address).result)) for _ in range(6)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    assert len(place.got) == 1
+    assert found.count("sent") == 1
+    assert set(found) <= {"sent", "sent before", "sent by another"}
+
+
+_KILLED = """
+import os, signal, sys, threading
+from pathlib import Path
+from callgauge.memory.deliveries import DeliveryRecords
+from callgauge.report.delivery.attempts import Channel, SendError, deliver
+def die(*_): os.kill(os.getpid(), signal.SIGKILL)
+def refuse(): raise SendError("busy", may_retry=True)
+send, sleep = (die, None) if sys.argv[2] == "sending" else (refuse, die)
+deliver(DeliveryRecords(Path(sys.argv[1])), "2026-11-20", Channel("slack (HOOK)", send), sleep)
+"""
+
+
+@pytest.mark.parametrize(("when", "result"), [("sending", "unknown"), ("waiting", "sent")])
+def test_a_process_that_was_killed_sends_no_report_twice(
+    sender: Sender, tmp_path: Path, when: str, result: str
+) -> None:
+    died = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), when], check=False)
+    assert died.returncode == -9
+    with serve_webhook(200) as place:
+        assert sender.post(place.address).result == "sent by another"  # it may be at work still
+        MemoryFile(tmp_path).write(
+            (
+                "UPDATE deliveries SET at = ?",
+                [((datetime.now(UTC) - LONGEST * 2).isoformat(timespec="seconds"),)],
+            )
+        )
+        assert sender.post(place.address).result == result
+        assert len(place.got) == (result == "sent")
+
+
+def nightly(
+    store: Path, night: date, settings: ReportSettings, environment: Mapping[str, str]
+) -> NightlyReport:
+    configuration = Configuration(path=store.parent / "callgauge.toml", store=store, report=settings)
+    return send_nightly_report(
+        configuration, night, environment=environment, sleep=lambda _: None, since=date(2026, 11, 18)
+    )
+
+
+def test_a_night_is_written_and_sent_to_every_channel_once(store: Path) -> None:
+    with ExitStack() as stack:
+        hook, mail = stack.enter_context(serve_webhook(200)), stack.enter_context(serve_mail("take"))
+        settings = ReportSettings(webhooks=(HOOK,), email=replace(MAIL, port=mail.port))
+        for results in (["sent", "sent"], ["sent before", "sent before"]):
+            made = nightly(store, LAST, settings, {"HOOK": hook.address})
+            assert [one.result for one in made.deliveries] == results
+            assert not made.problem
+        assert (len(hook.got), len(mail.got)) == (1, 1)
+    assert made.file == store / "reports" / "2026-11-20.html"
+    assert json.loads(made.file.with_suffix(".json").read_text("utf-8"))["night"] == "2026-11-20"
+    assert made.to_told()["sent"]["slack (HOOK)"] == "sent before"
+
+
+def test_a_quiet_night_is_written_and_not_sent(store: Path) -> None:
+    with serve_webhook(200) as place:
+        environment = {"HOOK": place.address}
+        quiet = nightly(store, date(2026, 11, 18), ReportSettings(webhooks=(HOOK,), quiet=True), environment)
+        assert quiet.report.is_quiet
+        assert quiet.file.exists()
+        assert not place.got
+        loud = nightly(store, LAST, ReportSettings(webhooks=(HOOK,), quiet=True), environment)
+        assert [one.result for one in loud.deliveries] == ["sent"]
+
+
+def test_what_reached_nobody_is_new_again(store: Path) -> None:
+    with serve_webhook(404) as place:
+        made = nightly(store, LAST, ReportSettings(webhooks=(HOOK,)), {"HOOK": place.address})
+    assert made.problem == "slack (HOOK) failed: answered 404: no such channel …"
+    assert ReportRecords(store).read_last_before(date(2026, 11, 21)) is None
+    with serve_webhook(200) as place:
+        nightly(store, LAST, ReportSettings(webhooks=(HOOK,)), {"HOOK": place.address})
+    told = ReportRecords(store).read_last_before(date(2026, 11, 21))
+    assert told is not None
+    assert told.keys == made.report.told
+    assert told.night > SINCE
+
+
+def test_a_folder_that_cannot_be_written_is_told(store: Path) -> None:
+    (store / "reports").write_text("in the way")
+    with pytest.raises(ReportError, match="name another as"):
+        nightly(store, LAST, ReportSettings(), {})

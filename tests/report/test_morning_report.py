@@ -1,0 +1,175 @@
+"""The report tells what changed, in five sentences at most, what is new first, and a quiet day in one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.reports import ReportRecords, ToldReport
+from callgauge.memory.team_memory import TeamMemory
+from callgauge.report.content.compose import SilentSource, TeamContext, make_report, read_since
+from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport
+from callgauge.report.nightly_report import ReportError, read_report
+from tests.dashboard.made_nights import publish_nights
+from tests.report.conftest import LAST, SINCE, report_of
+
+
+def test_what_changed_is_told_with_its_counts_interval_and_link(report: MorningReport) -> None:
+    worse, error = report.sentences
+    assert report.answer == "Since 18 Nov: 1 rate got worse and 1 new error."
+    assert worse.text.startswith("kestrel-14b: parse errors 29% since 19 Nov (was ")
+    assert f"{worse.k} / {worse.n} calls" in worse.counts
+    assert worse.low is not None
+    assert worse.high is not None
+    assert worse.k is not None
+    assert worse.n is not None
+    assert worse.low < worse.k / worse.n < worse.high
+    assert worse.link.startswith("/compare?a_model=kestrel-14b&a_days=")
+    assert len(worse.trend) == 28
+    assert sum(point.k for point in worse.trend[-2:]) == worse.k
+    assert (error.k, error.kind) == (4, "error")
+    assert "10 calls since 20 Nov" in error.text
+    assert error.link.startswith("/errors?signature=")
+    assert not report.is_quiet
+
+
+def test_the_rates_of_the_newest_day_are_those_of_its_metric(published: Path, report: MorningReport) -> None:
+    with read_store(published) as reader:
+        rows = reader.ask("slices", rates=("parse_error",), from_day=LAST, to_day=LAST)
+    told = report.rates[0]
+    assert (told.name, told.k, told.n) == ("parse_error", rows["k"].sum(), rows["n"].sum())
+
+
+def test_what_the_last_report_told_is_still_open_and_not_new(published: Path, report: MorningReport) -> None:
+    again = report_of(published, LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
+    assert again.is_quiet
+    assert not again.sentences
+    assert [one.text for one in again.still_open] == [one.text for one in report.sentences]
+    assert again.answer.startswith("Nothing changed beyond chance on 20 Nov: of ")
+    assert again.answer.endswith("190 calls, 1 file and 1 line not read. 2 alerts still open.")
+
+
+def test_without_an_earlier_report_only_what_the_night_before_did_not_know_is_new(published: Path) -> None:
+    told = report_of(published, LAST)
+    assert [one.kind for one in told.sentences] == ["error"]
+    assert [one.kind for one in told.still_open] == ["rate"]
+
+
+def test_a_quiet_day_is_one_sentence(published: Path) -> None:
+    quiet = report_of(published, date(2026, 11, 18))
+    assert quiet.is_quiet
+    assert quiet.answer == (
+        "Nothing changed beyond chance on 18 Nov: of 20 rates of models, prompts and tools none left its "
+        "usual spread; 180 calls, 1 file and 1 line not read."
+    )
+
+
+def test_an_acknowledged_alert_is_left_out(store: Path) -> None:
+    before = read_report(store, LAST, since=date(2026, 11, 18))
+    TeamMemory(store).acknowledge(before.sentences[0].alert)
+    after = read_report(store, LAST, since=date(2026, 11, 18))
+    assert [one.text for one in after.sentences] == [one.text for one in before.sentences[1:]]
+    assert not after.still_open
+
+
+def test_an_acknowledgement_that_is_withdrawn_makes_nothing_new(store: Path) -> None:
+    alert = read_report(store, LAST, since=date(2026, 11, 18)).sentences[0].alert
+    TeamMemory(store).acknowledge(alert)
+    ReportRecords(store).note(SINCE, read_report(store, LAST).told)
+    TeamMemory(store).withdraw_acknowledgement(alert)
+    assert alert in [one.alert for one in read_report(store, LAST).still_open]
+
+
+def test_only_a_report_of_an_earlier_night_says_what_is_not_new(store: Path, report: MorningReport) -> None:
+    ReportRecords(store).note(SINCE, ())
+    first = read_report(store, LAST)
+    ReportRecords(store).note(LAST, report.told)
+    assert read_report(store, LAST).sentences == first.sentences
+    assert read_report(store, date(2026, 11, 21)).is_quiet
+
+
+def test_more_than_five_changes_are_four_sentences_and_how_many_more(published: Path) -> None:
+    overdue = tuple(SilentSource(f"gateway-{n}", SINCE, 3, "configured") for n in range(6))
+    told = report_of(published, LAST, team=TeamContext(overdue=overdue), since=date(2026, 11, 18))
+    assert len(told.sentences) == MOST_SENTENCES - 1
+    assert told.further == 4
+    assert "6 sources went silent" in told.answer
+
+
+def test_a_source_that_went_silent_is_told_once(published: Path) -> None:
+    team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 18), 2, "configured"),))
+    first = report_of(published, LAST, team=team, since=date(2026, 11, 18))
+    assert "gateway-eu: no data after 18 Nov, for 2 days" in [one.text for one in first.sentences]
+    again = report_of(published, LAST, team=replace(team, last=ToldReport(SINCE, first.told)))
+    assert not again.sentences
+    assert len(again.still_open) == 3
+
+
+def test_a_store_without_new_data_says_so(published: Path) -> None:
+    late = report_of(published, date(2026, 11, 24))
+    assert late.sentences[0].text == "No new data: the newest call is of 20 Nov, 4 days ago"
+    assert not late.is_quiet
+    on_time = report_of(published, date(2026, 11, 22))
+    assert all(one.kind != "data" for one in on_time.sentences)
+
+
+def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
+    publish_nights(tmp_path / "store", days=3)
+    told = report_of(tmp_path / "store", LAST)
+    assert not told.is_quiet
+    assert "Too few days to tell a change from chance on 20 Nov: it takes 5 days" in told.answer
+    assert "too little to tell" in told.title
+
+
+def test_a_store_that_holds_nothing_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="callgauge ingest"):
+        read_report(tmp_path, LAST)
+
+
+def test_the_data_of_a_report_is_json_with_whole_links(report: MorningReport) -> None:
+    data = json.loads(json.dumps(report.to_data()))
+    assert data["sentences"][0]["link"].startswith("https://gauge.example.com/compare?")
+    assert data["night"] == "2026-11-20"
+    assert "told" not in data
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("yesterday", date(2026, 11, 19)),
+        ("last week", date(2026, 11, 13)),
+        ("3d", date(2026, 11, 17)),
+        ("2 weeks", date(2026, 11, 6)),
+        ("2026-11-01", date(2026, 11, 1)),
+    ],
+)
+def test_since_is_a_day_or_how_long_ago(text: str, day: date) -> None:
+    assert read_since(text, LAST) == day
+
+
+def test_since_that_is_no_day_is_refused() -> None:
+    with pytest.raises(ValueError, match="write yesterday, last week, 3d"):
+        read_since("tomorrow-ish", LAST)
+
+
+def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(published: Path) -> None:
+    def told_with(chance: float) -> list[str]:
+        with read_store(published) as reader:
+
+            def ask(metric: str, **given: object) -> pd.DataFrame:
+                rows = reader.ask(metric, **given)
+                if metric != "silent_sources":
+                    return rows
+                row = {"source": "eu", "title": "EU", "last_day": date(2026, 11, 18), "silent_days": 2}
+                return pd.DataFrame([row | {"active_days": 14, "chance": chance}])
+
+            return [one.text for one in make_report(ask, TeamContext(), LAST, store="s").sentences]
+
+    assert any(text.startswith("EU: no data after 18 Nov") for text in told_with(0.002))
+    assert not any(text.startswith("EU: no data") for text in told_with(0.03))
