@@ -27,7 +27,7 @@ class BackupPlace(Protocol):
         """The place as people may see it, without credentials."""
 
     def list_sizes(self, folder: str) -> Mapping[str, int]:
-        """Return the sizes in bytes of the files in a folder by their name in it; empty without the folder."""
+        """Return the sizes in bytes of the files in a folder, by name; empty without the folder."""
 
     def read(self, name: str) -> bytes: ...
 
