@@ -108,7 +108,7 @@ class FolderPlace:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise BackupError(
-                    f"another backup is being written to {self.name}; wait until it is done and run this again"
+                    f"another backup is being written to {self.name}; run this again when it is done"
                 ) from None
             self._remove_parts()
             yield

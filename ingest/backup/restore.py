@@ -108,7 +108,8 @@ def _check_target(store_dir: Path, *, replace: bool) -> None:
     others = {name for name in names if name != LOCK and not name.startswith(BUILDING)}
     if others and _MARK not in others:
         raise StoreError(
-            f"{store_dir} is not empty ({', '.join(sorted(others)[:3])}); name an empty folder, or add --replace"
+            f"{store_dir} is not empty ({', '.join(sorted(others)[:3])}); name an empty folder, or add "
+            "--replace"
         )
 
 

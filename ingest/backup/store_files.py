@@ -12,7 +12,7 @@ from ingest.store.generations import BUILDING, CURRENT, LOCK
 
 RECORD = "backups.json"
 _DATABASE = ".sqlite"
-_SECRET = ".key"
+_KEY = ".key"
 _PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")  # ends of names
 _WAITS = 10.0  # seconds for another writer of a database
 
@@ -34,7 +34,7 @@ def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
             continue
         if len(inside) == 1 and (name in (CURRENT, LOCK, RECORD) or name.startswith("gen-")):
             continue
-        if name.endswith(_PASSING) or (name.endswith(_SECRET) and not with_keys):
+        if name.endswith(_PASSING) or (name.endswith(_KEY) and not with_keys):
             continue
         yield path
 

@@ -1,4 +1,4 @@
-"""A store whose old data is gone tells the same rates of the days before, and says which days have no calls."""
+"""A store whose old data is gone tells the same rates of old days, and says which days have no calls."""
 
 from __future__ import annotations
 

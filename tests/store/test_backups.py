@@ -24,10 +24,7 @@ from ingest.backup.verify import verify_backup, verify_store
 from ingest.errors import BackupError, InputError, OptionError, StoreError
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
-from tests.sources.s3_server import BUCKET, s3, server
 from tests.store.night import contents, opened, session
-
-__all__ = ["s3", "server"]
 
 
 @pytest.fixture
@@ -246,16 +243,3 @@ def test_places_and_options_must_make_sense(loaded: Path, store: Path, tmp_path:
         make_backup(tmp_path / "nothing", tmp_path / "b")
     with pytest.raises(BackupError, match="there is no backup in"):
         restore(tmp_path / "b", tmp_path / "new")
-
-
-def test_a_bucket_holds_backups_too(loaded: Path, s3: Any, tmp_path: Path) -> None:
-    address = f"s3://{BUCKET}/deep/callgauge"
-    TeamMemory(loaded).set_goal("mended", 0.5)
-    first = make_backup(loaded, address)
-    (loaded / "naming.toml").write_text("")
-    second = make_backup(loaded, address, keep=1)
-    assert (second.bytes_sent, second.removed, second.backups) == (0, (first.name,), 1)
-    restore(address, tmp_path / "new")
-    assert contents(tmp_path / "new") == contents(loaded)
-    with pytest.raises(BackupError, match="check the address"):
-        make_backup(loaded, "s3://no-such-bucket/x")
