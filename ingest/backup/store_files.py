@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -45,9 +46,14 @@ def is_database(path: Path) -> bool:
 
 def copy_database(path: Path, copy: Path) -> None:
     """Copy a SQLite file as it is at one moment, while others write into it. Raises StoreError."""
+    mode = (
+        "rw" if os.access(path, os.W_OK) else "ro"
+    )  # what a killed writer left is taken back by a writer only
     try:
         with (
-            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con,
+            closing(
+                sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_WAITS)
+            ) as con,
             closing(sqlite3.connect(copy)) as into,
         ):
             con.backup(into)
