@@ -132,8 +132,9 @@ class ModelNamesReport:
 class ForgetReport:
     """The figures of a removal of sessions. `generation` is None when nothing was removed.
 
-    `runs` counts runs of trials of which no session is left. `files` counts the files that held the removed sessions. `elsewhere` counts removed calls that another
-    session still holds as a copy. `undated` counts sessions that stay because they have no time.
+    `runs` counts runs of trials of which no session is left. `files` counts the files that held the removed
+    sessions. `elsewhere` counts removed calls that another session still holds as a copy. `undated` counts
+    sessions that stay because they have no time.
     """
 
     sessions: int

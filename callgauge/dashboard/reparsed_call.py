@@ -95,6 +95,8 @@ def definition_used(
 def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> ReparsedCall:
     """Return a row of the metric `call`, parsed by `tool` with the parser of this installation."""
     raw = call["raw_arguments"]
+    if call.get("text_removed"):
+        return ReparsedCall(None, "The text was removed, so it cannot be read again.")
     made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
     reason = why_not_read(call["args_source"], raw, tool, made=made, offered=offered)
     if reason is not None:

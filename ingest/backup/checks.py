@@ -25,18 +25,21 @@ def count_rows(generation: Path) -> Mapping[str, int]:
         return dict(con.execute(counted).fetchall())
 
 
-def read_everything(generation: Path) -> None:
-    """Read every value of a generation, and compare its sums with its facts.
+def read_everything(generation: Path) -> Mapping[str, int]:
+    """Read every value of a generation, compare its sums with its facts, and return the rows of each table.
 
     DuckDB keeps a checksum of each block, so a value that the disk changed is found. Raises StoreError.
     """
     with open_generation(generation) as con:
         version = read_schema_version(con, generation)
+        rows = {}
         for (name,) in con.execute(_TABLES).fetchall():
-            con.execute(f"SELECT bit_xor(hash(t)) FROM {name} t").fetchall()  # noqa: S608 - our own names
+            found = con.execute(f"SELECT count(*), bit_xor(hash(t)) FROM {name} t").fetchall()  # noqa: S608
+            rows[name] = int(found[0][0])
         wrong = con.execute(read_script("verify.sql")).fetchall() if version == SCHEMA_VERSION else []
     if wrong:
         listed = "; ".join(
             f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:5]
         )
         raise StoreError(f"the tables of {generation} do not add up ({listed}); restore a backup")
+    return rows

@@ -158,10 +158,9 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
         generation, rows, stream = _open_published(store_dir)
         with stream:
             files = [sender.send(generation.name, stream)]
-        files += [
-            _send_beside(path, str(path.relative_to(store_dir)), sender)
-            for path in files_beside(store_dir, with_keys=with_keys)
-        ]
+        for path in files_beside(store_dir, with_keys=with_keys):
+            with suppress(FileNotFoundError):  # it is gone since it was listed
+                files.append(_send_beside(path, str(path.relative_to(store_dir)), sender))
     return Manifest(
         made_at=made_at.isoformat(timespec="microseconds"),
         callgauge_version=CALLGAUGE_VERSION,

@@ -27,7 +27,7 @@ class BackupPlace(Protocol):
         """The place as people may see it, without credentials."""
 
     def list_sizes(self, folder: str) -> Mapping[str, int]:
-        """Return the sizes in bytes of the files in a folder by their name in it; empty without the folder."""
+        """Return the sizes in bytes of the files in a folder, by name; empty without the folder."""
 
     def read(self, name: str) -> bytes: ...
 
@@ -108,7 +108,7 @@ class FolderPlace:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise BackupError(
-                    f"another backup is being written to {self.name}; wait until it is done and run this again"
+                    f"another backup is being written to {self.name}; run this again when it is done"
                 ) from None
             self._remove_parts()
             yield

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 
-from ingest.backup.checks import count_rows, read_everything
-from ingest.backup.manifest import BackupFile, Manifest, choose_backup, read_manifest, read_pieces
+from ingest.backup.checks import read_everything
+from ingest.backup.manifest import Manifest, choose_backup, read_manifest, read_pieces
 from ingest.backup.places import BackupPlace, open_place
 from ingest.backup.store_files import check_database, is_database
 from ingest.errors import BackupError, StoreError, explain_os_errors
@@ -31,7 +31,7 @@ from ingest.store.generations import (
 
 _MARK = "restoring.part"  # there while files take their places
 _COMPANIONS = ("-wal", "-shm", "-journal")  # of a database: of the one before they would ruin the new one
-_GENERATION = re.compile(r"gen-(\d{6,})\.duckdb")
+_GENERATION = re.compile(r"gen-\d{6,12}\.duckdb")
 
 
 def restore(
@@ -108,14 +108,16 @@ def _check_target(store_dir: Path, *, replace: bool) -> None:
     others = {name for name in names if name != LOCK and not name.startswith(BUILDING)}
     if others and _MARK not in others:
         raise StoreError(
-            f"{store_dir} is not empty ({', '.join(sorted(others)[:3])}); name an empty folder, or add --replace"
+            f"{store_dir} is not empty ({', '.join(sorted(others)[:3])}); name an empty folder, or add "
+            "--replace"
         )
 
 
 def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: OnWrite) -> None:
     """Write the files of a backup into a folder, and check each. Raises BackupError, StoreError."""
+    _check_names(manifest)
     for file in manifest.files:
-        path = folder / _safe_name(file)
+        path = folder / file.name
         on_write("fetch")
         with explain_os_errors(folder):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,23 +127,26 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
                 os.fsync(stream.fileno())
         if is_database(path):
             check_database(path)
-    generation = folder / manifest.generation
-    if not generation.is_file():
-        raise BackupError(f"the backup of {manifest.made_at} in {place.name} names no generation")
-    found = dict(count_rows(generation))
-    if found != manifest.rows:
+    if dict(read_everything(folder / manifest.generation)) != manifest.rows:
         raise BackupError(
             f"the backup of {manifest.made_at} in {place.name} has other rows than were counted"
         )
-    read_everything(generation)
 
 
-def _safe_name(file: BackupFile) -> PurePosixPath:
-    """Return the name of a file of a backup as a path below the store. Raises BackupError for any other."""
-    path = PurePosixPath(file.name)
-    if path.is_absolute() or not path.parts or ".." in path.parts or "\0" in file.name:
-        raise BackupError(f"the backup names a file outside of the store: {file.name[:80]!r}")
-    return path
+def _check_names(manifest: Manifest) -> None:
+    """Raise BackupError when a backup names files that are none of a store: it may be a forged one."""
+    names = [file.name for file in manifest.files]
+    if not _GENERATION.fullmatch(manifest.generation) or manifest.generation not in names:
+        raise BackupError(f"the backup of {manifest.made_at} names no generation")
+    for name in names:
+        parts = PurePosixPath(name).parts
+        is_own = (
+            name != manifest.generation
+            and parts[:1]
+            and parts[0].startswith((CURRENT, LOCK, BUILDING, "gen-"))
+        )
+        if not parts or name.startswith("/") or ".." in parts or "\0" in name or is_own:
+            raise BackupError(f"the backup names a file outside of the store: {name[:80]!r}")
 
 
 def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> str:
@@ -150,15 +155,14 @@ def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> s
         for file in manifest.files:
             if file.name == manifest.generation:
                 continue
-            target = folder.path / _safe_name(file)
+            target = folder.path / file.name
             folder.on_write("place")
             target.parent.mkdir(parents=True, exist_ok=True)
             for end in _COMPANIONS if is_database(target) else ():
                 target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
-            (staged / _safe_name(file)).replace(target)
+            (staged / file.name).replace(target)
         (staged / manifest.generation).replace(folder.building_path)
-        number = _GENERATION.fullmatch(manifest.generation)
-        return folder.publish(at_least=int(number[1]) if number else 0)
+        return folder.publish(at_least=int(manifest.generation.removeprefix("gen-").removesuffix(".duckdb")))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +13,7 @@ from ingest.store.generations import BUILDING, CURRENT, LOCK
 
 RECORD = "backups.json"
 _DATABASE = ".sqlite"
-_SECRET = ".key"
+_KEY = ".key"
 _PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")  # ends of names
 _WAITS = 10.0  # seconds for another writer of a database
 
@@ -34,7 +35,7 @@ def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
             continue
         if len(inside) == 1 and (name in (CURRENT, LOCK, RECORD) or name.startswith("gen-")):
             continue
-        if name.endswith(_PASSING) or (name.endswith(_SECRET) and not with_keys):
+        if name.endswith(_PASSING) or (name.endswith(_KEY) and not with_keys):
             continue
         yield path
 
@@ -45,9 +46,14 @@ def is_database(path: Path) -> bool:
 
 def copy_database(path: Path, copy: Path) -> None:
     """Copy a SQLite file as it is at one moment, while others write into it. Raises StoreError."""
+    mode = (
+        "rw" if os.access(path, os.W_OK) else "ro"
+    )  # what a killed writer left is taken back by a writer only
     try:
         with (
-            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con,
+            closing(
+                sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_WAITS)
+            ) as con,
             closing(sqlite3.connect(copy)) as into,
         ):
             con.backup(into)

@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ingest.backup.checks import count_rows, read_everything
+from ingest.backup.checks import read_everything
 from ingest.backup.manifest import choose_backup, read_manifest
 from ingest.backup.places import open_place
 from ingest.backup.restore import fetch_files
@@ -26,7 +26,8 @@ def verify_store(store_dir: Path) -> VerifyReport:
     generation = published_generation(store_dir)
     if generation is None:
         raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
-    read_everything(generation)
+    size = generation.stat().st_size
+    rows = read_everything(generation)
     beside = list(files_beside(store_dir, with_keys=True))
     for path in filter(is_database, beside):
         check_database(path)
@@ -34,8 +35,8 @@ def verify_store(store_dir: Path) -> VerifyReport:
         of=str(store_dir),
         generation=generation.name,
         files=len(beside) + 1,
-        bytes=sum(path.stat().st_size for path in (generation, *beside)),
-        rows=count_rows(generation),
+        bytes=size + sum(path.stat().st_size for path in beside),
+        rows=rows,
         seconds=time.monotonic() - started,
     )
 

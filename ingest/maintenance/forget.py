@@ -28,7 +28,9 @@ _LEAVING_RUNS = """
     SELECT DISTINCT f.source, r.run FROM trial_runs r JOIN files f USING (file_id)
     WHERE run IN (SELECT trial_run FROM sessions SEMI JOIN leaving USING (source, session_id))
         AND run NOT IN (
-            SELECT trial_run FROM sessions ANTI JOIN leaving USING (source, session_id) WHERE trial_run IS NOT NULL)"""
+            SELECT trial_run FROM sessions ANTI JOIN leaving USING (source, session_id)
+            WHERE trial_run IS NOT NULL
+        )"""
 _SESSION_IDS = "SELECT DISTINCT session_id AS id FROM leaving"
 _CALL_IDS = "SELECT DISTINCT call_id AS id FROM tool_calls SEMI JOIN leaving USING (source, session_id)"
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"

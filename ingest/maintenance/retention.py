@@ -1,4 +1,4 @@
-"""Removes old data from a store: texts after some days, calls, turns and sessions after more; daily sums stay.
+"""Removes old data from a store: texts first, later calls, turns and sessions; daily sums stay.
 
 A session is as old as its last sign of life. What is removed is gone from the store's files, including the
 older generations, and no load brings it back.
@@ -13,7 +13,10 @@ from pathlib import Path
 from ingest.errors import OptionError
 from ingest.load_report import RetentionReport
 from ingest.maintenance.transaction import change_copy, lock_published
+from ingest.pipeline.publish import standing_tables
+from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
+from ingest.store.reader import is_outdated
 from ingest.store.retention import (
     EVERYBODY,
     StoreLimits,
@@ -42,7 +45,9 @@ def apply_retention(
     started = time.monotonic()
     wanted = _limits_of(text_days, fact_days, today or datetime.now(UTC).date())
     generation = None
-    with lock_published(store_dir, on_write, patience) as (folder, _), change_copy(folder) as building:
+    with lock_published(store_dir, on_write, patience) as (folder, current), change_copy(folder) as building:
+        if is_outdated(current):
+            _count_anew(building)
         limits = _join_limits(wanted, stored_limits(building))
         counts = find_old(building, limits, EVERYBODY)
         if dry_run or not is_anything_old(counts):
@@ -59,6 +64,14 @@ def apply_retention(
         generation=generation,
         seconds=time.monotonic() - started,
     )
+
+
+def _count_anew(building: GenerationBuilder) -> None:
+    """Make the sums of a store that an older Callgauge counted, while all facts are there."""
+    with building.open_transaction("touched days") as con:
+        con.execute("CREATE TEMP TABLE touched_days (day DATE)")
+    building.replace_tables(standing_tables(building.schemas))
+    building.roll_up()
 
 
 def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> StoreLimits:

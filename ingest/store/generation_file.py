@@ -66,7 +66,10 @@ _SEE_ANEW = """
 
 _MODEL_NAMES = """
     SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
-    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL"""
+    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
+    UNION
+    SELECT model FROM (SELECT day, model FROM daily_calls UNION ALL SELECT day, model FROM daily_turns)
+    WHERE model IS NOT NULL AND day < (SELECT facts_before FROM store_info)"""
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
@@ -232,6 +235,8 @@ class GenerationBuilder:
                 con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
                 con.unregister("incoming")
             con.execute(read_script("count_models.sql"))
+            if con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,):
+                con.execute(read_script("count_old_models.sql"))
 
     def settle(self, *before: str) -> None:
         """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.

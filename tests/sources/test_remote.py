@@ -14,9 +14,14 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any, ClassVar
 
+import boto3
 import pytest
+from moto.server import ThreadedMotoServer
 
-from ingest.errors import InputError, OptionError
+from callgauge.memory.team_memory import TeamMemory
+from ingest.backup.make_backup import make_backup
+from ingest.backup.restore import restore
+from ingest.errors import BackupError, InputError, OptionError
 from ingest.pipeline.dry_run import forecast_load
 from ingest.pipeline.load import load
 from ingest.sources import object_store, object_stream
@@ -24,8 +29,32 @@ from ingest.sources.log_content import open_log
 from ingest.sources.object_store import find_objects
 from ingest.sources.stored_names import strip_credentials
 from tests.sources.archives import tarred, zipped
-from tests.sources.s3_server import BUCKET
-from tests.store.night import ask, count, session
+from tests.store.night import ask, contents, count, session
+
+BUCKET = "logs"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    moto = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
+    yield f"http://{host}:{port}"
+    moto.stop()
+
+
+@pytest.fixture
+def s3(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    client = boto3.client("s3", endpoint_url=server)
+    client.create_bucket(Bucket=BUCKET)
+    yield client
+    for one in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        client.delete_object(Bucket=BUCKET, Key=one["Key"])
+    client.delete_bucket(Bucket=BUCKET)
 
 
 def put(s3: Any, key: str, content: str | bytes) -> None:
@@ -125,6 +154,21 @@ def test_a_dry_run_looks_at_addresses_too(s3: Any, store: Path) -> None:
     put(s3, "a", session("s1"))
     (share,) = forecast_load([f"s3://{BUCKET}"], store).shares
     assert (share.would, share.form, share.files) == ("new", "session_history", 1)
+
+
+def test_a_bucket_holds_backups_too(s3: Any, logs: Path, store: Path, tmp_path: Path) -> None:
+    (logs / "a.jsonl").write_text(session("s"))
+    load([logs], store)
+    address = f"s3://{BUCKET}/deep/callgauge"
+    TeamMemory(store).set_goal("mended", 0.5)
+    first = make_backup(store, address)
+    (store / "naming.toml").write_text("")
+    second = make_backup(store, address, keep=1)
+    assert (second.bytes_sent, second.removed, second.backups) == (0, (first.name,), 1)
+    restore(address, tmp_path / "new")
+    assert contents(tmp_path / "new") == contents(store)
+    with pytest.raises(BackupError, match="check the address"):
+        make_backup(store, "s3://no-such-bucket/x")
 
 
 def test_an_object_opens_in_a_forked_worker(s3: Any) -> None:

@@ -5,11 +5,16 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from ingest.backup.make_backup import make_backup
+from ingest.backup.restore import restore
+from ingest.backup.verify import verify_store
 from ingest.errors import StoreError
+from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from ingest.store.migrations import SCHEMA_VERSION
@@ -135,6 +140,46 @@ def test_a_migration_that_fails_leaves_the_older_store_as_it_was(logs: Path, sto
         load([logs], store, on_write=fail)
     assert (store / "CURRENT").read_text() == "gen-000001.duckdb\n"
     assert (store / "gen-000001.duckdb").read_bytes() == before
+
+
+def test_the_older_generation_stays_until_the_next_load_after_the_upgrade(logs: Path, store: Path) -> None:
+    night(logs)
+    load([logs], store)
+    make_older(store, SCHEMA_VERSION - 1)
+    older = (store / "gen-000001.duckdb").read_bytes()
+    load([logs], store)
+    assert verify_store(store).generation == "gen-000002.duckdb"
+    assert (store / "gen-000001.duckdb").read_bytes() == older, "an older Callgauge can be given it back"
+    (logs / "c.jsonl").write_text(session("new"))
+    load([logs], store)
+    assert not (store / "gen-000001.duckdb").exists()
+
+
+def test_a_backup_of_an_older_version_is_restored_and_brought_up_to_date(
+    logs: Path, store: Path, tmp_path: Path
+) -> None:
+    night(logs)
+    load([logs], store)
+    before = contents(store, KEPT)
+    make_older(store, SCHEMA_VERSION - 1)
+    make_backup(store, tmp_path / "backups")
+    restored = tmp_path / "restored"
+    restore(tmp_path / "backups", restored)
+    assert verify_store(restored).generation == "gen-000001.duckdb"
+    load([logs], restored)
+    assert contents(restored, KEPT) == before
+
+
+def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> None:
+    night(logs)
+    load([logs], store)
+    sums = contents(store, ["daily_calls", "daily_turns", "daily_rates"])
+    make_older(store, SCHEMA_VERSION - 1)
+    with opened(store / "gen-000001.duckdb") as con:
+        con.execute("DELETE FROM daily_rates")  # as if this version were the first to count it
+    assert apply_retention(store, fact_days=10, today=date(2026, 11, 12)).sessions_removed == 2
+    assert ask(store, "SELECT DISTINCT session_id FROM sessions") == [("c",)]
+    assert contents(store, list(sums)) == sums
 
 
 def test_what_it_takes_to_judge_a_call_again_is_stored(logs: Path, store: Path) -> None:

@@ -1,4 +1,4 @@
-"""Old texts and old facts go, from every file of the store; daily sums stay, and no load brings anything back."""
+"""Old texts and facts go, from every file of the store; daily sums stay, no load brings anything back."""
 
 from __future__ import annotations
 
@@ -139,7 +139,8 @@ def test_an_old_session_that_goes_on_is_young_again(aged: Path, logs: Path) -> N
         old_session("first", day=1) + "".join(later) + old_session("tenth", day=10, word="kingfisher")
     )
     load([logs], aged)
-    assert ask(aged, "SELECT turn, day, user_text IS NULL FROM turns WHERE session_id = 'first' ORDER BY 1") == [
+    turns = "SELECT turn, day, user_text IS NULL FROM turns WHERE session_id = 'first' ORDER BY 1"
+    assert ask(aged, turns) == [
         (1, date(2026, 11, 1), False), (2, date(2026, 11, 1), False), (3, date(2026, 11, 22), False),
     ]  # fmt: skip
     assert ask(aged, "SELECT day, sum(calls)::INT FROM daily_calls GROUP BY 1 ORDER BY 1") == [
@@ -200,6 +201,17 @@ def test_a_wider_limit_lets_texts_in_again_but_no_facts(aged: Path, logs: Path) 
     apply_retention(aged, text_days=10, fact_days=20, today=TODAY)
     report = apply_retention(aged, text_days=20, fact_days=100, today=date(2026, 11, 27))
     assert (report.text_before, report.facts_before) == (date(2026, 11, 7), date(2026, 11, 5))
+
+
+def test_sums_of_old_days_take_part_when_a_model_gets_another_name(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("old", day=1) + session("young", day=20))
+    load([logs], store, model="hawk-old")
+    apply_retention(store, fact_days=10, today=TODAY)
+    (store / "naming.toml").write_text('[aliases.names]\n"hawk-old" = "hawk"\n')
+    assert load([logs], store, model="hawk-old").generation is not None
+    for table in ("daily_calls", "daily_turns", "daily_rates"):
+        assert ask(store, f"SELECT DISTINCT model FROM {table}") == [("hawk",)]  # noqa: S608
+    assert load([logs], store, model="hawk-old").generation is None
 
 
 @pytest.mark.parametrize("days", [(None, None), (0, None), (30, -1)])

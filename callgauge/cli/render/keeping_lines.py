@@ -22,9 +22,9 @@ def forget_text(
     what = f"{report.sessions:,} sessions with {report.turns:,} turns and {report.calls:,} tool calls"
     lines = [f"{what}, from {report.files:,} files"]
     if notes:
-        lines.append(f"{notes:,} notes on them")
+        lines.append(f"{_count(notes, 'note')} on them")
     if report.runs:
-        lines.append(f"{report.runs:,} runs of trials, of which no session is left")
+        lines.append(f"{_count(report.runs, 'run')} of trials, of which no session is left")
     if report.elsewhere:
         lines.append(f"{report.elsewhere:,} of these calls stand in other sessions, too, which stay")
     if report.undated:
@@ -35,8 +35,8 @@ def forget_text(
 
 def _backup_lines(backups: Mapping[str, Sequence[str]], store: Path) -> list[str]:
     return [
-        f"{len(names):,} backups in {place} were made before and may hold it: "
-        f"`callgauge backup --store {store} {place} --keep 1` makes a new one and removes them"
+        f"{_count(len(names), 'backup')} in {place} may still hold it: "
+        f"`callgauge backup --store {store} {place} --keep 1` makes a new one and removes the older"
         for place, names in backups.items()
         if names
     ]
@@ -76,8 +76,8 @@ def backup_text(report: BackupReport) -> str:
         f"of which {sent} were sent, in {report.seconds:,.1f} s"
     ]
     if report.removed:
-        lines.append(f"{len(report.removed):,} older backups were removed")
-    return "\n".join([*lines, *report.notes, f"{report.backups:,} backups are there"])
+        lines.append(f"removed {_count(len(report.removed), 'older backup')}")
+    return "\n".join([*lines, *report.notes, f"backups there: {report.backups:,}"])
 
 
 def restore_text(report: RestoreReport, store: Path) -> str:
@@ -94,6 +94,10 @@ def verify_text(report: VerifyReport) -> str:
         f"{_megabytes(report.bytes)}; {rows.get('sessions', 0):,} sessions, {rows.get('turns', 0):,} turns, "
         f"{rows.get('tool_calls', 0):,} tool calls"
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _megabytes(size: int) -> str:

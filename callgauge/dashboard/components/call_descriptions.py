@@ -37,6 +37,7 @@ _FLAGS = {
     "derived_text": "the words of the result",
     "derived_exit_code": "the exit code",
 }
+TEXT_REMOVED = "The text was removed: the store keeps texts for a time only. What was judged of it stays."
 _NO_CALL = "no call was made, so there was nothing to judge"
 
 
@@ -62,8 +63,20 @@ def is_harness_fault(row: Row) -> bool:
     return row["fault_layer"] in ("syntax", "schema") and row["harness_verdict"] == row["fault_layer"]
 
 
+def describe_no_text(row: Row) -> str:
+    """Return a sentence on why a call has no raw arguments to show."""
+    return TEXT_REMOVED if is_text_removed(row) else "The log kept no text to show."
+
+
+def is_text_removed(row: Row) -> bool:
+    """Return True when `callgauge retain` took the texts of the call; what was judged of them stays."""
+    return bool(row.get("text_removed") or False)
+
+
 def describe_no_arguments(row: Row) -> str:
     """Return a sentence on why a call has no resulting arguments."""
+    if is_text_removed(row):
+        return TEXT_REMOVED
     if row["fault_layer"] == "emission":
         return "None, and none were looked for: no call was made."
     reason = describe_not_judged(row)

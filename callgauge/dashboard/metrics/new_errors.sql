@@ -1,7 +1,7 @@
 -- title: New errors
 -- question: Which errors were never seen before this week, and come again and again?
 -- unit: calls that went wrong first at the layer
--- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values
+-- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
 -- column first_day: the first day in the whole store, whatever the filters say
 -- column calls, sessions: since then, up to the day $newest
 -- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
@@ -23,7 +23,7 @@ counted AS (
   WHERE NOT duplicate AND day BETWEEN $newest::DATE - 6 AND $newest AND {filters: models, prompts, tools, sources, trials}
   GROUP BY ALL
 )
-SELECT signature_id, fault_layer, text, first_day, calls, sessions
+SELECT signature_id, fault_layer, coalesce(text, 'text removed: ' || signature_id) AS text, first_day, calls, sessions
 FROM counted JOIN settled USING (signature_id, first_day) JOIN signatures USING (signature_id)
 WHERE calls >= 5 AND sessions >= 3 AND before >= $least_days AND pow(1 - before / days, sessions) <= 0.001
 ORDER BY sessions DESC, calls DESC, signature_id

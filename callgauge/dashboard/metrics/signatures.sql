@@ -1,7 +1,7 @@
 -- title: Error signatures
 -- question: What goes wrong, told without what is different each time, and since when?
 -- unit: calls that went wrong first at the layer
--- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values
+-- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
 -- column sessions: a session counts once for each day, model, prompt and tool
 -- column first_day: over the whole store, whatever the filters say
 -- column new: first seen on the newest day with calls, and there are days before it
@@ -46,7 +46,7 @@ trend AS (
   )
   GROUP BY signature_id
 )
-SELECT signature_id, fault_layer, text, calls, sessions, tools, models, first_day, last_day, new, by_day,
+SELECT signature_id, fault_layer, coalesce(text, 'text removed: ' || signature_id) AS text, calls, sessions, tools, models, first_day, last_day, new, by_day,
        (SELECT list(day::VARCHAR ORDER BY day) FROM days) AS days, example, found
 FROM page LEFT JOIN trend USING (signature_id) LEFT JOIN signatures USING (signature_id)
 ORDER BY new DESC, calls DESC, signature_id

@@ -60,6 +60,7 @@ def show(sender: LiveSender | None = None) -> None:
         _filter_bar(shown=is_filtered)
         if is_filtered:
             _say_what_is_left_out()
+            _say_what_is_gone()
     elif not entry.needs_store:
         problem = None  # only a page that needs the store minds
     links = [_link_to(each, current=each is entry) for each in PAGES]
@@ -140,6 +141,16 @@ def _say_what_is_left_out() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="left_out"):
         st.caption(f"{sessions} of {runs} {'is' if is_one else 'are'} not counted here", width="content")
         draw_link("open_trials", "Open Trials", filters.page_link("trials", {}, {}))
+
+
+def _say_what_is_gone() -> None:
+    """Draw a quiet line where the chosen days reach back to days of which only the sums are left."""
+    kept = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
+    if kept.summed_only:
+        st.caption(
+            f"Calls and sessions last heard before {kept.facts_before:%Y-%m-%d} are no longer kept: rates "
+            "and sums by day still count them, lists and what is computed from single calls do not"
+        )
 
 
 def _kept_baselines() -> list[tuple[str, Days]]:

@@ -5,7 +5,8 @@ All scripts run in one transaction.
 A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with an
 UPDATE where the stored data can tell its value. While that version is unreleased, both are simply edited;
 afterwards a change raises `SCHEMA_VERSION` and begins `to_<version>.sql`. A test checks that both ways lead
-to the same schema.
+to the same schema. After a migration the rollups are made anew, but for days whose facts are gone: what a
+new column holds there, the script says.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def make(path: Path, calls: int) -> None:
         con.execute((INGEST / "schema.sql").read_text("utf-8"))
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
         con.execute(
-            "INSERT INTO store_info (schema_version, parser_version, created_at) VALUES (?, '3', now()::TIMESTAMP)",
+            "INSERT INTO store_info (schema_version, parser_version, created_at) "
+            "VALUES (?, '3', now()::TIMESTAMP)",
             [SCHEMA_VERSION],
         )
         for number in range(DAYS):

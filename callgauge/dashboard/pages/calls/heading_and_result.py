@@ -8,7 +8,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from callgauge.dashboard import wording
-from callgauge.dashboard.components.call_descriptions import is_harness_fault
+from callgauge.dashboard.components.call_descriptions import (
+    TEXT_REMOVED,
+    is_harness_fault,
+    is_text_removed,
+)
 from callgauge.dashboard.components.finding_list import outcome_tone
 from callgauge.dashboard.components.table import Tone
 
@@ -38,7 +42,9 @@ def draw_result(row: Row) -> None:
     text = row["result_text"]
     size = f" · {wording.size(row['result_bytes'])}" if row["result_bytes"] is not None else ""
     st.caption(f"{wording.result_status(row['result_status']).capitalize()}{size}")
-    if text:
+    if is_text_removed(row):
+        st.caption(TEXT_REMOVED)
+    elif text:
         st.code(
             wording.visible(text[:_SHOWN]),
             language=None,

@@ -41,7 +41,7 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
     loaded = load_call(call_id)
     if loaded is None:
         st.title("No such call", anchor=False)
-        st.caption("The store holds no call with this id. It may have been loaded into another store.")
+        st.caption(_say_no_such_call())
         return
     row, findings, tool, description = loaded.row, loaded.findings, loaded.tool, loaded.description
     draw_heading(row)
@@ -58,6 +58,13 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
     _draw_definition(row)
     attempts.show(row)
     _draw_turn(row)
+
+
+def _say_no_such_call() -> str:
+    facts_before = store_queries.ask("kept_since").iloc[0].facts_before
+    if facts_before is not None and facts_before == facts_before:  # NaT is not itself
+        return f"It may be older than the store keeps calls: those before {facts_before:%Y-%m-%d} are gone."
+    return "The store holds no call with this id. It may have been loaded into another store."
 
 
 def _draw_facts(row: Row) -> None:
@@ -91,10 +98,11 @@ def _draw_facts(row: Row) -> None:
 
 def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
     said = call_descriptions.TEXT_IS.get(row["args_source"], row["args_source"])
-    with cards.draw_card("Raw arguments", caption=f"The text is {said}."):
+    verb = "was" if call_descriptions.is_text_removed(row) else "is"
+    with cards.draw_card("Raw arguments", caption=f"The text {verb} {said}."):
         raw = row["raw_arguments"]
         if raw is None:
-            st.caption("The log kept no text to show.")
+            st.caption(call_descriptions.describe_no_text(row))
         else:
             draw_marked_text("call", raw, findings, call_descriptions.harness_marks(row))
         reason = call_descriptions.describe_not_judged(row)

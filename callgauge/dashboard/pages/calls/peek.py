@@ -77,7 +77,7 @@ def _draw_raw(loaded: LoadedCall) -> None:
     raw = row["raw_arguments"]
     st.markdown("**Raw arguments**")
     if raw is None:
-        st.caption("The log kept no text to show.")
+        st.caption(call_descriptions.describe_no_text(row))
     else:
         marks = [
             TextMark(one.start, one.end if one.end is not None else one.start, one.code)
