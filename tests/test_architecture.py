@@ -36,7 +36,8 @@ OURS = {
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
-        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
+        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gates",
+        "callgauge.gateway",
         "callgauge.memory", "callgauge.prices", "callgauge.recorder",
         "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
@@ -65,9 +66,10 @@ OURS = {
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.live_sender": ("callgauge", "lenient"),  # the gateway for the dashboard, which imports none
     "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
+    "callgauge.gates": ("callgauge.gates",),
     "callgauge.trials": (
-        "callgauge.checked_files", "callgauge.gateway", "callgauge.prices", "callgauge.stats",
-        "callgauge.trials", "lenient",
+        "callgauge.checked_files", "callgauge.gates", "callgauge.gateway", "callgauge.prices",
+        "callgauge.stats", "callgauge.trials", "lenient",
     ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
@@ -75,7 +77,8 @@ OURS = {
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     # The morning report says what the pages say, by the same metrics and measures, without Streamlit.
     "callgauge.report": (
-        "callgauge.configuration", "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
+        "callgauge.configuration", "callgauge.dashboard.address.time_ranges",
+        "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
         "callgauge.dashboard.load_state", "callgauge.dashboard.measures", "callgauge.dashboard.metrics",
         "callgauge.dashboard.wording", "callgauge.gates", "callgauge.memory", "callgauge.prices",
         "callgauge.report", "callgauge.stats", "ingest.import_guard",
@@ -153,7 +156,7 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "prices",
+        "checked_files", "configuration", "gates", "serving", "stats", "stats/over_time", "memory", "prices",
         "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",

@@ -253,6 +253,7 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.command()(report_command.report)
+app.command()(report_command.gate)
 app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,

@@ -19,7 +19,7 @@ from callgauge.memory.reports import ReportRecords
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.report.content.compose import TeamContext, make_report
-from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.content.morning_report import MorningReport, ReportError
 from callgauge.report.delivery.attempts import DeliveryResult, deliver
 from callgauge.report.delivery.channels import list_channels
 from callgauge.report.formats import write_json
@@ -27,10 +27,6 @@ from callgauge.report.formats.html_page import write_html
 
 FOLDER = "reports"
 """Where reports are written in the store, unless the configuration names a folder."""
-
-
-class ReportError(Exception):
-    """Raised when a report cannot be made or written; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

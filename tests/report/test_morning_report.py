@@ -14,8 +14,8 @@ from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.memory.reports import ReportRecords, ToldReport
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import SilentSource, TeamContext, make_report, read_since
-from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport
-from callgauge.report.nightly_report import ReportError, read_report
+from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
+from callgauge.report.nightly_report import read_report
 from tests.dashboard.made_nights import publish_nights
 from tests.report.conftest import LAST, SINCE, report_of
 

@@ -12,6 +12,10 @@ ItemKind = Literal["rate", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 
 
+class ReportError(Exception):
+    """Raised when a report or a gate cannot be made, or a report not written; the message says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
     """One day of a rate: `k` of `n`."""
