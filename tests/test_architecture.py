@@ -37,8 +37,8 @@ OURS = {
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gates",
-        "callgauge.gateway",
-        "callgauge.memory", "callgauge.prices", "callgauge.recorder",
+        "callgauge.gateway", "callgauge.memory", "callgauge.nightly", "callgauge.prices",
+        "callgauge.recorder",
         "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
@@ -73,6 +73,11 @@ OURS = {
     ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
+    "callgauge.memory.nights.night_lock": ("ingest.file_lock",),
+    "callgauge.nightly": (
+        "callgauge.checked_files", "callgauge.configuration", "callgauge.memory", "callgauge.nightly",
+        "callgauge.report", "ingest",
+    ),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     # The morning report says what the pages say, by the same metrics and measures, without Streamlit.
@@ -156,7 +161,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "gates", "serving", "stats", "stats/over_time", "memory", "prices",
+        "checked_files", "configuration", "gates", "serving", "stats", "stats/over_time", "memory",
+        "memory/nights", "prices",
         "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
@@ -166,8 +172,8 @@ ORDER = {
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages",
-        "report/content", "report/formats", "report/delivery", "report",
-        "cli/render", "cli/trials", "cli", "",
+        "report/content", "report/formats", "report/delivery", "report", "nightly",
+        "cli/render", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -1,4 +1,4 @@
-"""Words on the state of the store: what the loads read and rejected, silent sources, old data."""
+"""Words on the state of the store: what loads read and rejected, failed nights, silent sources, old data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from callgauge.dashboard import wording
+from callgauge.memory.nights.past_nights import ServiceState
 
 _FRESH_DAYS = 2  # a night's load sees the day before; one more for a late or missed night
 
@@ -39,16 +40,46 @@ def describe_rejected(files: int, lines: int) -> str:
 def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
     """Return which sources are silent: Goose silent for 2 days. Empty when none is. Contains stored text.
 
-    `silent`: rows of the metric `silent_sources`, the longest silence first. `one` and `several`: the verb.
+    `silent`: rows with `title` and `silent_days`, the longest silence first. `one` and `several`: the verb.
     """
     if not silent:
         return ""
-    longest = wording.plural(silent[0]["silent_days"], "day")
+    longest = write_days(silent[0]["silent_days"])
     if len(silent) == 1:
         words = (wording.one_line(silent[0]["title"], 40), one, f"silent for {longest}")
     else:
         words = (wording.plural(len(silent), "source"), several, f"silent, one for {longest}")
     return " ".join(filter(None, words))
+
+
+def list_silent(
+    service: ServiceState, by_format: Sequence[Mapping[Hashable, Any]], now: datetime
+) -> Sequence[Mapping[Hashable, Any]]:
+    """Return silent sources for `describe_silence`: those of the team's callgauge.toml, by its own limits.
+
+    Where none of these is silent, the rows of the metric `silent_sources`: formats, against their own rhythm.
+    """
+    return [
+        {"title": one.name, "silent_days": one.count_silent_days(now)} for one in service.find_silent(now)
+    ] or by_format
+
+
+def write_days(days: float) -> str:
+    """Write whole days, and less than one as hours."""
+    return wording.plural(int(days), "day") if days >= 1 else wording.plural(round(days * 24), "hour")
+
+
+def describe_night(service: ServiceState, now: datetime) -> str:
+    """Return what was wrong with the last night: last night failed: backup. Empty when nothing was."""
+    if missing := service.find_missing_night(now):
+        return f"no night since {wording.utc(missing)}"
+    unfinished = service.nights[0].unfinished if service.nights else ()
+    if not unfinished:
+        return ""
+    outcomes = {step.outcome or "broken off" for step in unfinished}
+    how = next(one for one in ("failed", "broken off", "stopped") if one in outcomes)
+    verb = {"failed": "failed", "broken off": "broke off", "stopped": "was stopped"}[how]
+    return f"last night {verb}: {', '.join(step.step for step in unfinished)}"
 
 
 def lag_days(newest: datetime | None, loaded: datetime | None) -> int:

@@ -18,12 +18,15 @@ from callgauge.dashboard.metrics.published_store import (
     open_generation,
     published_generation,
 )
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.nights.past_nights import ServiceState, read_service_state
 from callgauge.memory.records import TeamRecords
 from callgauge.memory.team_memory import TeamMemory
 
 _SHOWN = "_generation"
 _ASKED = "_asked"
 _RECORDS = "_team_records"
+_SERVICE = "_service_state"
 _TRIALS = "_shown_trials"
 
 
@@ -57,6 +60,22 @@ def team_records() -> TeamRecords:
     return found
 
 
+def service_state() -> ServiceState:
+    """Return the last nights and the sources of the team, read once in a run. Raises MemoryProblemError."""
+    if _SERVICE not in st.session_state:
+        st.session_state[_SERVICE] = read_service_state(team_memory().path.parent)
+    found: ServiceState = st.session_state[_SERVICE]
+    return found
+
+
+def known_service_state() -> ServiceState:
+    """Return the same, with no nights and sources where the memory cannot be read: other places say so."""
+    try:
+        return service_state()
+    except MemoryProblemError:
+        return ServiceState((), ())
+
+
 def named_generation() -> Generation | None:
     """Return the generation that the store publishes now; None when the store publishes none."""
     try:
@@ -72,6 +91,7 @@ def begin_run() -> None:
     st.session_state.pop(_SHOWN, None)
     st.session_state.pop(_ASKED, None)
     st.session_state.pop(_RECORDS, None)
+    st.session_state.pop(_SERVICE, None)
     st.session_state.pop(_TRIALS, None)
     published_generation(store_folder())  # says what is wrong, if anything is
     shown = named_generation()

@@ -10,10 +10,13 @@ from callgauge.dashboard.components.controls.paging import Row
 from callgauge.dashboard.load_state import describe_lag, describe_rejected, describe_silence
 
 
-def describe_feed(loads: Sequence[Row], silent: Sequence[Row], newest: datetime | None = None) -> str:
+def describe_feed(
+    loads: Sequence[Row], silent: Sequence[Row], newest: datetime | None = None, night: str = ""
+) -> str:
     """Return the sentence on the newest of the `loads` and on the `silent` sources. Contains stored text.
 
-    `loads`, `silent`: the rows of these metrics. `newest`: the time of the newest turn of the store.
+    `loads`: the rows of this metric. `silent`: see `describe_silence`. `newest`: the time of the newest turn
+    of the store. `night`: what was wrong with the last night, empty where nothing was.
     """
     if not loads:
         return "The store records no load."
@@ -22,7 +25,7 @@ def describe_feed(loads: Sequence[Row], silent: Sequence[Row], newest: datetime 
     told = (describe_silence(silent, "has been", "have been"), describe_lag(newest, load["finished_at"]))
     silence = "; ".join(filter(None, told)) or "no source is silent"
     replaced = describe_replaced(load)
-    parts = filter(None, (replaced, _describe_losses(load), silence))
+    parts = filter(None, (night, replaced, _describe_losses(load), silence))
     return f"Last load {wording.utc(load['finished_at'])} read {read}; {'; '.join(parts)}."
 
 

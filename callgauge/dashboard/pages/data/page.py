@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
@@ -13,9 +14,15 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
-from callgauge.dashboard.load_state import describe_rejected, describe_share_read
+from callgauge.dashboard.load_state import (
+    describe_night,
+    describe_rejected,
+    describe_share_read,
+    list_silent,
+)
 from callgauge.dashboard.pages.data import (
     model_names,
+    nights_card,
     rejected_lines,
     sources_card,
     trial_runs,
@@ -31,7 +38,11 @@ def show() -> None:
     loads = store_queries.ask("loads").to_dict("records")
     silent = store_queries.ask("silent_sources").to_dict("records")
     load = store_queries.ask("last_load").iloc[0]
-    cards.draw_answer(describe_feed(loads, silent, load.newest), 400)
+    service = store_queries.known_service_state()
+    told_silent = list_silent(service, silent, datetime.now(UTC))
+    cards.draw_answer(
+        describe_feed(loads, told_silent, load.newest, describe_night(service, datetime.now(UTC))), 400
+    )
     rejected = describe_rejected(load.rejected_files, load.rejected_lines) or "nothing"
     foreign = int(load.foreign_files)
     no_logs = f"{wording.plural(foreign, 'further file')} {'is' if foreign == 1 else 'are'} no logs"
@@ -43,6 +54,7 @@ def show() -> None:
         f"newest turn {wording.utc(load.newest)}",
     ]
     st.caption(" · ".join(parts))
+    nights_card.show()
     _draw_loads(loads)
     _draw_silent(silent)
     rejected_lines.show()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -12,7 +14,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.rate_trend import TrendEvent
-from callgauge.dashboard.load_state import lag_days
+from callgauge.dashboard.load_state import lag_days, write_days
 from callgauge.dashboard.measures import attention
 from callgauge.dashboard.measures.attention import Attention, AttentionItem, describe_item, format_rate
 from callgauge.dashboard.measures.verdicts import RULE
@@ -59,7 +61,8 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
     except MetricError as refused:
         found, problem = None, refused
     known, unread = _read_acknowledgements()
-    items = [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
+    items = _list_silent_items()
+    items += [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
     with cards.draw_card(title, "slices", "new_errors", stretch=True):
@@ -69,6 +72,7 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
             st.error(wording.in_markdown(trouble, 600))
         if found is None:
             st.caption("No call of this selection has a day.")
+            _draw_items(left)
             _draw_quiet_items()
             return
         _draw_items(left)
@@ -78,6 +82,28 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
             st.caption(_describe_few_days(found))
         _draw_quiet_items()
         _draw_folds(items, known, found)
+
+
+def _list_silent_items() -> list[AttentionItem]:
+    """Return an item for each source of callgauge.toml that gave no data for longer than the file allows.
+
+    Its key names its newest data: acknowledged it stays so until it fell silent anew.
+    """
+    now, items = datetime.now(UTC), []
+    for one in store_queries.known_service_state().find_silent(now):
+        newest = wording.utc(one.newest) if one.newest else "none came yet"
+        items.append(
+            AttentionItem(
+                key=json.dumps(["silent", one.name, one.newest and one.newest.isoformat()]),
+                sign="▲",
+                colour="red",
+                subject=f"No data from {one.name}",
+                rest=f"for {write_days(one.count_silent_days(now))}",
+                counts=f"newest data {newest} · looked {wording.utc(one.looked)}",
+                page="data",
+            )
+        )
+    return items
 
 
 def _draw_quiet_items() -> None:

@@ -9,9 +9,11 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.load_state import (
     describe_lag,
+    describe_night,
     describe_rejected,
     describe_share_read,
     describe_silence,
+    list_silent,
 )
 from callgauge.dashboard.page_files import page_file
 
@@ -20,8 +22,10 @@ def draw_load_line(shown: int) -> None:
     """Draw the state of the last load, and of `shown` calls whether they are all that the store holds."""
     load = store_queries.ask("last_load").iloc[0]
     rejected = describe_rejected(load.rejected_files, load.rejected_lines)
-    silence = describe_silence(store_queries.ask("silent_sources").to_dict("records"))
-    now = datetime.now(UTC).replace(tzinfo=None)
+    service, today = store_queries.known_service_state(), datetime.now(UTC)
+    by_format = store_queries.ask("silent_sources").to_dict("records")
+    silence = describe_silence(list_silent(service, by_format, today))
+    now = today.replace(tzinfo=None)
     text = f"Loaded {wording.utc(load.loaded_at)}{wording.age(load.loaded_at, now)}"
     chosen = filters.chosen_filters()
     everything = int(store_queries.ask("fault_layers").iloc[0].total) if chosen.from_day else shown
@@ -31,8 +35,10 @@ def draw_load_line(shown: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(parts), width="content")
         lag = describe_lag(load.newest, load.loaded_at)
+        night = describe_night(service, today)
+        refused = f"{rejected} rejected" if rejected else ""
         for words in filter(
-            None, (f"{rejected} rejected" if rejected else "", wording.in_markdown(silence, 200), lag)
+            None, (night[:1].upper() + night[1:], refused, wording.in_markdown(silence, 200), lag)
         ):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if everything > shown:

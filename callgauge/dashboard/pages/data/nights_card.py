@@ -1,0 +1,114 @@
+"""Card of the page Data on a team's service: what the last nights did, and how new each source's data is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
+from callgauge.dashboard.load_state import write_days
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.nights.night_steps import STEPS, NightStep
+from callgauge.memory.nights.past_nights import PastNight
+from callgauge.memory.nights.source_states import SourceState
+
+_SHOWN = 7  # nights before a person asks for all
+_TONES: dict[str, Tone] = {"done": "good", "failed": "bad", "broken off": "bad", "stopped": "bad"}
+
+
+def show() -> None:
+    """Draw the card; nothing where no night ever ran."""
+    try:
+        state = store_queries.service_state()
+    except MemoryProblemError as problem:
+        with cards.draw_card("Nights"):
+            st.error(wording.in_markdown(str(problem), 600))
+        return
+    if state.nights:
+        with cards.draw_card(
+            "Nights",
+            caption="What `callgauge nightly` did: loads, then retention, backup and report. Files and lines "
+            "count as refused in the night that met them first.",
+        ):
+            _draw_nights(state.nights)
+    if state.sources:
+        with cards.draw_card(
+            "Sources of callgauge.toml", caption="How new their data was at the last load. Not filtered."
+        ):
+            _draw_sources(state.sources, datetime.now(UTC))
+
+
+def _draw_nights(nights: Sequence[PastNight]) -> None:
+    columns = [
+        Column("Night", "tight"), Column("Began (UTC)", "tight"), Column("Took", "number"),
+        Column("Files", "number"), Column("Calls", "number"), Column("Refused", "number"),
+        *(Column(step.capitalize(), "tight") for step in STEPS),
+    ]  # fmt: skip
+    draw_table(
+        "nights", "Nights, the newest first", columns, [_night_row(one) for one in nights], shown=_SHOWN
+    )
+
+
+def _night_row(night: PastNight) -> list[Cell]:
+    load = night.step("load")
+    told = load.told if load else {}
+    refused = [(told.get("refused_files", 0), "file"), (told.get("refused_lines", 0), "line")]
+    lost = "\n".join(wording.plural(count, noun) for count, noun in refused if count)
+    return [
+        Cell(f"{night.night}"),
+        Cell(f"{night.began:%H:%M}", title=wording.utc(night.began)),
+        Cell(wording.duration(night.seconds) if night.seconds is not None else "–"),
+        *(Cell(f"{told[name]:,}" if name in told else "–") for name in ("files", "calls")),
+        Cell(lost or ("0" if "files" in told else "–"), tone="bad" if lost else None),
+        *(_step_cell(night.step(name), is_running=night.is_running) for name in STEPS),
+    ]
+
+
+def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
+    if step is None:
+        return Cell("–", title="It did not begin.")
+    word = step.outcome or ("running" if is_running else "broken off")
+    reason = str(step.told.get("problem") or step.told.get("reason") or "")
+    tries = int(step.told.get("tries", 1))
+    return Cell(
+        word,
+        sub=wording.one_line(reason, 80) if reason else f"{tries} tries" if tries > 1 else None,
+        tone=_TONES.get(word),
+        title=wording.visible(reason) or None,
+    )
+
+
+def _draw_sources(sources: Sequence[SourceState], now: datetime) -> None:
+    columns = [
+        Column("Source", "name"), Column("Newest data", "tight"), Column("Last look", "tight"),
+        Column("Silent after", "tight"), Column("State"),
+    ]  # fmt: skip
+    rows = [_source_row(one, now) for one in sources]
+    draw_table("team_sources", "Sources of callgauge.toml", columns, rows)
+
+
+def _source_row(source: SourceState, now: datetime) -> list[Cell]:
+    return [
+        Cell(wording.one_line(source.name, 64)),
+        Cell(wording.utc(source.newest) if source.newest else "none yet"),
+        Cell(wording.utc(source.looked)),
+        Cell(write_days(source.silent_after) if source.silent_after else "never"),
+        _state_cell(source, now),
+    ]
+
+
+def _state_cell(source: SourceState, now: datetime) -> Cell:
+    if source.problem:
+        return Cell(
+            "not loaded",
+            sub=wording.one_line(source.problem, 120),
+            tone="bad",
+            title=wording.visible(source.problem),
+        )
+    if source.is_silent(now):
+        return Cell(f"no data for {write_days(source.count_silent_days(now))}", tone="bad")
+    return Cell("gives data", tone="good")

@@ -1,0 +1,88 @@
+"""The last nights as a team looks at them: whole, one after another, and whether one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby, pairwise
+from pathlib import Path
+
+from callgauge.memory.nights.night_lock import is_night_running
+from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepName
+from callgauge.memory.nights.source_states import SourceState, SourceStates
+
+_SHOWN = 30
+_FEWEST = 3  # nights that make a rhythm
+_LATE = timedelta(hours=2)  # by which a night may be late, beyond the rhythm
+_SHORTEST = timedelta(hours=26)  # no night is overdue before, whatever the rhythm
+_RHYTHM = 14  # gaps between nights that make the rhythm
+
+
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """One night with its steps, in the order in which they began. `is_running`: a process works on it now."""
+
+    night: date
+    steps: tuple[NightStep, ...]
+    is_running: bool
+
+    @property
+    def began(self) -> datetime:
+        return min(step.began for step in self.steps)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long its steps took together: one that is gone on with in the morning took no whole night."""
+        if any(step.ended is None for step in self.steps):
+            return None
+        return sum((step.ended - step.began).total_seconds() for step in self.steps if step.ended)
+
+    def step(self, name: StepName) -> NightStep | None:
+        return next((step for step in self.steps if step.step == name), None)
+
+    @property
+    def unfinished(self) -> tuple[NightStep, ...]:
+        """The steps that went wrong: failed, stopped or broken off."""
+        if self.is_running:
+            return tuple(step for step in self.steps if step.outcome is not None and not step.is_over)
+        return tuple(step for step in self.steps if not step.is_over)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceState:
+    """The last nights, the newest first, and the sources; both are empty where no night ever ran."""
+
+    nights: tuple[PastNight, ...]
+    sources: tuple[SourceState, ...]
+
+    def find_silent(self, now: datetime) -> list[SourceState]:
+        """Return the sources that are silent, the longest silence first."""
+        silent = [source for source in self.sources if source.is_silent(now)]
+        return sorted(silent, key=lambda one: -one.count_silent_days(now))
+
+    def find_missing_night(self, now: datetime) -> datetime | None:
+        """Return when the newest night began if the next one is overdue by the rhythm of nights, else None.
+
+        The rhythm is the second longest of the last gaps: so nights of working days only miss no weekend, and
+        one outage does not make the next one seem usual.
+        """
+        begun = [night.began for night in self.nights[: _RHYTHM + 1]]
+        if len(begun) < _FEWEST:
+            return None
+        gaps = sorted(later - earlier for later, earlier in pairwise(begun))
+        return begun[0] if now - begun[0] > max(gaps[-2] + _LATE, _SHORTEST) else None
+
+
+def read_service_state(folder: Path) -> ServiceState:
+    """Return the state of the service of the store in `folder`. Raises MemoryProblemError."""
+    steps = NightRecords(folder).list_steps(_SHOWN)
+    running = any(step.outcome is None for step in steps) and is_night_running(folder)
+    return ServiceState(_group_nights(steps, running), tuple(SourceStates(folder).read()))
+
+
+def _group_nights(steps: Sequence[NightStep], running: bool) -> tuple[PastNight, ...]:
+    return tuple(
+        PastNight(night, found, running and any(step.outcome is None for step in found))
+        for night, found in ((night, tuple(some)) for night, some in groupby(steps, lambda one: one.night))
+    )

@@ -1,0 +1,149 @@
+"""The last nights and the team's sources: on the Data page, on the load line, among what needs attention."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callgauge.dashboard.load_state import describe_night, list_silent, write_days
+from callgauge.memory.nights.night_lock import hold_night
+from callgauge.memory.nights.night_steps import STEPS, NightRecords, NightStep, Outcome
+from callgauge.memory.nights.past_nights import PastNight, ServiceState, read_service_state
+from callgauge.memory.nights.source_states import SourceState, SourceStates
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import sheet_of
+from tests.dashboard.store_fixture import HOSTILE
+
+PAGE = "callgauge/dashboard/pages/data/page.py"
+NOW = datetime(2026, 11, 27, 9, tzinfo=UTC)
+LOAD = {"files": 412, "calls": 61_204, "refused_files": 1, "refused_lines": 3, "tries": 2}
+
+
+def a_night(days_ago: float, *outcomes: Outcome | None, running: bool = False) -> PastNight:
+    began = NOW - timedelta(hours=7, days=days_ago)
+    steps = tuple(
+        NightStep(began.date(), step, began, began, outcome, {})
+        for step, outcome in zip(STEPS, outcomes or ("done",) * 4, strict=False)
+    )
+    return PastNight(began.date(), steps, running)
+
+
+def describe(*nights: PastNight) -> str:
+    return describe_night(ServiceState(nights, ()), NOW)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "words"),
+    [
+        (("done", "skipped", "done", "done"), ""),
+        (("done", "done", "failed", "failed"), "last night failed: backup, report"),
+        (("failed",), "last night failed: load"),
+        (("broken off",), "last night broke off: load"),
+        ((None,), "last night broke off: load"),
+        (("done", "stopped"), "last night was stopped: retention"),
+    ],
+)
+def test_what_was_wrong_with_the_last_night_is_told(outcomes: tuple[Outcome, ...], words: str) -> None:
+    assert describe(a_night(0, *outcomes), a_night(1, "failed")) == words
+
+
+def test_a_night_that_runs_is_not_wrong() -> None:
+    assert describe(a_night(0, "done", None, running=True)) == ""
+    assert describe() == ""
+
+
+@pytest.mark.parametrize(
+    ("days_ago", "is_missing"),
+    [
+        ([0, 1, 2, 3], False),
+        ([1, 2, 3, 4], True),
+        ([1, 2], False),  # too few make no rhythm
+        ([1, 3, 5, 7], False),  # every second night
+        ([3, 4, 5, 6], True),
+        ([2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 16], False),  # working days, after a weekend
+        ([1.5, 2.5, 8, 9, 10], True),  # one outage makes the next no less of one
+    ],
+)
+def test_a_missing_night_is_told_by_the_rhythm_of_those_before(
+    days_ago: list[float], is_missing: bool
+) -> None:
+    missing = describe(*map(a_night, days_ago)).startswith("no night since ")
+    assert missing is is_missing
+
+
+def test_silent_sources_are_those_of_the_file_else_formats() -> None:
+    by_format = [{"title": "LiteLLM", "silent_days": 3}]
+    quiet = SourceState("us", NOW, NOW, NOW, 2.0, "")
+    silent = SourceState("eu", NOW - timedelta(days=2.5), NOW, NOW, 2.0, "")
+    assert list_silent(ServiceState((), (quiet,)), by_format, NOW) == by_format
+    assert list_silent(ServiceState((), (quiet, silent)), by_format, NOW) == [
+        {"title": "eu", "silent_days": 2.5}
+    ]
+    assert [write_days(days) for days in (0.3, 1.0, 2.5)] == ["7 hours", "1 day", "2 days"]
+
+
+@pytest.fixture
+def served(small: Path) -> Path:
+    """A store whose last night failed, with a source that is silent and one that gives data."""
+    now = datetime.now(UTC)
+    records = NightRecords(small)
+    for night, outcome in ((date(2026, 11, 26), "done"), (date(2026, 11, 27), "failed")):
+        told: dict[str, Any] = {"tries": 1}
+        for step in STEPS:
+            records.begin_step(night, step, 1)
+        records.end_step(night, "load", "done", LOAD)
+        records.end_step(night, "retention", "skipped", told | {"reason": "no [retention]"})
+        records.end_step(
+            night, "backup", "failed" if outcome == "failed" else "done", told | {"problem": HOSTILE}
+        )
+        records.end_step(night, "report", "done", told)
+    sources = SourceStates(small)
+    sources.note(SourceState("gateway-eu", now - timedelta(days=2, hours=1), now, now, 2.0, ""))
+    sources.note(SourceState("gateway-us", now, now, now, 2.0, ""))
+    return small
+
+
+def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> None:
+    app = opened(PAGE)
+    assert not app.exception
+    newest, before = sheet_of(app, "Nights, the newest first")
+    assert [newest[title]["text"] for title in ("Night", "Files", "Calls", "Refused")] == [
+        "2026-11-27", "412", "61,204", "1 file\n3 lines",
+    ]  # fmt: skip
+    assert [newest[step.capitalize()]["text"] for step in STEPS] == ["done", "skipped", "failed", "done"]
+    assert (newest["Load"]["sub"], newest["Retention"]["sub"]) == ("2 tries", "no [retention]")
+    assert before["Backup"]["text"] == "done"
+    rows = sheet_of(app, "Sources of callgauge.toml")
+    assert [(row["Source"]["text"], row["State"]["text"]) for row in rows] == [
+        ("gateway-eu", "no data for 2 days"),
+        ("gateway-us", "gives data"),
+    ]
+    assert r"last night failed\: backup" in said(app)
+    assert r"gateway\-eu has been silent for 2 days" in said(app)
+
+
+def test_the_overview_says_what_failed_and_who_is_silent(served: Path) -> None:
+    app = opened()
+    assert not app.exception
+    doors = [str(link.proto.label) for link in app.get("page_link")]
+    assert any("Last night failed: backup →" in label for label in doors), doors
+    assert any(r"gateway\-eu silent for 2 days →" in label for label in doors), doors
+    assert any(
+        "▲" in label and r"No data from gateway\-eu" in label and "for 2 days" in label for label in doors
+    )
+    assert "Needs attention (1)" in said(app)
+
+
+def test_without_nights_the_pages_are_as_they_were(small: Path) -> None:
+    assert "Nights" not in said(opened(PAGE))
+    assert read_service_state(small) == ServiceState((), ())
+
+
+def test_a_step_is_running_while_its_night_holds_the_lock(small: Path) -> None:
+    NightRecords(small).begin_step(date(2026, 11, 27), "load", 1)
+    with hold_night(small):
+        assert [one.is_running for one in read_service_state(small).nights] == [True]
+    assert [one.is_running for one in read_service_state(small).nights] == [False]
