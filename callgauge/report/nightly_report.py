@@ -15,10 +15,11 @@ from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.memory.deliveries import DeliveryRecords
+from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
-from callgauge.report.content.compose import TeamContext, make_report
+from callgauge.report.content.compose import SilentSource, TeamContext, make_report
 from callgauge.report.content.morning_report import MorningReport, ReportError
 from callgauge.report.delivery.attempts import DeliveryResult, deliver
 from callgauge.report.delivery.channels import list_channels
@@ -57,11 +58,13 @@ def read_report(
 
     `since`: what this day knew is not new; without, what the report of an earlier night told.
     """
-    records = TeamMemory(store).read()
+    records, sources = TeamMemory(store).read(), SourceStates(store).read()
     team = TeamContext(
         frozenset(records.acknowledgements),
         PriceList(records.prices),
         ReportRecords(store).read_last_before(night),
+        tuple(_describe_silent(one) for one in sources if one.is_silent(one.looked)),
+        tuple((one.name, one.problem) for one in sources if one.problem),
     )
     try:
         with read_store(store) as reader:
@@ -70,6 +73,14 @@ def read_report(
             )
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
+
+
+def _describe_silent(one: SourceState) -> SilentSource:
+    """Return a source that was silent at its last load, by its own limit."""
+    days = f"{one.silent_after:g} day{'' if one.silent_after == 1 else 's'}"
+    why = f"its limit is {days}" if one.newest else f"no data yet; its limit is {days}"
+    last = (one.newest or one.first_seen).date()
+    return SilentSource(one.name, last, int(one.count_silent_days(one.looked)), why)
 
 
 def send_nightly_report(
@@ -93,7 +104,10 @@ def send_nightly_report(
     if channels:
         records = DeliveryRecords(store)
         results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
-    if not results or any(one.is_known_to_be_there for one in results):
+    if not channels and settings.quiet and report.is_quiet:
+        # Rates that are back are told by the next report that is sent.
+        ReportRecords(store).note(night, report.told - {one.key for one in report.sentences})
+    elif not results or any(one.is_known_to_be_there for one in results):
         # What nobody got is new again in the next one.
         ReportRecords(store).note(night, report.told)
     return NightlyReport(report, file, results)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords, ToldReport
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import SilentSource, TeamContext, make_report, read_since
@@ -109,6 +110,21 @@ def test_a_source_that_went_silent_is_told_once(published: Path) -> None:
     again = report_of(published, LAST, team=replace(team, last=ToldReport(SINCE, first.told)))
     assert not again.sentences
     assert len(again.still_open) == 3
+
+
+def test_sources_of_the_configuration_are_told_by_their_own_limit(store: Path) -> None:
+    def state(name: str, newest: datetime | None, problem: str = "") -> SourceState:
+        return SourceState(name, newest, datetime(2026, 11, 1, tzinfo=UTC), looked, 2.0, problem)
+
+    looked = datetime(2026, 11, 20, 3, tzinfo=UTC)
+    states = SourceStates(store)
+    states.note(state("gateway-eu", looked - timedelta(days=3)))
+    states.note(state("gateway-us", looked - timedelta(days=1), "no such folder"))
+    states.note(state("gateway-new", None))
+    told = {one.text: one.counts for one in read_report(store, LAST, since=date(2026, 11, 1)).sentences}
+    assert told["gateway-eu: no data after 17 Nov, for 3 days"] == "its limit is 2 days"
+    assert told["gateway-us: its load failed"] == "no such folder"
+    assert "no data yet" in told["gateway-new: no data after 1 Nov, for 19 days"]
 
 
 def test_a_store_without_new_data_says_so(published: Path) -> None:

@@ -65,13 +65,15 @@ class SilentSource:
 class TeamContext:
     """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
 
-    `overdue`: sources that are silent by the team's own configuration.
+    `overdue`: sources that are silent by the team's own configuration. `unloaded`: those whose last load
+    failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
     prices: PriceList = field(default_factory=lambda: PriceList(()))
     last: ToldReport | None = None
     overdue: tuple[SilentSource, ...] = ()
+    unloaded: tuple[tuple[str, str], ...] = ()
 
 
 def read_since(text: str, night: date) -> date:
@@ -116,7 +118,9 @@ def make_report(
     newest = found.newest if found else None
     is_known = found is not None and found.report is not None and found.report.compared > 0
     data = _describe_data(ask, newest)
-    answer = _describe_new(new, words) if new else _describe_quiet(found, night, len(still), data)
+    is_news = any(one.tone != "calm" for one in new)  # a rate that is back is no alert
+    back = sum(one.tone == "calm" for one in new)
+    answer = _describe_new(new, words) if is_news else _describe_quiet(found, night, len(still), back, data)
     return MorningReport(
         store=store,
         night=night,
@@ -132,7 +136,7 @@ def make_report(
         retries=_describe_retries(ask, team.prices, newest) if newest else "",
         retries_link="/retries",
         data=data,
-        is_quiet=not new and is_known,
+        is_quiet=not is_news and is_known,
         told=told,
         made_at=datetime.now(UTC).replace(microsecond=0),
         address=address,
@@ -209,21 +213,27 @@ def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | 
     """Yield the sources that went silent, and the whole store where its newest call is old."""
     last = ask("extent").iloc[0].last_day
     if found and last and last <= night:  # of an earlier night nobody knows any more what was silent
-        several = max(1, int((ask("choices").dimension == "source").sum()))
-        overdue = {one.name for one in team.overdue}
-        for row in ask("silent_sources").to_dict("records"):
-            if row["chance"] * several <= SURE_SILENCE and row["source"] not in overdue:
-                chance = wording.percent(row["chance"], 2)
-                why = f"data on {row['active_days']} of 14 days before · chance {chance}"
-                silent = SilentSource(row["title"], row["last_day"], row["silent_days"], why)
-                yield _describe_silence(silent, night)
-        for one in team.overdue:
-            yield _describe_silence(one, night)
+        silent = team.overdue or _find_silent_formats(ask)
+        yield from (_describe_silence(one, night) for one in silent)
+        for name, problem in team.unloaded:
+            key = json.dumps(["load failed", name])
+            text = f"{wording.one_line(name, 40)}: its load failed"
+            yield ReportItem(key, key, "data", "▼", "bad", text, wording.one_line(problem, 120), "/data")
     if found and (night - found.newest).days > _LATE:
         days = wording.plural((night - found.newest).days, "day")
         key = json.dumps(["no data", found.newest.isoformat()])
         text = f"No new data: the newest call is of {format_day(found.newest, night)}, {days} ago"
         yield ReportItem(key, key, "data", "▼", "bad", text, "does the load still run?", "/data")
+
+
+def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
+    """Yield the log formats that are silent against their own rhythm: for sure, as there are several."""
+    several = max(1, int((ask("choices").dimension == "source").sum()))
+    for row in ask("silent_sources").to_dict("records"):
+        if row["chance"] * several <= SURE_SILENCE:
+            chance = wording.percent(row["chance"], 2)
+            why = f"data on {row['active_days']} of 14 days before · chance {chance}"
+            yield SilentSource(row["title"], row["last_day"], row["silent_days"], why)
 
 
 def _describe_silence(one: SilentSource, night: date) -> ReportItem:
@@ -258,7 +268,8 @@ def _list_keys(found: Attention | None) -> frozenset[str]:
 
 def _was_silent(key: str, day: date) -> bool:
     """Return True when the last data came so long before a day that it was silent then, too."""
-    return date.fromisoformat(json.loads(key)[-1]) < day - timedelta(_LATE)
+    kind, *_, last = json.loads(key)
+    return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
 
 def _order_item(one: ReportItem) -> tuple[int, int]:
@@ -274,24 +285,22 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
         (sum(one.tone == "bad" for one in rates), "rate got worse", "rates got worse"),
         (sum(one.kind == "error" for one in new), "new error", "new errors"),
         (sum(one.kind == "silence" for one in new), "source went silent", "sources went silent"),
-        (sum(one.kind == "data" for one in new), "no new data", "no new data"),
+        (sum(one.kind == "data" for one in new), "trouble with the data", "troubles with the data"),
         (sum(one.tone == "good" for one in rates), "rate got better", "rates got better"),
         (sum(one.tone == "calm" for one in rates), "rate is back", "rates are back"),
     )
-    parts = [
-        several if "no new" in one else f"{number} {one if number == 1 else several}"
-        for number, one, several in counts
-        if number
-    ]
+    parts = [f"{number} {one if number == 1 else several}" for number, one, several in counts if number]
     return f"Since {since}: {wording.list_words(parts)}."
 
 
-def _describe_quiet(found: Attention | None, night: date, still: int, data: str) -> str:
+def _describe_quiet(found: Attention | None, night: date, still: int, back: int, data: str) -> str:
     """Return the sentence of a day without news; it says so where too little is known to say that."""
     if found is None:
         return "No call has a day yet, so nothing can be told."
     day = format_day(found.newest, night)
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
+    if back:
+        still_open = f" {back} {'rate is' if back == 1 else 'rates are'} back.{still_open}"
     if found.report is None:
         several = wording.plural(found.days_before or 0, "earlier day")
         need = f"it takes {LEAST_DAYS} days with calls, and there are {several}"

@@ -81,7 +81,8 @@ class MorningReport:
     `since`: in words, since when something is new. `answer`: one sentence. `sentences`: what changed, the
     worst first, at most MOST_SENTENCES; `further`: how many more there are. `still_open`: what was told
     before and lasts; `open_further`: how many more there are. `retries`: what retries cost, in words.
-    `is_quiet`: nothing changed, and enough is known to say so. `told`: the keys of all that it knows of.
+    `is_quiet`: nothing got worse or better, and enough is known to say so; rates may be back. `told`: the
+    keys of all that it knows of.
     """
 
     store: str
@@ -106,7 +107,7 @@ class MorningReport:
     @property
     def title(self) -> str:
         """The report in a line, for subjects and titles; holds no log text."""
-        number = len(self.sentences) + self.further
+        number = sum(one.tone != "calm" for one in self.sentences) + self.further
         what = "nothing changed" if self.is_quiet else f"{number} thing{'' if number == 1 else 's'} changed"
         if not number and not self.is_quiet:
             what = "too little to tell"

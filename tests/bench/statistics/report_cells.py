@@ -44,7 +44,7 @@ def count_told_nights(store: Store, number: int, random: np.random.Generator) ->
     last = ToldReport(first, make_report(ask, TeamContext(), first, store="s").told)
     for night in series.days[-WALKED:]:
         report = make_report(ask, TeamContext(last=last), night, store="s")
-        told += bool(report.sentences)
+        told += not report.is_quiet
         last = ToldReport(night, report.told)
     return told
 
