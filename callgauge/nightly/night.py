@@ -15,6 +15,7 @@ from callgauge.memory.nights.night_lock import hold_night
 from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepName
 from callgauge.nightly.load_step import run_load
 from callgauge.nightly.night_runs import NightRun, StepResult
+from callgauge.nightly.report_step import run_report
 from callgauge.nightly.source_loads import ShowProgress
 from ingest.errors import IngestError
 from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_store
@@ -22,6 +23,7 @@ from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_st
 _SAME_NIGHT = timedelta(hours=12)  # so long a night that is not over is gone on with, past midnight, too
 NIGHT_STEPS: Mapping[StepName, Callable[[NightRun], StepResult]] = {
     "load": run_load,
+    "report": run_report,
 }
 
 

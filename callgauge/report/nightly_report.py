@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +59,13 @@ def read_report(
     `since`: what this day knew is not new; without, what the report of an earlier night told.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
+    # Of an earlier night: at its end.
+    now = min(datetime.now(UTC), datetime.combine(night + timedelta(days=1), datetime.min.time(), UTC))
     team = TeamContext(
         frozenset(records.acknowledgements),
         PriceList(records.prices),
         ReportRecords(store).read_last_before(night),
-        tuple(_describe_silent(one) for one in sources if one.is_silent(one.looked)),
+        tuple(_describe_silent(one, now) for one in sources if one.is_silent(now)),
         tuple((one.name, one.problem) for one in sources if one.problem),
     )
     try:
@@ -75,12 +77,12 @@ def read_report(
         raise ReportError(str(problem)) from None
 
 
-def _describe_silent(one: SourceState) -> SilentSource:
-    """Return a source that was silent at its last load, by its own limit."""
-    days = f"{one.silent_after:g} day{'' if one.silent_after == 1 else 's'}"
-    why = f"its limit is {days}" if one.newest else f"no data yet; its limit is {days}"
+def _describe_silent(one: SourceState, now: datetime) -> SilentSource:
+    """Return a source of callgauge.toml that gave no data for longer than its own limit."""
+    why = f"silent_after = {one.silent_after:g} in callgauge.toml"
     last = (one.newest or one.first_seen).date()
-    return SilentSource(one.name, last, int(one.count_silent_days(one.looked)), why)
+    days = max(1, int(one.count_silent_days(now)))
+    return SilentSource(one.name, last, days, why if one.newest else f"no data yet; {why}")
 
 
 def send_nightly_report(

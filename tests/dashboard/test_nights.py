@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def test_a_missing_night_is_told_by_the_rhythm_of_those_before(
 
 
 def test_silent_sources_are_those_of_the_file_else_formats() -> None:
-    by_format = [{"title": "LiteLLM", "silent_days": 3}]
+    by_format: list[dict[Hashable, Any]] = [{"title": "LiteLLM", "silent_days": 3}]
     quiet = SourceState("us", NOW, NOW, NOW, 2.0, "")
     silent = SourceState("eu", NOW - timedelta(days=2.5), NOW, NOW, 2.0, "")
     assert list_silent(ServiceState((), (quiet,)), by_format, NOW) == by_format

@@ -122,9 +122,9 @@ def test_sources_of_the_configuration_are_told_by_their_own_limit(store: Path) -
     states.note(state("gateway-us", looked - timedelta(days=1), "no such folder"))
     states.note(state("gateway-new", None))
     told = {one.text: one.counts for one in read_report(store, LAST, since=date(2026, 11, 1)).sentences}
-    assert told["gateway-eu: no data after 17 Nov, for 3 days"] == "its limit is 2 days"
+    assert told["gateway-eu: no data after 17 Nov, for 3 days"] == "silent_after = 2 in callgauge.toml"
     assert told["gateway-us: its load failed"] == "no such folder"
-    assert "no data yet" in told["gateway-new: no data after 1 Nov, for 19 days"]
+    assert "no data yet" in told["gateway-new: no data after 1 Nov, for 20 days"]
 
 
 def test_a_store_without_new_data_says_so(published: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from callgauge.memory.memory_file import MemoryFile, cut_text
@@ -36,8 +37,18 @@ class SourceState:
         """Return for how many days no data came; before any came, since the first load."""
         return (now - (self.newest or self.first_seen)).total_seconds() / 86_400
 
+    @property
+    def silence_key(self) -> str:
+        """The key of the alert on its silence; one that is acknowledged stays so until it is silent anew."""
+        return make_silence_key(self.name, (self.newest or self.first_seen).date())
+
     def is_silent(self, now: datetime) -> bool:
         return self.silent_after is not None and self.count_silent_days(now) > self.silent_after
+
+
+def make_silence_key(name: str, last_day: date) -> str:
+    """Return the key of an alert on the silence of a source after a day."""
+    return json.dumps(["silent", name, last_day.isoformat()])
 
 
 class SourceStates:

@@ -25,6 +25,7 @@ from callgauge.dashboard.measures.attention import (
 from callgauge.dashboard.measures.costs import Cost, find_costs
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
+from callgauge.memory.nights.source_states import make_silence_key
 from callgauge.memory.reports import ToldReport
 from callgauge.prices import PriceList
 from callgauge.report.content.morning_report import (
@@ -237,7 +238,7 @@ def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
 
 
 def _describe_silence(one: SilentSource, night: date) -> ReportItem:
-    key = json.dumps(["silent", one.name, one.last_day.isoformat()])
+    key = make_silence_key(one.name, one.last_day)
     since = format_day(one.last_day, night)
     text = f"{wording.one_line(one.name, 40)}: no data after {since}, for {wording.plural(one.days, 'day')}"
     return ReportItem(key, key, "silence", "▼", "bad", text, one.why, "/data")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -85,16 +84,13 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
 
 
 def _list_silent_items() -> list[AttentionItem]:
-    """Return an item for each source of callgauge.toml that gave no data for longer than the file allows.
-
-    Its key names its newest data: acknowledged it stays so until it fell silent anew.
-    """
+    """Return an item for each source of callgauge.toml that gave no data for longer than the file allows."""
     now, items = datetime.now(UTC), []
     for one in store_queries.known_service_state().find_silent(now):
         newest = wording.utc(one.newest) if one.newest else "none came yet"
         items.append(
             AttentionItem(
-                key=json.dumps(["silent", one.name, one.newest and one.newest.isoformat()]),
+                key=one.silence_key,
                 sign="▲",
                 colour="red",
                 subject=f"No data from {one.name}",
