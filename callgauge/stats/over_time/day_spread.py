@@ -3,8 +3,8 @@
 The rates of two spans differ by chance, through their sessions, and because each day is a good or a bad one.
 The first is known from the sessions. What days differ beyond that is estimated by moments from the rates of
 the days around the mean of their own span (the ratio estimator with days as clusters; Cochran 1977, chapter
-6), both spans together, and enters the variance of either mean. Neighbouring days may be alike, with a
-correlation of 0.5, which makes the mean of many days up to three times less sure.
+6), both spans together, and enters the variance of either mean. Neighbouring days may be alike, which makes
+the mean of many days less sure.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from math import inf, sqrt
 from callgauge.stats.intervals import t_quantile
 from callgauge.stats.rates import Share
 
-_ALIKE = 0.5  # the correlation of neighbouring days that the mean of several days allows for
+_ALIKE = 0.6  # the correlation of neighbouring days that is allowed for; by simulation it holds up to 0.5
 _LEAST_FREEDOM = 4.0  # of the t quantile, where few days show how much they differ
 
 
