@@ -18,6 +18,7 @@ from enum import Enum
 
 import pandas as pd
 
+from callgauge.dashboard import comparison, wording
 from callgauge.dashboard.measures.alerts import (
     MOST_DAYS,
     STANDS,
@@ -28,6 +29,7 @@ from callgauge.dashboard.measures.alerts import (
     first_night,
     list_nights,
 )
+from callgauge.dashboard.measures.attention import AttentionItem, format_day, format_rate
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, make_slices
 from callgauge.memory.alert_rules import AlertRule
@@ -164,3 +166,38 @@ def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> Rul
         return RuleFinding(rule, state, days=windows.now)
     state = RuleState.FIRES if alert.least_change >= rule.bound else RuleState.QUIET
     return RuleFinding(rule, state, alert.now, alert.days, alert.worse_since or alert.since, alert)
+
+
+def describe_finding(found: RuleFinding, short_label: Callable[[str, str], str]) -> AttentionItem:
+    """Return a rule that fires, in words. `short_label`: the label of a value of a dimension.
+
+    Raises ValueError for a rule that does not fire.
+    """
+    if not found.fires or not found.share or not found.days or not found.since or not found.rate:
+        raise ValueError(f"the rule {found.rule.name!r} does not fire")
+    rule, share, last = found.rule, found.share, found.days[1]
+    bound = f"{100 * rule.bound:g}"
+    was = f"was {format_rate(found.alert.expected)}" if found.alert else f"rule: {rule.kind} {bound}%"
+    rose = found.alert.rose if found.alert else rule.kind == "above"
+    counts = f"{wording.fraction(share.k, share.n)} {found.rate.noun}s, {wording.interval(share.interval)}"
+    values = " · ".join(short_label(name, its[0]) for name, its in rule.slice.items())
+    own = {name: list(its) for name, its in rule.slice.items()}
+    earlier = found.alert.baseline if found.alert else _days_before(found.days)
+    query = comparison.arm_query("A", own, earlier) | comparison.arm_query("B", own, found.days)
+    return AttentionItem(
+        found.key,
+        "▲" if rose else "▼",
+        "red",
+        f"{wording.one_line(rule.name, 60)}:",
+        f"{found.rate.title.lower()} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
+        f"Rule · {counts}{f' · {values}' if values else ''}",
+        "compare",
+        query | {"rate": rule.rate},
+        share,
+    )
+
+
+def _days_before(days: Days) -> Days:
+    """Return as many days, just before these."""
+    length = (days[1] - days[0]) + timedelta(1)
+    return days[0] - length, days[1] - length

@@ -78,6 +78,14 @@ PAGES = (
         filtered=False,
     ),
     PageEntry(
+        "Decide",
+        "memory",
+        "Memory",
+        "n",
+        "What the team decided and noted: decisions beside today's numbers, notes, rules, saved views.",
+        filtered=False,
+    ),
+    PageEntry(
         "Understand",
         "tools",
         "Tools",
