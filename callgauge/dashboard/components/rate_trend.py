@@ -92,7 +92,7 @@ def draw_rate_trend(
         drawn = charts.draw_trend(
             [point for its in points.values() for point in its],
             numbers,
-            [_make_mark(one, letters[one]) for one in (*shifts, *events) if one in letters],
+            _make_marks(letters),
             others=f"other {wording.plural_of(words)}",
             title=f"{rate.title} by {unit.name} and {words}",
             y_title=f"Share of {rate.noun}s",
@@ -185,10 +185,18 @@ def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift 
     return dict(zip(newest, ascii_uppercase, strict=False))
 
 
-def _make_mark(one: RateShift | TrendEvent, letter: str) -> Mark:
-    if isinstance(one, TrendEvent):
-        return Mark(letter, one.day, one.day, one.day)
-    return Mark(letter, one.day, one.first, one.last)
+def _make_marks(letters: Mapping[RateShift | TrendEvent, str]) -> list[Mark]:
+    """Return a mark for each day with changes or events; what fell on one day shares its line."""
+    by_day: dict[date, list[RateShift | TrendEvent]] = {}
+    for one in letters:
+        by_day.setdefault(one.day, []).append(one)
+    marks = []
+    for day, its in by_day.items():
+        shifts = [one for one in its if isinstance(one, RateShift)]
+        first = min((one.first for one in shifts), default=day)
+        last = max((one.last for one in shifts), default=day)
+        marks.append(Mark(" ".join(letters[one] for one in its), day, first, last))
+    return marks
 
 
 def _draw_notes(

@@ -125,14 +125,21 @@ def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
     """Return what a night says of a rule on a bound, given the rate of each day with calls."""
     known = {day: pair for day, pair in by_day.items() if day <= night}
     days = choose_newest_days(*_count_days(known))
-    its = [pair for day, pair in known.items() if days[0] <= day]
-    share = sum((share for share, _ in its[1:]), its[0][0])
+    share = _sum_days(known, days)
     bounds = share.interval
-    is_measured = share.n >= MEASURED_ENOUGH * sum(total for _, total in its)
+    is_measured = share.n >= MEASURED_ENOUGH * sum(
+        total for day, (_, total) in known.items() if days[0] <= day
+    )
     if bounds is None or not share.has_enough or not is_measured:
         return RuleFinding(rule, RuleState.TOO_FEW, share, days)
     is_beyond = bounds.low > rule.bound if rule.kind == "above" else bounds.high < rule.bound
     return RuleFinding(rule, RuleState.FIRES if is_beyond else RuleState.QUIET, share, days)
+
+
+def _sum_days(by_day: DayShares, days: Days) -> Share:
+    """Return the rate of some days together; the last of them has calls."""
+    first, *others = (share for day, (share, _) in by_day.items() if days[0] <= day <= days[1])
+    return sum(others, first)
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
@@ -163,7 +170,7 @@ def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> Rul
     alert = next((one for one in report.alerts if one.is_open), None)
     if alert is None:
         state = RuleState.QUIET if report.compared else RuleState.TOO_FEW
-        return RuleFinding(rule, state, days=windows.now)
+        return RuleFinding(rule, state, _sum_days(by_day, windows.now), windows.now)
     state = RuleState.FIRES if alert.least_change >= rule.bound else RuleState.QUIET
     return RuleFinding(rule, state, alert.now, alert.days, alert.worse_since or alert.since, alert)
 

@@ -82,7 +82,7 @@ PAGES = (
         "memory",
         "Memory",
         "n",
-        "What the team decided and noted: decisions beside today's numbers, notes, rules, saved views.",
+        "What the team decided, beside the numbers since then; its notes, rules, views and baselines.",
         filtered=False,
     ),
     PageEntry(

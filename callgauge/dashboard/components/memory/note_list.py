@@ -10,6 +10,7 @@ import streamlit as st
 
 from callgauge.dashboard import filters, wording
 from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     draw_author_field,
@@ -47,13 +48,17 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
             draw_popover("Add a note", f"note_{place}", lambda: _ask_note(place, {"": (kind, subject)}, day))
 
 
-def draw_note(note: Note, about: str = "") -> None:
-    """Draw one note in a line, with a way to delete it for who may. `about`: what it is on, in words."""
+def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
+    """Draw one note in a line, with a way to delete it for who may.
+
+    `about`: what it is on, in words; `href`: where that is, a relative URL.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         day = f"{note.day}: " if note.day else ""
         said = wording.in_markdown(f"{day}{note.text}", _LONGEST)
-        on = f"{wording.in_markdown(about, 120)} · " if about else ""
-        st.markdown(f"{said} :gray[{on}{_describe_author(note)}]", width="content")
+        st.markdown(f"{said} :gray[{_describe_author(note)}]", width="content")
+        if about:
+            draw_link(f"note_about_{note.id}", wording.one_line(about, 120), href)
         if owns(note.by) and st.button("Delete", key=f"delete_note_{note.id}", type="tertiary"):
             apply_change(lambda file: delete_note(file, note))
 

@@ -79,16 +79,14 @@ def choose_status(known: KnownErrors) -> str:
     """Draw the choice of a status, once the team has noted one, and return it; in the URL it is `status`."""
     if not known.states:
         return "all"
-    counts = {
-        status: len(known.list_with(_read_status(status)))
-        for status in _WORDS
-        if status not in ("all", "new")
-    }
+    counted = {status: len(known.list_with(_read_status(status))) for status in _WORDS if status != "all"}
+    always = ("all", "new", st.query_params.get(KEY))
+    shown = [status for status in _WORDS if status in always or counted[status]]
 
     def name(status: str) -> str:
-        return f"{_WORDS[status]} ({counts[status]})" if status in counts else _WORDS[status]
+        return f"{_WORDS[status]} ({counted[status]})" if counted.get(status) else _WORDS[status]
 
-    return choose_segment("Status", KEY, list(_WORDS), name)
+    return choose_segment("Status", KEY, shown, name)
 
 
 def _read_status(text: str) -> Status:

@@ -12,6 +12,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.comparison import Arm, Days
 from callgauge.dashboard.comparisons.sides import compare_sides, measure_sides, read_work
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.memory.changes import apply_change, owns
 from callgauge.dashboard.components.memory.decision_form import thaw_parameters
@@ -57,13 +58,20 @@ def _draw_decision(one: RecordedDecision) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"{by}{one.at:%Y-%m-%d}", width="content")
             draw_link(f"open_{one.id}", "Open the comparison", one.link)
-            if owns(one.by) and st.button("Delete", key=f"delete_decision_{one.id}", type="tertiary"):
-                apply_change(lambda file: delete_decision(file, one))
+            if owns(one.by):
+                with st.container(width="content"):
+                    draw_popover("Delete", f"drop_{one.id}", lambda: _ask_delete(one))
         if one.figures is None:
             st.caption("Its numbers cannot be read by this version.")
             return
         later = compare_later(one.figures, one.at.date())
         _draw_figures(one, one.figures, later)
+
+
+def _ask_delete(one: RecordedDecision) -> None:
+    st.caption("The decision and its numbers go for the whole team.")
+    if st.button("Delete decision", key=f"delete_decision_{one.id}"):
+        apply_change(lambda file: delete_decision(file, one))
 
 
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
@@ -96,15 +104,16 @@ def _draw_figures(one: RecordedDecision, figures: FrozenComparison, later: Later
     st.caption(f"Said then: {wording.in_markdown(figures.sentence, 900)}")
     rate = RATES.get(figures.measure)
     title = rate.title if rate else wording.one_line(figures.measure, 60)
-    since = f"Since, {later.days[0]} to {later.days[1]}" if later else "Since then"
-    columns = [Column(title, "name"), Column("Then", "number"), Column(wording.one_line(since, 60), "number")]
-    of_later = later.held.slice if later else None
-    against_later = later.held.other if later else None
+    columns = [Column(title, "name"), Column("Then", "number")]
     rows = [
-        [_name_cell(figures.against), _then_cell(figures.against, rate, figures), _later_cell(against_later)],
-        [_name_cell(figures.of), _then_cell(figures.of, rate, figures), _later_cell(of_later)],
-        [Cell("Difference"), _difference_cell(figures, rate), _later_difference_cell(later)],
+        [_name_cell(figures.against), _then_cell(figures.against, rate, figures)],
+        [_name_cell(figures.of), _then_cell(figures.of, rate, figures)],
+        [Cell("Difference"), _difference_cell(figures, rate)],
     ]
+    if later:
+        columns.append(Column(f"Since, {later.days[0]} to {later.days[1]}", "number"))
+        cells = _later_cell(later.held.other), _later_cell(later.held.slice), _later_difference_cell(later)
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     draw_table(f"decision_{one.id}", f"Numbers of the decision {one.title}", columns, rows)
     if later is None and not figures.run:
         st.caption("No later day to hold it against yet.")
@@ -155,9 +164,9 @@ def _difference_cell(figures: FrozenComparison, rate: RateDefinition | None) -> 
     return Cell(f"{format_points(figures.difference)} points", sub=sub)
 
 
-def _later_difference_cell(later: LaterComparison | None) -> Cell:
-    found = later.held.difference if later else None
-    if later is None or found is None:
+def _later_difference_cell(later: LaterComparison) -> Cell:
+    found = later.held.difference
+    if found is None:
         return Cell("–")
     verdict = shorten_verdict(later.held, SMALLEST)
     ends = f"{format_points(found.low)} to {format_points(found.high)} points"

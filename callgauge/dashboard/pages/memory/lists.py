@@ -41,10 +41,7 @@ def draw_all_notes(notes: Sequence[Note]) -> None:
     shown = notes if st.session_state.get("all_notes") else notes[:_SHOWN]
     with st.container(border=True, gap="xsmall"):
         for note in shown:
-            draw_note(note, _describe_subject(note))
-            href = _subject_link(note)
-            if href:
-                draw_link(f"note_about_{note.id}", "Open", href)
+            draw_note(note, _describe_subject(note), _subject_link(note))
     if len(notes) > _SHOWN:
         st.toggle(f"Show all {len(notes)}", key="all_notes")
 
