@@ -48,8 +48,10 @@ def show() -> None:
         rate = choose_rate()
         smallest = choose_smallest()
         draw_swap()
-    choose_at_once(rate, extent.first_day, extent.last_day, read_records().baselines)
+    at_once = st.container()
     arms = choose_arms(rate, known, extent.first_day, extent.last_day)
+    with at_once:  # its links keep slice B, which is chosen by now
+        choose_at_once(rate, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
     a, b = measure_sides(store_queries.ask, arms, comparison.name_arms(*arms, known))
