@@ -22,6 +22,7 @@ import typer
 from callgauge.cli import (
     ingest_command,
     maintenance_commands,
+    memory_command,
     model_commands,
     price_command,
     record_command,
@@ -252,6 +253,7 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.add_typer(trial_commands.trial)
+app.add_typer(memory_command.memory)
 for store_command in (
     ingest_command.ingest,
     maintenance_commands.reparse,
