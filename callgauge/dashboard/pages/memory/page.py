@@ -30,7 +30,7 @@ def show() -> None:
         if current_viewer().is_admin:
             st.download_button(
                 "Export",
-                lambda: export_memory(store_queries.team_memory().file),
+                lambda: export_memory(store_queries.team_memory().file).encode(),
                 "callgauge-memory.json",
                 "application/json",
                 type="tertiary",
