@@ -169,7 +169,7 @@ ORDER = {
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/comparisons", "dashboard/replay",
         "dashboard/testsets",
-        "dashboard/components/controls", "dashboard/components/shell",
+        "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages",
         "report/content", "report/formats", "report/delivery", "report", "nightly",

@@ -22,6 +22,7 @@ import typer
 from callgauge.cli import (
     ingest_command,
     maintenance_commands,
+    memory_command,
     model_commands,
     price_command,
     record_command,
@@ -260,6 +261,7 @@ app.command()(record_command.record)
 app.command()(report_command.report)
 app.command()(report_command.gate)
 app.add_typer(trial_commands.trial)
+app.add_typer(memory_command.memory)
 for explained in (
     ingest_command.ingest,
     maintenance_commands.reparse,

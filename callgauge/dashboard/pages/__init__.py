@@ -78,6 +78,14 @@ PAGES = (
         filtered=False,
     ),
     PageEntry(
+        "Decide",
+        "memory",
+        "Memory",
+        "n",
+        "What the team decided, beside the numbers since then; its notes, rules, views and baselines.",
+        filtered=False,
+    ),
+    PageEntry(
         "Understand",
         "tools",
         "Tools",
