@@ -62,11 +62,13 @@ def read_report(
     # Of an earlier night: at its end.
     now = min(datetime.now(UTC), datetime.combine(night + timedelta(days=1), datetime.min.time(), UTC))
     team = TeamContext(
-        frozenset(records.acknowledgements),
-        PriceList(records.prices),
-        ReportRecords(store).read_last_before(night),
-        tuple(_describe_silent(one, now) for one in sources if one.is_silent(now)),
-        tuple((one.name, one.problem) for one in sources if one.problem),
+        acknowledged=frozenset(records.acknowledgements),
+        rules=tuple(rule for rule in records.alert_rules if not rule.is_muted(night)),
+        states=records.signature_states,
+        prices=PriceList(records.prices),
+        last=ReportRecords(store).read_last_before(night),
+        overdue=tuple(_describe_silent(one, now) for one in sources if one.is_silent(now)),
+        unloaded=tuple((one.name, one.problem) for one in sources if one.problem),
     )
     try:
         with read_store(store) as reader:

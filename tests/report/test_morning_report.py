@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 
 from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.alert_rules import mute_rule, save_rule
+from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords, ToldReport
+from callgauge.memory.signature_states import set_state
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import SilentSource, TeamContext, make_report, read_since
 from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
@@ -125,6 +128,22 @@ def test_sources_of_the_configuration_are_told_by_their_own_limit(store: Path) -
     assert told["gateway-eu: no data after 17 Nov, for 3 days"] == "silent_after = 2 in callgauge.toml"
     assert told["gateway-us: its load failed"] == "no such folder"
     assert "no data yet" in told["gateway-new: no data after 1 Nov, for 20 days"]
+
+
+def test_a_rule_that_fires_and_a_fixed_error_that_is_back_are_told(store: Path) -> None:
+    before = read_report(store, LAST, since=date(2026, 11, 18))
+    (error,) = (one for one in before.sentences if one.kind == "error")
+    signature = json.loads(error.key)[1]
+    memory = MemoryFile(store)
+    save_rule(memory, "kestrel must hold", "parse_error", "above", 0.05, {"model": ("kestrel-14b",)})
+    set_state(memory, signature, "fixed", fixed_in="1.2", fixed_day=date(2026, 11, 19))
+    told = read_report(store, LAST, since=date(2026, 11, 18))
+    assert told.answer == "Since 18 Nov: 1 rate got worse, 1 rule fired and 1 fixed error is back."
+    assert told.sentences[0].text.startswith("kestrel must hold: parse errors ")
+    assert any(one.text.startswith("Fixed and back: ") for one in told.sentences)
+    mute_rule(memory, "kestrel must hold", LAST)
+    set_state(memory, signature, "known")
+    assert [one.kind for one in read_report(store, LAST, since=date(2026, 11, 18)).sentences] == ["rate"]
 
 
 def test_a_store_without_new_data_says_so(published: Path) -> None:

@@ -14,22 +14,28 @@ import pandas as pd
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.load_state import describe_rejected
+from callgauge.dashboard.measures.alert_rules import describe_finding, judge_rules
 from callgauge.dashboard.measures.alerts import Alert, NewError, find_echoes
 from callgauge.dashboard.measures.attention import (
     Attention,
     AttentionItem,
     describe_item,
+    describe_returned,
     find_attention,
+    find_returned_errors,
     format_day,
 )
 from callgauge.dashboard.measures.costs import Cost, find_costs
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
+from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.nights.source_states import make_silence_key
 from callgauge.memory.reports import ToldReport
+from callgauge.memory.signature_states import SignatureState
 from callgauge.prices import PriceList
 from callgauge.report.content.morning_report import (
     MOST_SENTENCES,
+    ItemKind,
     MorningReport,
     ReportItem,
     ReportRate,
@@ -66,11 +72,15 @@ class SilentSource:
 class TeamContext:
     """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
 
+    `rules`: its own alert rules that are not muted. `states`: of error signatures that it looked at.
+
     `overdue`: sources that are silent by the team's own configuration. `unloaded`: those whose last load
     failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
+    rules: tuple[AlertRule, ...] = ()
+    states: Mapping[str, SignatureState] = field(default_factory=dict)
     prices: PriceList = field(default_factory=lambda: PriceList(()))
     last: ToldReport | None = None
     overdue: tuple[SilentSource, ...] = ()
@@ -108,8 +118,11 @@ def make_report(
     """
     found = find_attention(ask, {"to_day": night})
     labels = _read_labels(ask)
-    items = list(_list_items(ask, found, labels)) if found else []
-    items += _list_silences(ask, team, night, found)
+    items = [
+        *(_list_items(ask, team, found, labels) if found else ()),
+        *_list_team_items(ask, team, night, labels),
+        *_list_silences(ask, team, night, found),
+    ]
     known, words = _find_known(ask, team, since, night, found)
     told = frozenset(one.key for one in items) | _list_keys(found)
     items = [one for one in items if one.alert not in team.acknowledged]
@@ -154,16 +167,56 @@ def _read_labels(ask: Ask) -> Callable[[str, str], str]:
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
-def _list_items(ask: Ask, found: Attention, labels: Callable[[str, str], str]) -> Iterator[ReportItem]:
+def _list_items(
+    ask: Ask, team: TeamContext, found: Attention, labels: Callable[[str, str], str]
+) -> Iterator[ReportItem]:
     """Yield changed rates and new errors; of rates that may be the same calls only the one that leads."""
     echoes = find_echoes(found.report.alerts) if found.report else frozenset()
     better = [one for one in found.improved if one.key not in echoes]
     for one in (*found.needing, *better):
         item = describe_item(one, found.newest, labels)
         if isinstance(one, NewError):
+            if one.signature_id in team.states:
+                continue  # somebody has looked at it
             yield _describe_error(ask, item, one, found)
         else:
             yield _describe_rate(item, one)
+
+
+def _list_team_items(
+    ask: Ask, team: TeamContext, night: date, labels: Callable[[str, str], str]
+) -> Iterator[ReportItem]:
+    """Yield the team's rules that fire, and errors that were fixed and are back."""
+    for found in judge_rules(ask, team.rules, night):
+        if found.fires:
+            item = describe_finding(found, labels)
+            yield _make_item(item, "rule", item.counts, found.alert.expected if found.alert else None)
+    for error in find_returned_errors(ask, team.states.values()):
+        if error.back_day <= night:
+            item = describe_returned(error)
+            yield _make_item(item, "error", item.counts)
+
+
+def _make_item(
+    item: AttentionItem, kind: ItemKind, counts: str, expected: float | None = None, key: str | None = None
+) -> ReportItem:
+    share = item.share
+    interval = share.interval if share else None
+    return ReportItem(
+        key=key or item.key,
+        alert=item.key,
+        kind=kind,
+        sign=item.sign,
+        tone=_TONES[item.colour],
+        text=f"{item.subject} {item.rest}",
+        counts=counts,
+        link=write_link(item.page, item.query),
+        k=share.k if share else None,
+        n=share.n if share else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        expected=expected,
+    )
 
 
 def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
@@ -171,21 +224,8 @@ def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
     counts = [item.counts, f"95% {wording.interval(interval)}" if interval else ""]
     if one.back:
         counts.insert(1, f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s")
-    return ReportItem(
-        key=f"{one.key} over" if one.over else one.key,
-        alert=one.key,
-        kind="rate",
-        sign=item.sign,
-        tone=_TONES[item.colour],
-        text=f"{item.subject} {item.rest}",
-        counts=" · ".join(filter(None, counts)),
-        link=write_link(item.page, item.query),
-        k=one.now.k,
-        n=one.now.n,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        expected=one.expected,
-    )
+    key = f"{one.key} over" if one.over else one.key
+    return _make_item(item, "rate", " · ".join(filter(None, counts)), one.expected, key)
 
 
 def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attention) -> ReportItem:
@@ -193,21 +233,8 @@ def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attenti
     rows = ask("slices", rates=("emission",), from_day=one.first_day, to_day=found.newest)
     sessions = max(one.sessions, int(rows["sessions"].sum()))
     share = Share(one.sessions, sessions)
-    bounds = f"95% {wording.interval(share.interval)}"
-    return ReportItem(
-        key=item.key,
-        alert=item.key,
-        kind="error",
-        sign=item.sign,
-        tone=_TONES[item.colour],
-        text=f"{item.subject} {item.rest}",
-        counts=f"{wording.fraction(one.sessions, sessions)} sessions · {bounds} · never seen before",
-        link=write_link(item.page, item.query),
-        k=one.sessions,
-        n=sessions,
-        low=share.interval.low if share.interval else None,
-        high=share.interval.high if share.interval else None,
-    )
+    counts = f"{wording.fraction(one.sessions, sessions)} sessions · 95% {wording.interval(share.interval)}"
+    return _make_item(replace(item, share=share), "error", f"{counts} · never seen before")
 
 
 def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
@@ -255,6 +282,9 @@ def _find_known(
     day = since or found.newest - timedelta(1)
     before = find_attention(ask, {"to_day": day})
     keys = {one.key for one in _list_silences(ask, team, night, found) if _was_silent(one.key, day)}
+    keys |= {one.key for one in judge_rules(ask, team.rules, day) if one.fires}
+    returned = find_returned_errors(ask, team.states.values())
+    keys |= {one.key for one in returned if one.back_day <= day}
     return _list_keys(before) | keys, format_day(day, night)
 
 
@@ -274,7 +304,7 @@ def _was_silent(key: str, day: date) -> bool:
 
 
 def _order_item(one: ReportItem) -> tuple[int, int]:
-    kinds = {"data": 0, "rate": 1, "error": 2, "silence": 3}
+    kinds = {"data": 0, "rule": 1, "rate": 2, "error": 3, "silence": 4}
     tones: Mapping[Tone, int] = {"bad": 0, "good": 1, "calm": 2}
     return tones[one.tone], kinds[one.kind]
 
@@ -282,9 +312,12 @@ def _order_item(one: ReportItem) -> tuple[int, int]:
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
     """Return in one sentence how much changed, without log text."""
     rates = [one for one in new if one.kind == "rate"]
+    returned = sum(one.kind == "error" and json.loads(one.key)[0] == "returned" for one in new)
     counts = (
         (sum(one.tone == "bad" for one in rates), "rate got worse", "rates got worse"),
-        (sum(one.kind == "error" for one in new), "new error", "new errors"),
+        (sum(one.kind == "rule" for one in new), "rule fired", "rules fired"),
+        (sum(one.kind == "error" for one in new) - returned, "new error", "new errors"),
+        (returned, "fixed error is back", "fixed errors are back"),
         (sum(one.kind == "silence" for one in new), "source went silent", "sources went silent"),
         (sum(one.kind == "data" for one in new), "trouble with the data", "troubles with the data"),
         (sum(one.tone == "good" for one in rates), "rate got better", "rates got better"),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 MOST_SENTENCES = 5
 """Sentences on what changed; what is beyond them is counted in the last one."""
-ItemKind = Literal["rate", "error", "silence", "data"]
+ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
 
 

@@ -36,15 +36,22 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 def count_told_nights(store: Store, number: int, random: np.random.Generator) -> int:
     """Return on how many nights of a store in which nothing changed the report tells something."""
-    series = draw_series(store, WALKED, number, random, changed_days=0)
+    return len(find_told_nights(store, number, random))
+
+
+def find_told_nights(
+    store: Store, number: int, random: np.random.Generator, *, changed_days: int = 0
+) -> list[int]:
+    """Return on which nights the report tells something; the first model changes on so many of the first."""
+    series = draw_series(store, WALKED, number, random, changed_days=changed_days)
     ask = answer_from(series, store.models)
-    told = 0
     # A store's first report has none before it: it says what the next ones are held against.
     first = series.days[-WALKED - 1]
     last = ToldReport(first, make_report(ask, TeamContext(), first, store="s").told)
-    for night in series.days[-WALKED:]:
+    told = []
+    for place, night in enumerate(series.days[-WALKED:]):
         report = make_report(ask, TeamContext(last=last), night, store="s")
-        told += not report.is_quiet
+        told += [] if report.is_quiet else [place]
         last = ToldReport(night, report.told)
     return told
 
