@@ -160,6 +160,9 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     assert not told.is_quiet
     assert "Too few days to tell a change from chance on 20 Nov: it takes 5 days" in told.answer
     assert "too little to tell" in told.title
+    again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, told.told)))
+    assert again.is_quiet  # nobody needs to hear it every morning
+    assert again.answer == told.answer
 
 
 def test_a_store_that_holds_nothing_says_what_to_do(tmp_path: Path) -> None:

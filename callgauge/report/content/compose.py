@@ -53,6 +53,7 @@ _TREND = 28  # days
 _LATE = (
     2  # days that the newest call may be old: a night's load sees the day before, one more for a late load
 )
+_TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _SINCE = re.compile(r"(\d{1,4}) ?(d|days?|w|weeks?)", re.IGNORECASE)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
@@ -150,8 +151,9 @@ def make_report(
         retries=_describe_retries(ask, team.prices, newest) if newest else "",
         retries_link="/retries",
         data=data,
-        is_quiet=not is_news and is_known,
-        told=told,
+        is_known=is_known,
+        is_quiet=not is_news and (is_known or _TOO_FEW in known),
+        told=told if is_known else told | {_TOO_FEW},
         made_at=datetime.now(UTC).replace(microsecond=0),
         address=address,
     )

@@ -51,7 +51,7 @@ def find_told_nights(
     told = []
     for place, night in enumerate(series.days[-WALKED:]):
         report = make_report(ask, TeamContext(last=last), night, store="s")
-        told += [] if report.is_quiet else [place]
+        told += [place] if report.sentences and not report.is_quiet else []
         last = ToldReport(night, report.told)
     return told
 
