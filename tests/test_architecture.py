@@ -36,9 +36,10 @@ OURS = {
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
-        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
-        "callgauge.memory", "callgauge.nightly", "callgauge.prices", "callgauge.recorder",
-        "callgauge.serving.settings", "callgauge.serving.sign_in", "callgauge.trials", "ingest", "lenient",
+        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gates",
+        "callgauge.gateway", "callgauge.memory", "callgauge.nightly", "callgauge.prices",
+        "callgauge.recorder", "callgauge.serving.settings", "callgauge.serving.sign_in", "callgauge.trials",
+        "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -65,20 +66,24 @@ OURS = {
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.live_sender": ("callgauge", "lenient"),  # the gateway for the dashboard, which imports none
     "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
+    "callgauge.gates": ("callgauge.gates",),
     "callgauge.trials": (
-        "callgauge.checked_files", "callgauge.gateway", "callgauge.prices", "callgauge.stats",
-        "callgauge.trials", "lenient",
+        "callgauge.checked_files", "callgauge.gates", "callgauge.gateway", "callgauge.prices",
+        "callgauge.stats", "callgauge.trials", "lenient",
     ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
     "callgauge.memory.nights.night_lock": ("ingest.file_lock",),
-    "callgauge.nightly": ("callgauge.checked_files", "callgauge.configuration", "callgauge.memory",
-                          "callgauge.nightly", "callgauge.report", "ingest"),
+    "callgauge.nightly": (
+        "callgauge.checked_files", "callgauge.configuration", "callgauge.memory", "callgauge.nightly",
+        "callgauge.report", "ingest",
+    ),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     # The morning report says what the pages say, by the same metrics and measures, without Streamlit.
     "callgauge.report": (
-        "callgauge.configuration", "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
+        "callgauge.configuration", "callgauge.dashboard.address.time_ranges",
+        "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
         "callgauge.dashboard.load_state", "callgauge.dashboard.measures", "callgauge.dashboard.metrics",
         "callgauge.dashboard.wording", "callgauge.gates", "callgauge.memory", "callgauge.prices",
         "callgauge.report", "callgauge.stats", "ingest.import_guard",
@@ -170,15 +175,15 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "stats", "stats/over_time", "memory", "memory/nights", "serving",
-        "serving/sign_in", "prices",
+        "checked_files", "configuration", "gates", "stats", "stats/over_time", "memory", "memory/nights",
+        "serving", "serving/sign_in", "prices",
         "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
         "dashboard/texts", "dashboard/measures", "dashboard/comparisons", "dashboard/replay",
         "dashboard/testsets",
-        "dashboard/components/controls", "dashboard/components/shell",
+        "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages",
         "report/content", "report/formats", "report/delivery", "report", "nightly",

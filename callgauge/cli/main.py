@@ -21,6 +21,7 @@ from callgauge.cli import (
     ingest_command,
     keeping_commands,
     maintenance_commands,
+    memory_command,
     model_commands,
     price_command,
     program_commands,
@@ -196,9 +197,11 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.command()(report_command.report)
+app.command()(report_command.gate)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)
 app.add_typer(user_commands.users)
+app.add_typer(memory_command.memory)
 for explained in (
     ingest_command.ingest,
     maintenance_commands.reparse,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
@@ -49,8 +50,9 @@ def report(
     Exits with 1 when there is nothing to read, or a channel did not get it.
     """
     from callgauge.report.content.compose import read_since  # numpy and pandas take a second
+    from callgauge.report.content.morning_report import ReportError
     from callgauge.report.formats import FORMATS
-    from callgauge.report.nightly_report import ReportError, read_report, send_nightly_report, write_text
+    from callgauge.report.nightly_report import read_report, send_nightly_report, write_text
 
     if (store is None) == (config is None) or (send and config is None):
         _fail("name --store DIR or --config FILE" + (" (--send takes --config)" if send else ""), _WRONG_USE)
@@ -111,3 +113,61 @@ def _read_settings(path: Path) -> Configuration:
 def _fail(message: str, code: int) -> NoReturn:
     render.print_message(message)
     raise typer.Exit(code)
+
+
+def gate(
+    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")],
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|DAYS",
+            help="A baseline that the team keeps, or days: 7 days (before those that are judged), "
+            "2026-11-01 to 2026-11-07.",
+        ),
+    ],
+    gates: Annotated[
+        list[str],
+        typer.Option(
+            "--gate",
+            metavar="no-worse[:RATE]=SIZE",
+            help="Exit with 0 when the rate is not worse than the baseline's by SIZE (0.02 or 2%), with 5 "
+            "when it is worse, with 6 when it cannot be told. RATE: parse_error if not named. Repeatable.",
+        ),
+    ],
+    days: Annotated[str, typer.Option(metavar="DAYS", help="The days that are judged.")] = "7 days",
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this model. Repeatable.")
+    ] = None,
+    prompt: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this prompt, such as fixer@13. Repeatable.")
+    ] = None,
+    tool: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this tool. Repeatable.")
+    ] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this log format. Repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say whether the newest days of a store are worse than a baseline, as an exit code for CI.
+
+    Exits with 0 not worse, 5 worse, 6 cannot be told; with 1 when the store cannot be read.
+    """
+    from callgauge.gates.gate_syntax import EXIT_CODES, GateSyntaxError, choose_worst
+    from callgauge.report.content.morning_report import ReportError
+    from callgauge.report.store_gate import describe_gate, judge_gates
+
+    chosen = {"model": model or (), "prompt": prompt or (), "tool": tool or (), "source": source or ()}
+    try:
+        found = judge_gates(store, gates, baseline, days, chosen)
+    except GateSyntaxError as problem:
+        _fail(str(problem), _WRONG_USE)
+    except (ReportError, MemoryProblemError) as problem:
+        _fail(str(problem), _REFUSED)
+    if as_json:
+        print(render.to_json([{**asdict(one), "exit_code": one.exit_code} for one in found]))
+    else:
+        for one in found:
+            print(render.escape_for_terminal(describe_gate(one)))
+            print(render.escape_for_terminal(f"  {one.link}"))
+    raise typer.Exit(EXIT_CODES[choose_worst(one.verdict for one in found)])

@@ -20,6 +20,8 @@ import streamlit as st
 from callgauge.dashboard import wording
 from callgauge.dashboard.address.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard.address.url_keys import declared_url_keys, write_to_url
+from callgauge.memory.baselines import Baseline
+from callgauge.memory.kept_slices import KeptSlice, slice_parameters
 
 _TRIALS = ("run", "arm")
 DIMENSIONS = ("model", "prompt", "tool", "source", *_TRIALS)
@@ -27,7 +29,7 @@ _ON_BUTTON = 26  # characters of a chosen value on the button of its filter
 _DAYS = "days"
 _BASELINE = "baseline"
 _BEFORE, _NO_BASELINE = "Baseline: days before", "No baseline"
-_BASELINE_DAYS = "_baseline_days"
+_BASELINE_DAYS, _BASELINE_SLICE = "_baseline_days", "_baseline_slice"
 _KEPT_TEXT = "_kept_text_"
 _REWRITTEN = "_rewritten_"
 _CALENDAR = "_calendar"
@@ -68,14 +70,14 @@ def draw_filter_bar(
     choices: pd.DataFrame,
     first: date | None,
     last: date | None,
-    baselines: Sequence[tuple[str, Days]] = (),
+    baselines: Sequence[Baseline] = (),
     *,
     shown: bool = True,
 ) -> None:
     """Draw the filter bar, and keep the chosen filters and the baseline in the session's state.
 
     `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store;
-    `baselines`: the name and the days of each baseline that the team has kept. With `shown` False the widgets
+    `baselines`: those that the team has kept. With `shown` False the widgets
     are drawn but hidden: without them the URL would lose the filters.
     """
     key = "filterbar" if shown else "filterbar_hidden"
@@ -86,7 +88,7 @@ def draw_filter_bar(
             for name in DIMENSIONS
             if len(rows := choices[choices.dimension == name]) or name not in _TRIALS
         }
-        st.session_state[_BASELINE_DAYS] = _draw_baseline(days, baselines)
+        st.session_state[_BASELINE_DAYS], st.session_state[_BASELINE_SLICE] = _draw_baseline(days, baselines)
         st.button("Reset", on_click=reset, key="reset", type="tertiary")
     if misread := st.session_state.pop(_MISREAD, None):
         st.caption(f":red[{wording.in_markdown(misread, 200)}]")
@@ -178,18 +180,18 @@ def _draw_calendar(shown: Days, first: date, last: date) -> None:
     )
 
 
-def _draw_baseline(days: Days | None, kept: Sequence[tuple[str, Days]]) -> Days | None:
-    """Return the days of the chosen baseline: those before the chosen days, named ones, or typed ones."""
-    by_name = {f"Baseline: {wording.one_line(name, 40)}": span for name, span in kept}
+def _draw_baseline(days: Days | None, kept: Sequence[Baseline]) -> tuple[Days | None, KeptSlice]:
+    """Return the days of the chosen baseline (before the chosen days, named, or typed), and its own slice."""
+    by_name = {f"Baseline: {wording.one_line(one.name, 40)}": one for one in kept}
     text = _draw_range(_BASELINE, [_BEFORE, *by_name, _NO_BASELINE], width=210)
     if text in by_name:
-        return by_name[text]
+        return by_name[text].days, by_name[text].slice
     if text == _BEFORE:
-        return _days_before(days, (days[1] - days[0]).days + 1) if days else None
+        return (_days_before(days, (days[1] - days[0]).days + 1) if days else None), {}
     typed = TimeRange() if text == _NO_BASELINE else read_range(text)
     if typed.length and days:
-        return _days_before(days, typed.length)
-    return (typed.first, typed.last) if typed.first and typed.last else None
+        return _days_before(days, typed.length), {}
+    return ((typed.first, typed.last) if typed.first and typed.last else None), {}
 
 
 def _days_before(days: Days, length: int) -> Days:
@@ -276,6 +278,32 @@ def chosen_baseline() -> Days | None:
     """Return the days that the chosen days are compared with, both inclusive; None without a baseline."""
     found: Days | None = st.session_state.get(_BASELINE_DAYS)
     return found
+
+
+def baseline_slice() -> KeptSlice:
+    """Return what the chosen baseline is pinned to; empty where the filters hold for it, too."""
+    found: KeptSlice = st.session_state.get(_BASELINE_SLICE, {})
+    return found
+
+
+def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the parameters of the metrics for the baseline of `chosen` ones; None without a baseline.
+
+    What a baseline is pinned to takes the place of the filter of that dimension.
+    """
+    days = chosen_baseline()
+    if days is None:
+        return None
+    return {**chosen, **slice_parameters(baseline_slice()), "from_day": days[0], "to_day": days[1]}
+
+
+def describe_slice(kept: KeptSlice) -> str:
+    """Return what a kept slice chooses, in words: heron · fixer@13; all calls where it chooses nothing."""
+    words = [
+        short_label(name, values[0]) + (f" and {len(values) - 1} more" if len(values) > 1 else "")
+        for name, values in kept.items()
+    ]
+    return " · ".join(words) or "all calls"
 
 
 def chosen_filters() -> Filters:

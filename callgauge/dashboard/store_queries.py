@@ -141,6 +141,14 @@ def ask(metric: str, **given: Any) -> pd.DataFrame:
     return keep_asking()(metric, **given)
 
 
+def ask_all(metric: str, **given: Any) -> pd.DataFrame:
+    """Return a metric's rows as `ask` does, but without trials also where the filters choose a run of them.
+
+    For what does not follow the filters. Raises MetricError.
+    """
+    return ask(metric, **{"runs": None, "arms": None, **given})
+
+
 def keep_asking() -> Callable[..., pd.DataFrame]:
     """Return `ask` for this run's generation as a function that also works after the run."""
     generation, noted = shown_generation(), st.session_state.setdefault(_ASKED, {})

@@ -40,7 +40,7 @@ class FrozenSide:
 
 @dataclass(frozen=True, slots=True)
 class FrozenComparison:
-    """A comparison with its numbers as they were: `chosen` held against `against`.
+    """A comparison with its numbers as they were: `of` held against `against`.
 
     `measure`: the name of a rate, or of what a trial measures; `sentence`: the verdict as the page said it.
     `difference`, `low`, `high`: of the rates, with the 95 % interval; None where nothing could be compared.
@@ -49,7 +49,7 @@ class FrozenComparison:
 
     measure: str
     sentence: str
-    chosen: FrozenSide
+    of: FrozenSide
     against: FrozenSide
     difference: float | None = None
     low: float | None = None
@@ -83,8 +83,8 @@ def read_decision(row: Sequence[Any]) -> RecordedDecision:
 def _read_figures(text: str) -> FrozenComparison | None:
     try:
         read = json.loads(text)
-        chosen, against = (FrozenSide(**read.pop(name)) for name in ("chosen", "against"))
-        return FrozenComparison(chosen=chosen, against=against, **read)
+        of, against = (FrozenSide(**read.pop(name)) for name in ("of", "against"))
+        return FrozenComparison(of=of, against=against, **read)
     except (ValueError, TypeError, KeyError, AttributeError):  # of an import, or of another version
         return None
 

@@ -134,7 +134,7 @@ _FIGURES = KeyedTable(
     {
         "measure": _WORDS,
         "sentence": _TEXT,
-        "chosen": _need(_SIDE),
+        "of": _need(_SIDE),
         "against": _need(_SIDE),
         **dict.fromkeys(("difference", "low", "high", "p"), _OR_NONE),
         "method": Field(_Bounded(), "what the difference rests on", ""),

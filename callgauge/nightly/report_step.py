@@ -8,7 +8,8 @@ from ingest.store.generations import published_generation
 
 def run_report(run: NightRun) -> StepResult:
     """Make the night's report and send it to each channel that has not got it; fails when one did not."""
-    from callgauge.report.nightly_report import ReportError, send_nightly_report  # imports pandas
+    from callgauge.report.content.morning_report import ReportError  # imports pandas
+    from callgauge.report.nightly_report import send_nightly_report
 
     if published_generation(run.configuration.store) is None:
         return skip_step("nothing has been loaded yet")

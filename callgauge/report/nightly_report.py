@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.memory.deliveries import DeliveryRecords
-from callgauge.memory.nights.source_states import SourceStates
+from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.report.content.compose import SilentSource, TeamContext, make_report
-from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.content.morning_report import MorningReport, ReportError
 from callgauge.report.delivery.attempts import DeliveryResult, deliver
 from callgauge.report.delivery.channels import list_channels
 from callgauge.report.formats import write_json
@@ -28,10 +28,6 @@ from callgauge.report.formats.html_page import write_html
 
 FOLDER = "reports"
 """Where reports are written in the store, unless the configuration names a folder."""
-
-
-class ReportError(Exception):
-    """Raised when a report cannot be made or written; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +58,17 @@ def read_report(
 
     `since`: what this day knew is not new; without, what the report of an earlier night told.
     """
-    records = TeamMemory(store).read()
+    records, sources = TeamMemory(store).read(), SourceStates(store).read()
+    # Of an earlier night: at its end.
+    now = min(datetime.now(UTC), datetime.combine(night + timedelta(days=1), datetime.min.time(), UTC))
     team = TeamContext(
-        frozenset(records.acknowledgements),
-        PriceList(records.prices),
-        ReportRecords(store).read_last_before(night),
-        _find_overdue(store),
+        acknowledged=frozenset(records.acknowledgements),
+        rules=tuple(rule for rule in records.alert_rules if not rule.is_muted(night)),
+        states=records.signature_states,
+        prices=PriceList(records.prices),
+        last=ReportRecords(store).read_last_before(night),
+        overdue=tuple(_describe_silent(one, now) for one in sources if one.is_silent(now)),
+        unloaded=tuple((one.name, one.problem) for one in sources if one.problem),
     )
     try:
         with read_store(store) as reader:
@@ -78,19 +79,12 @@ def read_report(
         raise ReportError(str(problem)) from None
 
 
-def _find_overdue(store: Path) -> tuple[SilentSource, ...]:
-    """Return the sources of callgauge.toml that gave no data for longer than its `silent_after`."""
-    now = datetime.now(UTC)
-    return tuple(
-        SilentSource(
-            one.name,
-            (one.newest or one.first_seen).date(),
-            max(1, int(one.count_silent_days(now))),
-            f"silent_after = {one.silent_after:g} in callgauge.toml",
-        )
-        for one in SourceStates(store).read()
-        if one.is_silent(now)
-    )
+def _describe_silent(one: SourceState, now: datetime) -> SilentSource:
+    """Return a source of callgauge.toml that gave no data for longer than its own limit."""
+    why = f"silent_after = {one.silent_after:g} in callgauge.toml"
+    last = (one.newest or one.first_seen).date()
+    days = max(1, int(one.count_silent_days(now)))
+    return SilentSource(one.name, last, days, why if one.newest else f"no data yet; {why}")
 
 
 def send_nightly_report(
@@ -114,7 +108,10 @@ def send_nightly_report(
     if channels:
         records = DeliveryRecords(store)
         results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
-    if not results or any(one.is_known_to_be_there for one in results):
+    if not channels and settings.quiet and report.is_quiet:
+        # Rates that are back are told by the next report that is sent.
+        ReportRecords(store).note(night, report.told - {one.key for one in report.sentences})
+    elif not results or any(one.is_known_to_be_there for one in results):
         # What nobody got is new again in the next one.
         ReportRecords(store).note(night, report.told)
     return NightlyReport(report, file, results)

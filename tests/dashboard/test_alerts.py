@@ -34,10 +34,10 @@ def lines_on(store: Path, rate: Rate, last: date) -> list[str]:
 
 
 def acknowledge(app: AppTest, *, by: str = "", note: str = "") -> AppTest:
-    name, text, *_ = (one for one in app.text_input if one.key != "baseline_name")
     button, *_ = (one for one in app.button if "Acknowledge" in one.label)
-    name.set_value(by)
-    text.set_value(note)
+    place = str(button.key).removeprefix("save_")
+    app.text_input(key=f"by_{place}").set_value(by)
+    app.text_input(key=f"note_{place}").set_value(note)
     button.click().run()
     assert not app.exception
     return app

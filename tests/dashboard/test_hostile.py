@@ -145,7 +145,7 @@ def test_parquet_keeps_the_text_as_it_is(walk: Walk) -> None:
 def test_each_line_of_what_is_taken_away_as_json_lines_is_json(walk: Walk) -> None:
     for made in [*walk.of_kind(".jsonl").values(), *walk.of_kind(".json").values()]:
         text = made.decode()
-        for part in [text] if text.startswith("[") else text.splitlines():
+        for part in [text] if text.startswith(("[", "{\n")) else text.splitlines():
             json.loads(part)
 
 

@@ -59,7 +59,7 @@ def test_hostile_texts_come_back_as_they_were_in_every_field(file: MemoryFile) -
     views.save_view(file, HOSTILE, "models", f"model={HOSTILE}", owner=HOSTILE)
     notes.add_note(file, "model", HOSTILE, HOSTILE, day=date(2026, 11, 12), by=HOSTILE)
     baselines.save_baseline(file, HOSTILE, (date(2026, 11, 2), date(2026, 11, 8)), kept, by=HOSTILE)
-    figures = replace(FIGURES, sentence=HOSTILE, chosen=replace(SIDE, name=HOSTILE))
+    figures = replace(FIGURES, sentence=HOSTILE, of=replace(SIDE, name=HOSTILE))
     decisions.record_decision(file, HOSTILE, HOSTILE, "compare?rate=x", figures, by=HOSTILE)
     alert_rules.save_rule(file, HOSTILE, HOSTILE, "above", 0.1, kept, by=HOSTILE)
     signature_states.set_state(
@@ -156,7 +156,7 @@ def test_a_decision_keeps_its_numbers_and_goes_when_it_is_deleted(file: MemoryFi
     assert read(file).decisions == []
 
 
-@pytest.mark.parametrize("figures", ["no JSON", "[]", '{"measure": 1}', '{"chosen": {}, "against": []}'])
+@pytest.mark.parametrize("figures", ["no JSON", "[]", '{"measure": 1}', '{"of": {}, "against": []}'])
 def test_figures_that_cannot_be_read_cost_the_figures_and_not_the_decision(
     file: MemoryFile, figures: str
 ) -> None:

@@ -19,11 +19,11 @@ from callgauge.configuration.settings import Configuration, EmailSettings, Repor
 from callgauge.memory.deliveries import LONGEST, DeliveryRecords
 from callgauge.memory.memory_file import FILE, MemoryFile
 from callgauge.memory.reports import ReportRecords
-from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.content.morning_report import MorningReport, ReportError
 from callgauge.report.delivery import attempts, mail_server, webhooks
 from callgauge.report.delivery.attempts import DeliveryResult, deliver
 from callgauge.report.delivery.channels import list_channels
-from callgauge.report.nightly_report import NightlyReport, ReportError, send_nightly_report
+from callgauge.report.nightly_report import NightlyReport, send_nightly_report
 from tests.report.conftest import LAST, SINCE
 from tests.report.servers import HttpAct, SmtpAct, serve_mail, serve_webhook
 

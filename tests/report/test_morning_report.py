@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.alert_rules import mute_rule, save_rule
+from callgauge.memory.memory_file import MemoryFile
+from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords, ToldReport
+from callgauge.memory.signature_states import set_state
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import SilentSource, TeamContext, make_report, read_since
-from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport
-from callgauge.report.nightly_report import ReportError, read_report
+from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
+from callgauge.report.nightly_report import read_report
 from tests.dashboard.made_nights import publish_nights
 from tests.report.conftest import LAST, SINCE, report_of
 
@@ -111,6 +115,37 @@ def test_a_source_that_went_silent_is_told_once(published: Path) -> None:
     assert len(again.still_open) == 3
 
 
+def test_sources_of_the_configuration_are_told_by_their_own_limit(store: Path) -> None:
+    def state(name: str, newest: datetime | None, problem: str = "") -> SourceState:
+        return SourceState(name, newest, datetime(2026, 11, 1, tzinfo=UTC), looked, 2.0, problem)
+
+    looked = datetime(2026, 11, 20, 3, tzinfo=UTC)
+    states = SourceStates(store)
+    states.note(state("gateway-eu", looked - timedelta(days=3)))
+    states.note(state("gateway-us", looked - timedelta(days=1), "no such folder"))
+    states.note(state("gateway-new", None))
+    told = {one.text: one.counts for one in read_report(store, LAST, since=date(2026, 11, 1)).sentences}
+    assert told["gateway-eu: no data after 17 Nov, for 3 days"] == "silent_after = 2 in callgauge.toml"
+    assert told["gateway-us: its load failed"] == "no such folder"
+    assert "no data yet" in told["gateway-new: no data after 1 Nov, for 20 days"]
+
+
+def test_a_rule_that_fires_and_a_fixed_error_that_is_back_are_told(store: Path) -> None:
+    before = read_report(store, LAST, since=date(2026, 11, 18))
+    (error,) = (one for one in before.sentences if one.kind == "error")
+    signature = json.loads(error.key)[1]
+    memory = MemoryFile(store)
+    save_rule(memory, "kestrel must hold", "parse_error", "above", 0.05, {"model": ("kestrel-14b",)})
+    set_state(memory, signature, "fixed", fixed_in="1.2", fixed_day=date(2026, 11, 19))
+    told = read_report(store, LAST, since=date(2026, 11, 18))
+    assert told.answer == "Since 18 Nov: 1 rate got worse, 1 rule fired and 1 fixed error is back."
+    assert told.sentences[0].text.startswith("kestrel must hold: parse errors ")
+    assert any(one.text.startswith("Fixed and back: ") for one in told.sentences)
+    mute_rule(memory, "kestrel must hold", LAST)
+    set_state(memory, signature, "known")
+    assert [one.kind for one in read_report(store, LAST, since=date(2026, 11, 18)).sentences] == ["rate"]
+
+
 def test_a_store_without_new_data_says_so(published: Path) -> None:
     late = report_of(published, date(2026, 11, 24))
     assert late.sentences[0].text == "No new data: the newest call is of 20 Nov, 4 days ago"
@@ -125,6 +160,9 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     assert not told.is_quiet
     assert "Too few days to tell a change from chance on 20 Nov: it takes 5 days" in told.answer
     assert "too little to tell" in told.title
+    again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, told.told)))
+    assert again.is_quiet  # nobody needs to hear it every morning
+    assert again.answer == told.answer
 
 
 def test_a_store_that_holds_nothing_says_what_to_do(tmp_path: Path) -> None:

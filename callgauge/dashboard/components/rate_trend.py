@@ -13,8 +13,13 @@ from callgauge.dashboard import charts, filters, store_queries, wording
 from callgauge.dashboard.charts import DayRate, Level, Mark, Trend
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
-from callgauge.dashboard.components.controls.goals import format_goal, read_goals
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.memory.goals import format_goal, read_goals
+from callgauge.dashboard.components.memory.note_list import (
+    Subject,
+    draw_trend_note_control,
+    find_trend_notes,
+)
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures import trends
@@ -22,6 +27,7 @@ from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.trends import RateShift
 from callgauge.dashboard.measures.verdicts import LESS
+from callgauge.memory.notes import Note
 
 _MARKED = 20  # rows below the lines, the newest
 
@@ -49,10 +55,12 @@ def draw_rate_trend(
     why: Callable[[Sequence[RateShift]], Mapping[RateShift, str]] | None = None,
     order: Mapping[str, int] | None = None,
     before: Sequence[Slice] | None = None,
+    about: Sequence[Subject] = (),
 ) -> None:
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
-    `events` are marked in addition to the changes of rates. `why` returns a text on what else happened on the
+    `events` are marked in addition to the changes of rates, and so are the team's notes on a day, on a series
+    and on what `about` names. `why` returns a text on what else happened on the
     days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
     team's goal and the rate on the days of the baseline are drawn across; `before`: the slices by the same
     dimension on these days, where they are known.
@@ -62,7 +70,13 @@ def draw_rate_trend(
     unit = charts.choose_unit(days[0], days[-1]) if days else None
     if unit:
         title = title.replace("by day", f"by {unit.name}")
-    with cards.draw_card(title, "slices", take=take, height=520):
+    with cards.draw_card(
+        title,
+        "slices",
+        beside=lambda: draw_trend_note_control(key, by, list(points), days[-1]) if days else None,
+        take=take,
+        height=520,
+    ):
         if not unit:
             st.caption(
                 f"No day with a {rate.noun} of which this can be known. Widen the filters, or choose another "
@@ -70,13 +84,15 @@ def draw_rate_trend(
             )
             return
         shifts = _cached_shifts(points)
+        notes = find_trend_notes(by, points, (days[0], days[-1]), about)
+        events = [*events, *(_make_event(one) for one in notes)]
         letters = _assign_letters([*shifts, *events])
         numbers = series_colours(by, points, rate) if order is None else order
         words = DIMENSIONS[by].lower()
         drawn = charts.draw_trend(
             [point for its in points.values() for point in its],
             numbers,
-            [_make_mark(one, letters[one]) for one in (*shifts, *events) if one in letters],
+            _make_marks(letters),
             others=f"other {wording.plural_of(words)}",
             title=f"{rate.title} by {unit.name} and {words}",
             y_title=f"Share of {rate.noun}s",
@@ -89,6 +105,15 @@ def draw_rate_trend(
         _draw_notes(points, numbers, shifts, rate, drawn)
         if letters:
             _draw_table(key, rate, by, letters, why(shifts) if why else {})
+
+
+def _make_event(note: Note) -> TrendEvent:
+    """Return the mark of a note that has a day."""
+    if note.day is None:
+        raise ValueError("a note without a day has no mark")
+    on = "" if note.kind == "day" else f" on {filters.short_label(note.kind, note.subject)}"
+    by = f" by {wording.one_line(note.by, 60)}" if note.by else ""
+    return TrendEvent(note.day, wording.one_line(note.text, 300), f"a note{on}{by}")
 
 
 def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:
@@ -110,7 +135,8 @@ def _make_levels(
     """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    whole = merge_slices(one for one in several if one.name in points)
+    pinned = bool(filters.baseline_slice())  # its series need not be those that are drawn
+    whole = merge_slices(one for one in several if pinned or one.name in points)
     before = whole.share if whole else None
     if before is not None and before.rate is not None:
         levels.append(Level(f"baseline {wording.rate(before.k, before.n)}", before.rate, before.interval))
@@ -120,10 +146,9 @@ def _make_levels(
 
 
 def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
-    span = filters.chosen_baseline()
-    if span is None:
+    asked = filters.baseline_parameters(filters.chosen_filters().parameters())
+    if asked is None:
         return ()
-    asked = {**filters.chosen_filters().parameters(), "from_day": span[0], "to_day": span[1]}
     return make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **asked))
 
 
@@ -160,10 +185,18 @@ def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift 
     return dict(zip(newest, ascii_uppercase, strict=False))
 
 
-def _make_mark(one: RateShift | TrendEvent, letter: str) -> Mark:
-    if isinstance(one, TrendEvent):
-        return Mark(letter, one.day, one.day, one.day)
-    return Mark(letter, one.day, one.first, one.last)
+def _make_marks(letters: Mapping[RateShift | TrendEvent, str]) -> list[Mark]:
+    """Return a mark for each day with changes or events; what fell on one day shares its line."""
+    by_day: dict[date, list[RateShift | TrendEvent]] = {}
+    for one in letters:
+        by_day.setdefault(one.day, []).append(one)
+    marks = []
+    for day, its in by_day.items():
+        shifts = [one for one in its if isinstance(one, RateShift)]
+        first = min((one.first for one in shifts), default=day)
+        last = max((one.last for one in shifts), default=day)
+        marks.append(Mark(" ".join(letters[one] for one in its), day, first, last))
+    return marks
 
 
 def _draw_notes(

@@ -18,6 +18,7 @@ from enum import Enum
 
 import pandas as pd
 
+from callgauge.dashboard import comparison, wording
 from callgauge.dashboard.measures.alerts import (
     MOST_DAYS,
     STANDS,
@@ -28,6 +29,7 @@ from callgauge.dashboard.measures.alerts import (
     first_night,
     list_nights,
 )
+from callgauge.dashboard.measures.attention import AttentionItem, format_day, format_rate
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, make_slices
 from callgauge.memory.alert_rules import AlertRule
@@ -123,14 +125,21 @@ def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
     """Return what a night says of a rule on a bound, given the rate of each day with calls."""
     known = {day: pair for day, pair in by_day.items() if day <= night}
     days = choose_newest_days(*_count_days(known))
-    its = [pair for day, pair in known.items() if days[0] <= day]
-    share = sum((share for share, _ in its[1:]), its[0][0])
+    share = _sum_days(known, days)
     bounds = share.interval
-    is_measured = share.n >= MEASURED_ENOUGH * sum(total for _, total in its)
+    is_measured = share.n >= MEASURED_ENOUGH * sum(
+        total for day, (_, total) in known.items() if days[0] <= day
+    )
     if bounds is None or not share.has_enough or not is_measured:
         return RuleFinding(rule, RuleState.TOO_FEW, share, days)
     is_beyond = bounds.low > rule.bound if rule.kind == "above" else bounds.high < rule.bound
     return RuleFinding(rule, RuleState.FIRES if is_beyond else RuleState.QUIET, share, days)
+
+
+def _sum_days(by_day: DayShares, days: Days) -> Share:
+    """Return the rate of some days together; the last of them has calls."""
+    first, *others = (share for day, (share, _) in by_day.items() if days[0] <= day <= days[1])
+    return sum(others, first)
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
@@ -161,6 +170,41 @@ def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> Rul
     alert = next((one for one in report.alerts if one.is_open), None)
     if alert is None:
         state = RuleState.QUIET if report.compared else RuleState.TOO_FEW
-        return RuleFinding(rule, state, days=windows.now)
+        return RuleFinding(rule, state, _sum_days(by_day, windows.now), windows.now)
     state = RuleState.FIRES if alert.least_change >= rule.bound else RuleState.QUIET
     return RuleFinding(rule, state, alert.now, alert.days, alert.worse_since or alert.since, alert)
+
+
+def describe_finding(found: RuleFinding, short_label: Callable[[str, str], str]) -> AttentionItem:
+    """Return a rule that fires, in words. `short_label`: the label of a value of a dimension.
+
+    Raises ValueError for a rule that does not fire.
+    """
+    if not found.fires or not found.share or not found.days or not found.since or not found.rate:
+        raise ValueError(f"the rule {found.rule.name!r} does not fire")
+    rule, share, last = found.rule, found.share, found.days[1]
+    bound = f"{100 * rule.bound:g}"
+    was = f"was {format_rate(found.alert.expected)}" if found.alert else f"rule: {rule.kind} {bound}%"
+    rose = found.alert.rose if found.alert else rule.kind == "above"
+    counts = f"{wording.fraction(share.k, share.n)} {found.rate.noun}s, {wording.interval(share.interval)}"
+    values = " · ".join(short_label(name, its[0]) for name, its in rule.slice.items())
+    own = {name: list(its) for name, its in rule.slice.items()}
+    earlier = found.alert.baseline if found.alert else _days_before(found.days)
+    query = comparison.arm_query("A", own, earlier) | comparison.arm_query("B", own, found.days)
+    return AttentionItem(
+        found.key,
+        "▲" if rose else "▼",
+        "red",
+        f"{wording.one_line(rule.name, 60)}:",
+        f"{found.rate.title.lower()} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
+        f"Rule · {counts}{f' · {values}' if values else ''}",
+        "compare",
+        query | {"rate": rule.rate},
+        share,
+    )
+
+
+def _days_before(days: Days) -> Days:
+    """Return as many days, just before these."""
+    length = (days[1] - days[0]) + timedelta(1)
+    return days[0] - length, days[1] - length

@@ -5,7 +5,8 @@ The Overview and the morning report say the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Literal
@@ -24,6 +25,7 @@ from callgauge.dashboard.measures.alerts import (
     first_night,
     list_nights,
 )
+from callgauge.memory.signature_states import SignatureState
 from callgauge.stats import Share
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
@@ -173,3 +175,58 @@ def format_rate(rate: float | None) -> str:
 def format_day(day: date, newest: date) -> str:
     """Write a day as 12 Nov, with its year where that is another than the newest day's."""
     return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedError:
+    """An error that somebody has fixed and that was seen after the day of the fix; `text` is log text.
+
+    `state`: what the team noted when it was fixed. `calls`, `sessions`: since then.
+    """
+
+    state: SignatureState
+    text: str
+    back_day: date
+    last_day: date
+    calls: int
+    sessions: int
+
+    @property
+    def key(self) -> str:
+        """The name of the alert in the team's memory; another fix that does not hold has another."""
+        return json.dumps(["returned", self.state.signature, self.back_day.isoformat()])
+
+
+def find_returned_errors(
+    ask: Callable[..., pd.DataFrame], states: Iterable[SignatureState]
+) -> list[ReturnedError]:
+    """Return the fixed errors that are back, those seen last first. `ask`: answers a metric.
+
+    Raises MetricError.
+    """
+    fixed = {one.signature: one for one in states if one.state == "fixed" and one.fixed_day is not None}
+    if not fixed:
+        return []
+    days = tuple(str(one.fixed_day) for one in fixed.values())
+    rows = ask("returned_errors", signatures=tuple(fixed), fixed_days=days).to_dict("records")
+    told = ("back_day", "last_day", "calls", "sessions")
+    return [
+        ReturnedError(fixed[row["signature_id"]], row["text"] or "–", *(row[name] for name in told))
+        for row in rows
+    ]
+
+
+def describe_returned(one: ReturnedError) -> AttentionItem:
+    """Return an error that is back, in words."""
+    version = f" in {wording.one_line(one.state.fixed_in, 40)}" if one.state.fixed_in else ""
+    fixed = one.state.fixed_day or one.back_day
+    return AttentionItem(
+        one.key,
+        "▲",
+        "red",
+        f"Fixed and back: {wording.quote(one.text, 60)},",
+        f"{wording.plural(one.calls, 'call')} since {format_day(one.back_day, one.last_day)}",
+        f"Fixed{version} on {format_day(fixed, one.last_day)} · {wording.plural(one.sessions, 'session')}",
+        "errors",
+        {"signature": one.state.signature},
+    )

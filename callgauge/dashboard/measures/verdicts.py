@@ -70,7 +70,7 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     if standing is Standing.ALIKE:
         return f"Alike, less than {format_size(smallest)} apart: {size}."
     if standing is Standing.UNDECIDED:
-        return f"Not decided: {size}. {_describe_needed(held, smallest)}"
+        return f"Not decided: {size}. {describe_needed(held, smallest)}"
     return f"{one.name} {_describe_better(one, found.estimate)}: {size}."
 
 
@@ -111,7 +111,7 @@ def _describe_rule(one: Slice, other: Slice) -> str:
     return f"It takes {RULE} on each side." if judged else f"It takes {PAIR_RULE}."
 
 
-def _describe_needed(held: SliceComparison, smallest: float) -> str:
+def describe_needed(held: SliceComparison, smallest: float) -> str:
     """Say how many more sessions would decide a difference as large as this one, and the smallest one."""
     found = held.difference
     if found is None:
@@ -209,7 +209,7 @@ def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float)
     if standing is Standing.UNDECIDED and found.is_decisive:
         parts.append(f"{_describe_alone(held).capitalize()}.")
     elif standing is Standing.UNDECIDED:
-        parts.append(_describe_needed(held, smallest))
+        parts.append(describe_needed(held, smallest))
     if standing is Standing.OTHER_WORK:
         parts.append(_describe_common(held))
     mix = describe_mix(held)

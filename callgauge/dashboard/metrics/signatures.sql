@@ -10,10 +10,13 @@
 -- column found: signatures in all, of which this is one page
 -- note: Failed calls whose log says the same get one signature: paths, numbers, ids and quoted values become placeholders. No model is asked, and the id stays the same from load to load.
 -- note: New: the signature was never seen before the newest day on which the store has calls. Those come first, then the most frequent.
+-- note: $first leads the list, before new ones: errors that were fixed and are back. $among and $without narrow it: the page passes those with a status.
 WITH chosen AS (
   FROM daily_errors
   WHERE {filters: days, models, prompts, tools, sources, trials}
     AND ($signature IS NULL OR signature_id = $signature)
+    AND ($among IS NULL OR list_contains($among::VARCHAR[], signature_id))
+    AND ($without IS NULL OR NOT list_contains($without::VARCHAR[], signature_id))
 ),
 days AS (
   SELECT day FROM (
@@ -32,9 +35,10 @@ counted AS (
   FROM chosen GROUP BY signature_id
 ),
 page AS (
-  SELECT counted.*, first_day, coalesce(first_day = newest AND oldest < newest, false) AS new, (SELECT count(*) FROM counted)::BIGINT AS found
+  SELECT counted.*, first_day, coalesce(first_day = newest AND oldest < newest, false) AS new,
+         coalesce(list_contains($first::VARCHAR[], signature_id), false) AS leads, (SELECT count(*) FROM counted)::BIGINT AS found
   FROM counted LEFT JOIN ever USING (signature_id) CROSS JOIN extent
-  ORDER BY new DESC, calls DESC, signature_id
+  ORDER BY leads DESC, new DESC, calls DESC, signature_id
   LIMIT $limit OFFSET $offset
 ),
 trend AS (
@@ -49,4 +53,4 @@ trend AS (
 SELECT signature_id, fault_layer, coalesce(text, 'text removed: ' || signature_id) AS text, calls, sessions, tools, models, first_day, last_day, new, by_day,
        (SELECT list(day::VARCHAR ORDER BY day) FROM days) AS days, example, found
 FROM page LEFT JOIN trend USING (signature_id) LEFT JOIN signatures USING (signature_id)
-ORDER BY new DESC, calls DESC, signature_id
+ORDER BY leads DESC, new DESC, calls DESC, signature_id

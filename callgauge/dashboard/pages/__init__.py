@@ -84,6 +84,14 @@ PAGES = (
         shows_texts=True,
     ),
     PageEntry(
+        "Decide",
+        "memory",
+        "Memory",
+        "n",
+        "What the team decided, beside the numbers since then; its notes, rules, views and baselines.",
+        filtered=False,
+    ),
+    PageEntry(
         "Understand",
         "tools",
         "Tools",

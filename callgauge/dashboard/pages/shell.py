@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.address.time_ranges import Days
 from callgauge.dashboard.address.url_keys import declare_url_keys
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.memory.changes import may_write
+from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import PageLink, draw_navigation
 from callgauge.dashboard.components.shell.palette import draw_palette
@@ -18,6 +21,7 @@ from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
 from callgauge.dashboard.viewer import current_viewer, log_page, note_page, signed_in_viewer
+from callgauge.memory.baselines import Baseline
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.serving.identity import User
 from callgauge.serving.settings import texts_are_shown
@@ -64,10 +68,14 @@ def show(sender: LiveSender | None = None) -> None:
     elif not entry.needs_store:
         problem = None  # only a page that needs the store minds
     links = [_link_to(each, current=each is entry) for each in PAGES]
+    views = list_views({each.name: each.title for each in PAGES}) if store_queries.store_folder() else []
+    save = partial(_ask_view_name, entry) if store_queries.store_folder() and may_write() else None
     with navigation:
-        draw_navigation(links)
+        draw_navigation(links, views, filters.page_link("memory", {}, {"about": "views"}))
+        if save and st.button("Save this view", icon=":material/bookmark_add:", type="tertiary", key="save"):
+            save()
         _draw_account()
-    draw_palette(links, tour=problem is None and entry is PAGES[0])
+    draw_palette(links, views, save, tour=problem is None and entry is PAGES[0])
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
         st.title(entry.title, anchor=False)
@@ -79,6 +87,10 @@ def show(sender: LiveSender | None = None) -> None:
     else:
         st.title(entry.title, anchor=False)
         cards.show_no_store(problem)
+
+
+def _ask_view_name(entry: PageEntry) -> None:
+    ask_view_name(entry.name, entry.title, read_query())
 
 
 def _link_to(entry: PageEntry, *, current: bool) -> PageLink:
@@ -153,9 +165,9 @@ def _say_what_is_gone() -> None:
         )
 
 
-def _kept_baselines() -> list[tuple[str, Days]]:
+def _kept_baselines() -> Sequence[Baseline]:
     try:
-        return [(one.name, (one.first_day, one.last_day)) for one in store_queries.team_records().baselines]
+        return store_queries.team_records().baselines
     except MemoryProblemError as problem:
         st.warning(wording.in_markdown(str(problem), 600))
         return []

@@ -14,22 +14,28 @@ import pandas as pd
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.load_state import describe_rejected
+from callgauge.dashboard.measures.alert_rules import describe_finding, judge_rules
 from callgauge.dashboard.measures.alerts import Alert, NewError, find_echoes
 from callgauge.dashboard.measures.attention import (
     Attention,
     AttentionItem,
     describe_item,
+    describe_returned,
     find_attention,
+    find_returned_errors,
     format_day,
 )
 from callgauge.dashboard.measures.costs import Cost, find_costs
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
+from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.nights.source_states import make_silence_key
 from callgauge.memory.reports import ToldReport
+from callgauge.memory.signature_states import SignatureState
 from callgauge.prices import PriceList
 from callgauge.report.content.morning_report import (
     MOST_SENTENCES,
+    ItemKind,
     MorningReport,
     ReportItem,
     ReportRate,
@@ -47,6 +53,7 @@ _TREND = 28  # days
 _LATE = (
     2  # days that the newest call may be old: a night's load sees the day before, one more for a late load
 )
+_TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _SINCE = re.compile(r"(\d{1,4}) ?(d|days?|w|weeks?)", re.IGNORECASE)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
@@ -66,13 +73,19 @@ class SilentSource:
 class TeamContext:
     """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
 
-    `overdue`: sources that are silent by the team's own configuration.
+    `rules`: its own alert rules that are not muted. `states`: of error signatures that it looked at.
+
+    `overdue`: sources that are silent by the team's own configuration. `unloaded`: those whose last load
+    failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
+    rules: tuple[AlertRule, ...] = ()
+    states: Mapping[str, SignatureState] = field(default_factory=dict)
     prices: PriceList = field(default_factory=lambda: PriceList(()))
     last: ToldReport | None = None
     overdue: tuple[SilentSource, ...] = ()
+    unloaded: tuple[tuple[str, str], ...] = ()
 
 
 def read_since(text: str, night: date) -> date:
@@ -106,8 +119,11 @@ def make_report(
     """
     found = find_attention(ask, {"to_day": night})
     labels = _read_labels(ask)
-    items = list(_list_items(ask, found, labels)) if found else []
-    items += _list_silences(ask, team, night, found)
+    items = [
+        *(_list_items(ask, team, found, labels) if found else ()),
+        *_list_team_items(ask, team, night, labels),
+        *_list_silences(ask, team, night, found),
+    ]
     known, words = _find_known(ask, team, since, night, found)
     told = frozenset(one.key for one in items) | _list_keys(found)
     items = [one for one in items if one.alert not in team.acknowledged]
@@ -117,7 +133,9 @@ def make_report(
     newest = found.newest if found else None
     is_known = found is not None and found.report is not None and found.report.compared > 0
     data = _describe_data(ask, newest)
-    answer = _describe_new(new, words) if new else _describe_quiet(found, night, len(still), data)
+    is_news = any(one.tone != "calm" for one in new)  # a rate that is back is no alert
+    back = sum(one.tone == "calm" for one in new)
+    answer = _describe_new(new, words) if is_news else _describe_quiet(found, night, len(still), back, data)
     return MorningReport(
         store=store,
         night=night,
@@ -133,8 +151,9 @@ def make_report(
         retries=_describe_retries(ask, team.prices, newest) if newest else "",
         retries_link="/retries",
         data=data,
-        is_quiet=not new and is_known,
-        told=told,
+        is_known=is_known,
+        is_quiet=not is_news and (is_known or _TOO_FEW in known),
+        told=told if is_known else told | {_TOO_FEW},
         made_at=datetime.now(UTC).replace(microsecond=0),
         address=address,
     )
@@ -150,16 +169,56 @@ def _read_labels(ask: Ask) -> Callable[[str, str], str]:
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
-def _list_items(ask: Ask, found: Attention, labels: Callable[[str, str], str]) -> Iterator[ReportItem]:
+def _list_items(
+    ask: Ask, team: TeamContext, found: Attention, labels: Callable[[str, str], str]
+) -> Iterator[ReportItem]:
     """Yield changed rates and new errors; of rates that may be the same calls only the one that leads."""
     echoes = find_echoes(found.report.alerts) if found.report else frozenset()
     better = [one for one in found.improved if one.key not in echoes]
     for one in (*found.needing, *better):
         item = describe_item(one, found.newest, labels)
         if isinstance(one, NewError):
+            if one.signature_id in team.states:
+                continue  # somebody has looked at it
             yield _describe_error(ask, item, one, found)
         else:
             yield _describe_rate(item, one)
+
+
+def _list_team_items(
+    ask: Ask, team: TeamContext, night: date, labels: Callable[[str, str], str]
+) -> Iterator[ReportItem]:
+    """Yield the team's rules that fire, and errors that were fixed and are back."""
+    for found in judge_rules(ask, team.rules, night):
+        if found.fires:
+            item = describe_finding(found, labels)
+            yield _make_item(item, "rule", item.counts, found.alert.expected if found.alert else None)
+    for error in find_returned_errors(ask, team.states.values()):
+        if error.back_day <= night:
+            item = describe_returned(error)
+            yield _make_item(item, "error", item.counts)
+
+
+def _make_item(
+    item: AttentionItem, kind: ItemKind, counts: str, expected: float | None = None, key: str | None = None
+) -> ReportItem:
+    share = item.share
+    interval = share.interval if share else None
+    return ReportItem(
+        key=key or item.key,
+        alert=item.key,
+        kind=kind,
+        sign=item.sign,
+        tone=_TONES[item.colour],
+        text=f"{item.subject} {item.rest}",
+        counts=counts,
+        link=write_link(item.page, item.query),
+        k=share.k if share else None,
+        n=share.n if share else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        expected=expected,
+    )
 
 
 def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
@@ -167,21 +226,8 @@ def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
     counts = [item.counts, f"95% {wording.interval(interval)}" if interval else ""]
     if one.back:
         counts.insert(1, f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s")
-    return ReportItem(
-        key=f"{one.key} over" if one.over else one.key,
-        alert=one.key,
-        kind="rate",
-        sign=item.sign,
-        tone=_TONES[item.colour],
-        text=f"{item.subject} {item.rest}",
-        counts=" · ".join(filter(None, counts)),
-        link=write_link(item.page, item.query),
-        k=one.now.k,
-        n=one.now.n,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        expected=one.expected,
-    )
+    key = f"{one.key} over" if one.over else one.key
+    return _make_item(item, "rate", " · ".join(filter(None, counts)), one.expected, key)
 
 
 def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attention) -> ReportItem:
@@ -189,42 +235,35 @@ def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attenti
     rows = ask("slices", rates=("emission",), from_day=one.first_day, to_day=found.newest)
     sessions = max(one.sessions, int(rows["sessions"].sum()))
     share = Share(one.sessions, sessions)
-    bounds = f"95% {wording.interval(share.interval)}"
-    return ReportItem(
-        key=item.key,
-        alert=item.key,
-        kind="error",
-        sign=item.sign,
-        tone=_TONES[item.colour],
-        text=f"{item.subject} {item.rest}",
-        counts=f"{wording.fraction(one.sessions, sessions)} sessions · {bounds} · never seen before",
-        link=write_link(item.page, item.query),
-        k=one.sessions,
-        n=sessions,
-        low=share.interval.low if share.interval else None,
-        high=share.interval.high if share.interval else None,
-    )
+    counts = f"{wording.fraction(one.sessions, sessions)} sessions · 95% {wording.interval(share.interval)}"
+    return _make_item(replace(item, share=share), "error", f"{counts} · never seen before")
 
 
 def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
     """Yield the sources that went silent, and the whole store where its newest call is old."""
     last = ask("extent").iloc[0].last_day
     if found and last and last <= night:  # of an earlier night nobody knows any more what was silent
-        several = max(1, int((ask("choices").dimension == "source").sum()))
-        overdue = {one.name for one in team.overdue}
-        for row in ask("silent_sources").to_dict("records"):
-            if row["chance"] * several <= SURE_SILENCE and row["source"] not in overdue:
-                chance = wording.percent(row["chance"], 2)
-                why = f"data on {row['active_days']} of 14 days before · chance {chance}"
-                silent = SilentSource(row["title"], row["last_day"], row["silent_days"], why)
-                yield _describe_silence(silent, night)
-        for one in team.overdue:
-            yield _describe_silence(one, night)
+        silent = team.overdue or _find_silent_formats(ask)
+        yield from (_describe_silence(one, night) for one in silent)
+        for name, problem in team.unloaded:
+            key = json.dumps(["load failed", name])
+            text = f"{wording.one_line(name, 40)}: its load failed"
+            yield ReportItem(key, key, "data", "▼", "bad", text, wording.one_line(problem, 120), "/data")
     if found and (night - found.newest).days > _LATE:
         days = wording.plural((night - found.newest).days, "day")
         key = json.dumps(["no data", found.newest.isoformat()])
         text = f"No new data: the newest call is of {format_day(found.newest, night)}, {days} ago"
         yield ReportItem(key, key, "data", "▼", "bad", text, "does the load still run?", "/data")
+
+
+def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
+    """Yield the log formats that are silent against their own rhythm: for sure, as there are several."""
+    several = max(1, int((ask("choices").dimension == "source").sum()))
+    for row in ask("silent_sources").to_dict("records"):
+        if row["chance"] * several <= SURE_SILENCE:
+            chance = wording.percent(row["chance"], 2)
+            why = f"data on {row['active_days']} of 14 days before · chance {chance}"
+            yield SilentSource(row["title"], row["last_day"], row["silent_days"], why)
 
 
 def _describe_silence(one: SilentSource, night: date) -> ReportItem:
@@ -245,6 +284,9 @@ def _find_known(
     day = since or found.newest - timedelta(1)
     before = find_attention(ask, {"to_day": day})
     keys = {one.key for one in _list_silences(ask, team, night, found) if _was_silent(one.key, day)}
+    keys |= {one.key for one in judge_rules(ask, team.rules, day) if one.fires}
+    returned = find_returned_errors(ask, team.states.values())
+    keys |= {one.key for one in returned if one.back_day <= day}
     return _list_keys(before) | keys, format_day(day, night)
 
 
@@ -259,11 +301,12 @@ def _list_keys(found: Attention | None) -> frozenset[str]:
 
 def _was_silent(key: str, day: date) -> bool:
     """Return True when the last data came so long before a day that it was silent then, too."""
-    return date.fromisoformat(json.loads(key)[-1]) < day - timedelta(_LATE)
+    kind, *_, last = json.loads(key)
+    return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
 
 def _order_item(one: ReportItem) -> tuple[int, int]:
-    kinds = {"data": 0, "rate": 1, "error": 2, "silence": 3}
+    kinds = {"data": 0, "rule": 1, "rate": 2, "error": 3, "silence": 4}
     tones: Mapping[Tone, int] = {"bad": 0, "good": 1, "calm": 2}
     return tones[one.tone], kinds[one.kind]
 
@@ -271,28 +314,29 @@ def _order_item(one: ReportItem) -> tuple[int, int]:
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
     """Return in one sentence how much changed, without log text."""
     rates = [one for one in new if one.kind == "rate"]
+    returned = sum(one.kind == "error" and json.loads(one.key)[0] == "returned" for one in new)
     counts = (
         (sum(one.tone == "bad" for one in rates), "rate got worse", "rates got worse"),
-        (sum(one.kind == "error" for one in new), "new error", "new errors"),
+        (sum(one.kind == "rule" for one in new), "rule fired", "rules fired"),
+        (sum(one.kind == "error" for one in new) - returned, "new error", "new errors"),
+        (returned, "fixed error is back", "fixed errors are back"),
         (sum(one.kind == "silence" for one in new), "source went silent", "sources went silent"),
-        (sum(one.kind == "data" for one in new), "no new data", "no new data"),
+        (sum(one.kind == "data" for one in new), "trouble with the data", "troubles with the data"),
         (sum(one.tone == "good" for one in rates), "rate got better", "rates got better"),
         (sum(one.tone == "calm" for one in rates), "rate is back", "rates are back"),
     )
-    parts = [
-        several if "no new" in one else f"{number} {one if number == 1 else several}"
-        for number, one, several in counts
-        if number
-    ]
+    parts = [f"{number} {one if number == 1 else several}" for number, one, several in counts if number]
     return f"Since {since}: {wording.list_words(parts)}."
 
 
-def _describe_quiet(found: Attention | None, night: date, still: int, data: str) -> str:
+def _describe_quiet(found: Attention | None, night: date, still: int, back: int, data: str) -> str:
     """Return the sentence of a day without news; it says so where too little is known to say that."""
     if found is None:
         return "No call has a day yet, so nothing can be told."
     day = format_day(found.newest, night)
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
+    if back:
+        still_open = f" {back} {'rate is' if back == 1 else 'rates are'} back.{still_open}"
     if found.report is None:
         several = wording.plural(found.days_before or 0, "earlier day")
         need = f"it takes {LEAST_DAYS} days with calls, and there are {several}"

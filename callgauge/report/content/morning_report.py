@@ -8,8 +8,12 @@ from typing import Any, Literal
 
 MOST_SENTENCES = 5
 """Sentences on what changed; what is beyond them is counted in the last one."""
-ItemKind = Literal["rate", "error", "silence", "data"]
+ItemKind = Literal["rate", "rule", "error", "silence", "data"]
 Tone = Literal["bad", "good", "calm"]
+
+
+class ReportError(Exception):
+    """Raised when a report or a gate cannot be made, or a report not written; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,9 @@ class MorningReport:
     `since`: in words, since when something is new. `answer`: one sentence. `sentences`: what changed, the
     worst first, at most MOST_SENTENCES; `further`: how many more there are. `still_open`: what was told
     before and lasts; `open_further`: how many more there are. `retries`: what retries cost, in words.
-    `is_quiet`: nothing changed, and enough is known to say so. `told`: the keys of all that it knows of.
+    `is_known`: enough is known to tell a change from chance. `is_quiet`: there is nothing that a team has to
+    hear: nothing got worse or better, and that is known, or it was told before that too little is; rates may
+    be back. `told`: the keys of all that it knows of.
     """
 
     store: str
@@ -94,6 +100,7 @@ class MorningReport:
     retries: str
     retries_link: str
     data: str
+    is_known: bool
     is_quiet: bool
     told: frozenset[str]
     made_at: datetime
@@ -102,10 +109,10 @@ class MorningReport:
     @property
     def title(self) -> str:
         """The report in a line, for subjects and titles; holds no log text."""
-        number = len(self.sentences) + self.further
-        what = "nothing changed" if self.is_quiet else f"{number} thing{'' if number == 1 else 's'} changed"
-        if not number and not self.is_quiet:
-            what = "too little to tell"
+        number = sum(one.tone != "calm" for one in self.sentences) + self.further
+        what = f"{number} thing{'' if number == 1 else 's'} changed"
+        if not number:
+            what = "nothing changed" if self.is_known else "too little to tell"
         return f"Callgauge, {self.night:%d %b %Y}: {what}"
 
     def to_data(self) -> dict[str, Any]:

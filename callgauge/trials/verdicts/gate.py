@@ -7,12 +7,11 @@ sure, and cannot be told else. The intervals are those of the looks, so that sto
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite, sqrt
-from typing import Literal
+from math import ceil, sqrt
 
+from callgauge.gates.gate_syntax import EXIT_CODES, Verdict, choose_worst, read_gate_text
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.sequential import normal_quantile, observations_needed
 from callgauge.stats.task_pairs import (
@@ -26,16 +25,6 @@ from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
 from callgauge.trials.verdicts.looks import TrialDesign
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
-
-NOT_WORSE, WORSE, CANNOT_TELL = 0, 5, 6
-"""Exit codes of a gate."""
-Verdict = Literal["not worse", "worse", "cannot be told"]
-_CODES: dict[Verdict, int] = {"not worse": NOT_WORSE, "worse": WORSE, "cannot be told": CANNOT_TELL}
-_SYNTAX = re.compile(r"\s*no-worse(?::(?P<measure>[\w-]+))?\s*=\s*(?P<size>\S+)\s*", re.ASCII)
-
-
-class GateSyntaxError(ValueError):
-    """A gate that cannot be read; the message says what it should look like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +62,7 @@ class GateResult:
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of the arms; without any arm nothing can be told."""
-        verdicts = {arm.verdict for arm in self.arms} or {"cannot be told"}
-        order: tuple[Verdict, ...] = ("worse", "cannot be told", "not worse")
-        return next(each for each in order if each in verdicts)
+        return choose_worst(arm.verdict for arm in self.arms)
 
     @property
     def is_passed(self) -> bool:
@@ -85,7 +72,7 @@ class GateResult:
     @property
     def exit_code(self) -> int:
         """0 not worse, 5 worse, 6 cannot be told."""
-        return _CODES[self.verdict]
+        return EXIT_CODES[self.verdict]
 
 
 def read_gate(text: str) -> Margin:
@@ -93,20 +80,8 @@ def read_gate(text: str) -> Margin:
 
     Raises GateSyntaxError.
     """
-    matched = _SYNTAX.fullmatch(text)
-    if matched is None:
-        raise GateSyntaxError(f"a gate is no-worse=0.02 or no-worse:right=0.02, not {text!r}")
-    name, written = matched["measure"], matched["size"]
-    if name is not None and name not in MEASURES:
-        raise GateSyntaxError(f"a gate has no measure {name!r}; there are {', '.join(MEASURES)}")
-    try:
-        size = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
-    except ValueError:
-        raise GateSyntaxError(f"the margin of a gate is a number such as 0.02, not {written!r}") from None
-    if not isfinite(size) or size <= 0:
-        raise GateSyntaxError(f"the margin of a gate is above 0, not {written}")
-    measure = MEASURES[name].name if name is not None else None  # type: ignore[index]
-    return Margin(measure, size)
+    name, size = read_gate_text(text, MEASURES, "measure", "right")
+    return Margin(next((one for one in MEASURES if one == name), None), size)
 
 
 def judge_gate(
@@ -135,8 +110,7 @@ def judge_gate(
 
 def choose_exit_code(gates: Sequence[GateResult]) -> int:
     """Return the exit code of several gates: 5 when any fails, else 6 when any cannot be told."""
-    codes = {one.exit_code for one in gates}
-    return next((code for code in (WORSE, CANNOT_TELL) if code in codes), NOT_WORSE)
+    return EXIT_CODES[choose_worst(one.verdict for one in gates)]
 
 
 def _judge_arm(

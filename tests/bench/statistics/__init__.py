@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from tests.bench.statistics import (
     alert_cells,
     change_cells,
+    gate_cells,
     interaction_cells,
     page,
     rate_cells,
+    report_cells,
     rule_cells,
     strata_cells,
     table_cells,
@@ -39,6 +41,8 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "trials": (trial_cells.judge_trials, 1000, 4000),
     "changes": (change_cells.cells, 300, 500),
     "alerts": (alert_cells.cells, 60, 60),
+    "reports": (report_cells.cells, 20, 40),
+    "gates": (gate_cells.cells, 600, 600),
     "rules": (rule_cells.cells, 60, 60),
 }
 

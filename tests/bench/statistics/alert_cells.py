@@ -228,6 +228,11 @@ def draw_series(
     return DailySeries(days, series, of_series, series[:, 1].sum(axis=-1), tables)
 
 
+def rate_names() -> list[str]:
+    """Return the rates of a drawn model in the order of its series."""
+    return list(_RATES)
+
+
 def _day_effects(store: Store, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
     """Return autocorrelated effects of variance 1; the last axis is the day."""
     effects = random.standard_normal(shape)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 from callgauge.dashboard import store_queries
@@ -36,14 +35,13 @@ def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
     return find_costs(store_queries.ask, read_prices(), by, **chosen)
 
 
-def summarise_costs(chosen: Mapping[str, Any], earlier: tuple[date, date] | None = None) -> CostSummary:
-    """Return what the chosen turns cost, by model, and the same over `earlier` days, both ends inclusive.
+def summarise_costs(chosen: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> CostSummary:
+    """Return what the chosen turns cost, by model, and what those of the baseline `before` do.
 
-    `chosen`: the filters, as `filters.chosen_filters().parameters()`. Raises MetricError.
+    Both are parameters of the metrics, as `filters.chosen_filters().parameters()`. Raises MetricError.
     """
-    days = {"from_day": earlier[0], "to_day": earlier[1]} if earlier else {}
     return CostSummary(
         next(iter(ask_costs(**chosen)), None),
         tuple(ask_costs("model", **chosen)),
-        next(iter(ask_costs(**{**chosen, **days})), None) if days else None,
+        next(iter(ask_costs(**before)), None) if before else None,
     )

@@ -24,7 +24,7 @@ export default function ({ parentElement, data }) {
   const sections = data.sections.flatMap((section) => {
     const heading = element("h2", "", section.title)
     const list = element("ul")
-    heading.id = `section-${section.title}`
+    heading.id = `section-${section.title.replaceAll(" ", "-")}`
     list.setAttribute("aria-labelledby", heading.id)
     list.append(...section.pages.map(entry))
     return [heading, list]

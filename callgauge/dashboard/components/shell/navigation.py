@@ -1,4 +1,4 @@
-"""The list of pages in the sidebar.
+"""The list of pages and of saved views in the sidebar.
 
 Streamlit's own list is no valid list for a screen reader (axe: list, listitem), and its links lose the
 filters when they are copied.
@@ -13,6 +13,9 @@ from itertools import groupby
 import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
+from callgauge.dashboard.components.memory.saved_views import ViewLink
+
+_MOST_VIEWS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,24 @@ class PageLink:
     current: bool
 
 
-def draw_navigation(pages: Sequence[PageLink]) -> None:
-    """Draw the pages in sections; those of one section must stand beside each other."""
+def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_views: str) -> None:
+    """Draw the pages in sections, then the saved views; pages of one section must stand beside each other.
+
+    `all_views`: the relative URL of the list of all views, to which a line leads where there are more.
+    """
     sections = [
         {"title": title, "pages": [asdict(page) for page in several]}
         for title, several in groupby(pages, lambda page: page.section)
     ]
+    if views:
+        shown = [
+            {"name": view.page, "title": view.title, "href": view.href, "current": False}
+            for view in views[:_MOST_VIEWS]
+        ]
+        if len(views) > _MOST_VIEWS:
+            more = f"All {len(views)} views"
+            shown.append({"name": "memory", "title": more, "href": all_views, "current": False})
+        sections.append({"title": "Saved views", "pages": shown})
     draw = st.components.v2.component(
         "navigation",
         html="<nav class='pages-list' aria-label='Pages'></nav>",

@@ -34,7 +34,9 @@ function hrefOf(kind, value, kept) {
 function groupsOf(state, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const { pages, kept } = state.data
+  const views = state.data.views.map((view) => ({ ...view, icon: view.page }))
   const shown = [["Pages", best(pages.map((page) => ({ ...page, icon: page.name, letter: page.key })), words, MOST)]]
+  shown.push(["Saved views", best(views, words, MOST).slice(0, MOST)])
   if (words.length) {
     for (const kind of state.values) {
       const items = kind.values.map(([title, value]) => ({ title, icon: kind.page, mono: true, href: hrefOf(kind, value, kept) }))
@@ -44,7 +46,8 @@ function groupsOf(state, text) {
       for (const title of ["Sessions", "Calls"]) shown.push([title, state.found.rows.filter((row) => row.group === title)])
     }
   }
-  shown.push(["Help", best(state.help, words, MOST)])
+  const acts = state.data.may_save ? [state.save, ...state.help] : state.help
+  shown.push(["Do", best(acts, words, MOST)])
   return shown.filter(([, items]) => items.length)
 }
 
@@ -70,7 +73,7 @@ function makePalette(root, state, askServer) {
   let timer
   dialog.setAttribute("aria-label", "Find")
   field.type = "text"
-  field.placeholder = "Find a page, model, prompt, tool, or a session or call by id"
+  field.placeholder = "Find a page, view, model, prompt, tool, or a session or call by id"
   field.spellcheck = false
   field.autocomplete = "off"
   const named = { role: "combobox", "aria-label": field.placeholder, "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list" }
@@ -212,6 +215,7 @@ function make(root) {
     { title: "Keys", about: "All keys of the page", icon: "sql", letter: null, act: () => state.keys.open() },
     { title: "Tour", about: "Five things to know", icon: "overview", act: () => state.tour.start(true) },
   ]
+  state.save = { title: "Save this view", about: "The page with its filters, under a name", icon: "memory", letter: null, act: () => state.ask("save", `${Date.now()}`) }
   button.onclick = () => state.palette.open()
   return state
 }

@@ -1,8 +1,8 @@
-"""The palette, which opens pages and values by name, sessions and calls by id; and the keys of the page."""
+"""The palette, which opens pages, views and values by name, sessions and calls by id; and the page's keys."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.memory.saved_views import ViewLink
 from callgauge.dashboard.components.shell.navigation import PageLink
 
 # Dimension, heading, page, and the URL key that the page takes the value from.
@@ -24,19 +25,28 @@ _MOST_VALUES = 200  # of a kind; of more, those that hold the text
 _SHORTEST, _LONGEST = 3, 200  # characters of a text that ids are found by
 _MOST_IDS = 6  # sessions, and calls
 _ASKED = "_palette_asked"
+_SAVING = "_palette_saving"
 _KEY = "palette_find"
 _HTML = "<div class='palette'></div>"
 _FILES = ("icons.js", "keys.js", "tour.js", "palette.js")
 
 
-def draw_palette(pages: Sequence[PageLink], *, tour: bool) -> None:
-    """Draw the button of the palette and install the keys; `tour`: a new visitor is shown the tour here."""
+def draw_palette(
+    pages: Sequence[PageLink], views: Sequence[ViewLink], save: Callable[[], None] | None, *, tour: bool
+) -> None:
+    """Draw the button of the palette and install the keys.
+
+    `save` opens the dialog that saves the view, None for who may not; `tour`: a new visitor is shown the tour
+    here.
+    """
     with st.container(key="palette"):
-        _draw(pages, tour)
+        _draw(pages, views, save, tour)
 
 
 @st.fragment
-def _draw(pages: Sequence[PageLink], tour: bool) -> None:
+def _draw(
+    pages: Sequence[PageLink], views: Sequence[ViewLink], save: Callable[[], None] | None, tour: bool
+) -> None:
     # The values travel when somebody opens the palette, not with every page.
     asked = st.session_state.pop(_ASKED, None)
     is_asked = asked is not None and store_queries.is_open()
@@ -54,15 +64,24 @@ def _draw(pages: Sequence[PageLink], tour: bool) -> None:
             "values": list_values(asked) if is_asked else None,
             "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
             "tour": tour,
+            "views": [asdict(view) for view in views],
+            "may_save": save is not None,
         },
         on_ask_change=_note_asked,
+        on_save_change=_note_save,
     )
+    if st.session_state.pop(_SAVING, False) and save:
+        save()
 
 
 def _note_asked() -> None:
     told = st.session_state.get(_KEY)
     if told is not None:  # gone where the page changed before its answer to this came
         st.session_state[_ASKED] = str(told.ask or "").strip()[:_LONGEST]
+
+
+def _note_save() -> None:
+    st.session_state[_SAVING] = True
 
 
 def list_values(text: str) -> list[dict[str, Any]]:

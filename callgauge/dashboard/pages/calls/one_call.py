@@ -19,6 +19,7 @@ from callgauge.dashboard.components.finding_list import (
     draw_marked_text,
     outcome_cell,
 )
+from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
@@ -46,6 +47,7 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
     row, findings, tool, description = loaded.row, loaded.findings, loaded.tool, loaded.description
     draw_heading(row)
     actions.show(row, tool, description)
+    draw_notes("call", row["call_id"])
     _draw_facts(row)
     _draw_raw(row, findings)
     parser_reading.show(reparse_call(row, tool), tool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 import pandas as pd
@@ -15,12 +15,13 @@ from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.pages.compare import ARM_KEYS
+from callgauge.memory.baselines import Baseline
 
 # The others are one click away. Pixels: a name of 30 letters is not cut, and two rows hold all.
 _SEEN = {"model": 300, "prompt": 210, "tool": 170}
 _WORDS = {"harness_version": "harness version", "strategy": "strategy"}
 _MANY = {"strategy": "strategies"}
-_PROMPTS = 3  # offered at once
+_PROMPTS, _BASELINES = 3, 3  # offered at once
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
 
@@ -59,8 +60,10 @@ def draw_swap() -> None:
     st.button("Swap A and B", on_click=_swap, key="swap", icon=":material/swap_horiz:")
 
 
-def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) -> None:
-    """Draw links that choose both slices of a common comparison."""
+def choose_at_once(
+    rate: RateDefinition, first: date | None, last: date | None, baselines: Sequence[Baseline]
+) -> None:
+    """Draw links that choose both slices of a common comparison, or a kept baseline as slice A."""
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -75,6 +78,10 @@ def choose_at_once(rate: RateDefinition, first: date | None, last: date | None) 
             **comparison.arm_query("A", {"prompt": [str(row.previous)]}),
             **comparison.arm_query("B", {"prompt": [str(row.newest)]}),
         }
+    b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
+    for one in baselines[:_BASELINES]:
+        name = wording.one_line(one.name, 40)
+        ready[f"Against baseline {name}"] = comparison.arm_query("A", one.slice, one.days) | b
     kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
     with st.container(horizontal=True, gap="medium", key="at_once"):
         for number, (label, query) in enumerate(ready.items()):

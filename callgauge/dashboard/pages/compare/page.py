@@ -12,6 +12,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.memory.changes import read_records
 from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.pages.compare.all_rates import draw_all_rates
 from callgauge.dashboard.pages.compare.arms import (
@@ -22,6 +23,7 @@ from callgauge.dashboard.pages.compare.arms import (
     read_labels,
 )
 from callgauge.dashboard.pages.compare.costs import draw_pass_k
+from callgauge.dashboard.pages.compare.decision import draw_compare_decision
 from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
@@ -46,8 +48,10 @@ def show() -> None:
         rate = choose_rate()
         smallest = choose_smallest()
         draw_swap()
-    choose_at_once(rate, extent.first_day, extent.last_day)
+    at_once = st.container()
     arms = choose_arms(rate, known, extent.first_day, extent.last_day)
+    with at_once:  # its links keep slice B, which is chosen by now
+        choose_at_once(rate, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
     a, b = measure_sides(store_queries.ask, arms, comparison.name_arms(*arms, known))
@@ -60,7 +64,8 @@ def show() -> None:
         draw_nothing(a, b, rate)
     else:
         found = break_sides_down(store_queries.ask, a, b, rate, held, work)
-        draw_headline(found, names, smallest)
+        sentence = draw_headline(found, names, smallest)
+        draw_compare_decision(a, b, rate, held, sentence, smallest)
         draw_warnings(a, b, rate, held)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:

@@ -2,4 +2,6 @@
 
 from callgauge.dashboard.address.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(narrowing={"signature": "error signature"}, place=("signature_page", "rate", "traits"))
+URL_KEYS = PageUrlKeys(
+    narrowing={"signature": "error signature"}, place=("signature_page", "rate", "traits", "status")
+)

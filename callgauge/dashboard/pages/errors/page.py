@@ -27,6 +27,7 @@ from callgauge.dashboard.pages.errors.correlates import (
     find_standouts,
     trait_classes,
 )
+from callgauge.dashboard.pages.errors.signature_status import read_known_errors
 
 
 def show() -> None:
@@ -41,9 +42,10 @@ def show() -> None:
         cards.show_no_matches("calls")
         return
     layers = store_queries.ask("fault_layers", **chosen).to_dict("records")
-    rows = signatures.read(chosen)
-    cards.draw_answer(describe_errors(layers, rows), 600)
-    signatures.show(rows, chosen)
+    known_errors = read_known_errors()
+    newest = store_queries.ask("signatures", **chosen, limit=signatures.PER_PAGE, offset=0).to_dict("records")
+    cards.draw_answer(describe_errors(layers, newest, len(known_errors.returned)), 600)
+    signatures.show(known_errors, chosen)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         totals = {row["rate"]: row for row in known.to_dict("records")}
@@ -57,10 +59,13 @@ def show() -> None:
             _draw_correlates(chosen)
 
 
-def describe_errors(layers: Sequence[Mapping[Any, Any]], rows: Sequence[signatures.Row]) -> str:
-    """Return sentences on how many calls went wrong, where first, and which signatures are new.
+def describe_errors(
+    layers: Sequence[Mapping[Any, Any]], rows: Sequence[signatures.Row], back: int = 0
+) -> str:
+    """Return sentences on how many calls went wrong, where first, which signatures are new, and which back.
 
-    `layers`: the rows of the metric `fault_layers`. `rows`: signatures, new ones first.
+    `layers`: the rows of the metric `fault_layers`. `rows`: signatures, new ones first. `back`: how many
+    fixed ones were seen again.
     """
     counts = {row["layer"]: row["calls"] for row in layers}
     failed = {layer: calls for layer, calls in counts.items() if layer not in ("none", "unknown")}
@@ -76,10 +81,11 @@ def describe_errors(layers: Sequence[Mapping[Any, Any]], rows: Sequence[signatur
     )
     new = sum(bool(row["new"]) for row in rows)
     newest = rows[0]["days"][-1] if rows and rows[0]["days"] else None
+    returned = f" {wording.plural(back, 'fixed error')} {'is' if back == 1 else 'are'} back." if back else ""
     if not newest:
-        return where
+        return f"{where}{returned}"
     appeared = wording.plural(new, "error") if new else "no error"
-    return f"{where} On {newest}, {appeared} appeared for the first time."
+    return f"{where} On {newest}, {appeared} appeared for the first time.{returned}"
 
 
 def _draw_correlates(chosen: Mapping[str, Any]) -> None:

@@ -15,10 +15,17 @@ from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS
+from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.day_paging import CALLS, read_page
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.pages.errors.signature_status import (
+    KnownErrors,
+    choose_status,
+    draw_status,
+    status_cell,
+)
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 200
@@ -27,7 +34,10 @@ _NAMED = 2  # tools and models that a cell names
 
 
 def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the signatures of the page that the URL names: new ones first, then the most frequent."""
+    """Return the signatures of the page that the URL names: those that lead, new ones, the most frequent.
+
+    `chosen`: parameters of the metric `signatures`.
+    """
     reset_page_number("signature_page", chosen)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
@@ -37,8 +47,11 @@ def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
     return found.to_dict("records")
 
 
-def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the list of error signatures; `rows` are those of one page."""
+def show(known: KnownErrors, chosen: Mapping[str, Any]) -> None:
+    """Draw the list of error signatures, those with a chosen status."""
+    status = choose_status(known)
+    chosen = {**chosen, **known.narrow(status)}
+    rows = read(chosen)
     total = rows[0]["found"] if rows else 0
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     wrong = sum(
@@ -54,7 +67,10 @@ def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
         height=400,
     ):
         if not rows:
-            st.caption("No call of this selection went wrong.")
+            none = (
+                "No call of this selection went wrong" if status == "all" else "No error has this status here"
+            )
+            st.caption(f"{none}.")
             return
         days = rows[0]["days"] or []
         drawn = f" Bars: the {len(days)} newest days with calls." if days else ""
@@ -64,7 +80,12 @@ def show(rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
         )
         # A head that sorts one page of several would tell a wrong worst.
         built = [_build_row(row, ordered=total <= PER_PAGE) for row in rows]
-        draw_table("signatures", "Signatures of errors", _HEADS, built, shown=_SHOWN)
+        heads = list(_HEADS)
+        if known.states:
+            heads.insert(1, _STATUS)
+            told = (status_cell(known, row["signature_id"]) for row in rows)
+            built = [[cells[0], cell, *cells[1:]] for cells, cell in zip(built, told, strict=True)]
+        draw_table("signatures", "Signatures of errors", heads, built, shown=_SHOWN)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
@@ -91,6 +112,9 @@ _HEADS = (
     Column("Models", "short"),
     Column("Newest", "tight"),
 )
+
+
+_STATUS = Column("Status", "tight", "What the team noted; open a signature to change it")
 
 
 def _build_row(row: Row, *, ordered: bool) -> list[Cell]:
@@ -179,6 +203,8 @@ def show_one(signature: str) -> None:
         seen = f"First seen {first}, last {last} in this selection."
         new = " New: never seen before the newest day." if row["new"] else ""
         st.caption(f"{seen}{new} Its id stays the same from load to load: {signature[:12]}")
+        draw_status(signature)
+        draw_notes("signature", signature)
         with st.container(horizontal=True, gap="medium"):
             st.page_link(
                 page_file("calls"),

@@ -17,6 +17,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_smallest,
 )
 from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import make_slices
@@ -52,6 +53,8 @@ def show() -> None:
     ranking = rank(by, rate, found, baseline, chosen, smallest)
     draw_answer(ranking)
     draw_ranking(ranking, chosen, smallest)
+    if chosen["models"] and len(chosen["models"]) == 1:
+        draw_notes("model", chosen["models"][0])
     with draw_tabs("tab", _TABS) as tab:
         if tab == "days":
             _draw_trend(by, rate, chosen)

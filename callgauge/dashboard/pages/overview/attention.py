@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -12,20 +12,36 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.memory.changes import (
+    draw_author_field,
+    may_write,
+    read_records,
+    take_author,
+    try_change,
+)
+from callgauge.dashboard.components.memory.rule_form import ask_rule
 from callgauge.dashboard.components.rate_trend import TrendEvent
 from callgauge.dashboard.load_state import lag_days, write_days
 from callgauge.dashboard.measures import attention
-from callgauge.dashboard.measures.attention import Attention, AttentionItem, describe_item, format_rate
+from callgauge.dashboard.measures.alert_rules import RuleFinding, describe_finding, judge_rules
+from callgauge.dashboard.measures.attention import (
+    Attention,
+    AttentionItem,
+    describe_item,
+    describe_returned,
+    find_returned_errors,
+    format_rate,
+)
 from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.store_queries import Generation
+from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.memory.records import Acknowledgement
+from callgauge.memory.records import Acknowledgement, TeamRecords
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
 _SHOWN = 4
-_NAME = "_acknowledged_by"
 _PROBLEM = "_memory_problem"
 
 
@@ -59,12 +75,17 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
         found = find_attention(chosen)
     except MetricError as refused:
         found, problem = None, refused
-    known, unread = _read_acknowledgements()
-    items = _list_silent_items()
+    records, unread = _read_records()
+    known = records.acknowledgements
+    items = [
+        *_list_silent_items(),
+        *_find_rule_items(records.alert_rules, chosen),
+        *_find_returned_items(records),
+    ]
     items += [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
-    with cards.draw_card(title, "slices", "new_errors", stretch=True):
+    with cards.draw_card(title, "slices", "new_errors", "returned_errors", beside=_draw_rules, stretch=True):
         if problem:
             raise problem
         if trouble := st.session_state.pop(_PROBLEM, None) or unread:
@@ -119,12 +140,56 @@ def _find_attention(shown: Generation, given: tuple[tuple[str, Any], ...]) -> At
     return attention.find_attention(store_queries.ask, dict(given))
 
 
-def _read_acknowledgements() -> tuple[Mapping[str, Acknowledgement], str | None]:
-    """Return the acknowledgements by the key of the alert, and what is wrong where they cannot be read."""
+def _read_records() -> tuple[TeamRecords, str | None]:
+    """Return what the memory holds, and what is wrong where it cannot be read."""
     try:
-        return store_queries.team_records().acknowledgements, None
+        return store_queries.team_records(), None
     except MemoryProblemError as problem:
-        return {}, str(problem)
+        return TeamRecords(), str(problem)
+
+
+def _find_rule_items(rules: Sequence[AlertRule], chosen: Mapping[str, Any]) -> Iterator[AttentionItem]:
+    """Yield the team's rules that fire and are not muted. Of the filters only the last day counts."""
+    today = datetime.now(UTC).date()
+    spoken = [rule for rule in rules if not rule.is_muted(today)]
+    if spoken:
+        shown = store_queries.shown_generation()
+        for one in _judge_rules(shown, repr(spoken), chosen.get("to_day"), spoken):
+            if one.fires:
+                yield describe_finding(one, filters.short_label)
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _judge_rules(
+    shown: Generation,  # noqa: ARG001 - of the cache's key
+    told: str,  # noqa: ARG001
+    to_day: date | None,
+    _rules: Sequence[AlertRule],
+) -> list[RuleFinding]:
+    """Return what the night says of rules, cached by the generation and the rules as text."""
+    return judge_rules(store_queries.ask_all, _rules, to_day)
+
+
+def _find_returned_items(records: TeamRecords) -> list[AttentionItem]:
+    found = find_returned_errors(store_queries.ask_all, records.signature_states.values())
+    return [describe_returned(one) for one in found]
+
+
+def _draw_rules() -> None:
+    """Draw the quiet control in which a rule is added, with the way to all of them."""
+    with st.container(width="content"):
+        draw_popover("Rules", "alert_rules", _list_rules)
+
+
+def _list_rules() -> None:
+    rules = read_records().alert_rules
+    if rules:
+        st.page_link(
+            page_file("memory"),
+            label=wording.link_label(f"{wording.plural(len(rules), 'rule')} of the team"),
+            query_params={"about": "rules"},
+        )
+    ask_rule()
 
 
 def _draw_items(items: list[AttentionItem]) -> None:
@@ -151,15 +216,16 @@ def _draw_sentence(one: AttentionItem) -> None:
 
 
 def _draw_acknowledge(one: AttentionItem) -> None:
-    with st.container(width="content"):
-        draw_popover("Acknowledge", f"acknowledge_{_digest(one.key)}", lambda: _ask_who(one.key))
+    if may_write():
+        with st.container(width="content"):
+            draw_popover("Acknowledge", f"acknowledge_{_digest(one.key)}", lambda: _ask_who(one.key))
 
 
 def _ask_who(key: str) -> None:
     place = _digest(key)
     with st.form(f"acknowledgement_{place}", border=False):
         st.caption("It folds away for the whole team, until it becomes worse or begins anew.")
-        st.text_input("Your name", st.session_state.get(_NAME, ""), key=f"by_{place}", placeholder="optional")
+        draw_author_field(f"by_{place}")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
         if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
             st.rerun()  # the whole page, not the popover alone
@@ -167,18 +233,15 @@ def _ask_who(key: str) -> None:
 
 def _acknowledge(key: str) -> None:
     place = _digest(key)
-    by, note = st.session_state[f"by_{place}"].strip(), st.session_state[f"note_{place}"].strip()
-    st.session_state[_NAME] = by
-    try:
-        store_queries.team_memory().acknowledge(key, note=note, by=by)
-    except MemoryProblemError as problem:
+    note, by = st.session_state[f"note_{place}"].strip(), take_author(f"by_{place}")
+    problem = try_change(lambda _: store_queries.team_memory().acknowledge(key, note=note, by=by))
+    if problem:
         st.session_state[_PROBLEM] = f"Not acknowledged. {problem}"
 
 
 def _withdraw(key: str) -> None:
-    try:
-        store_queries.team_memory().withdraw_acknowledgement(key)
-    except MemoryProblemError as problem:
+    problem = try_change(lambda _: store_queries.team_memory().withdraw_acknowledgement(key))
+    if problem:
         st.session_state[_PROBLEM] = f"Not withdrawn. {problem}"
 
 
@@ -190,13 +253,14 @@ def _draw_folds(items: list[AttentionItem], known: Mapping[str, Acknowledgement]
                 with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
                     _draw_sentence(one)
                     st.caption(_describe_acknowledgement(known[one.key]))
-                    st.button(
-                        "Withdraw",
-                        type="tertiary",
-                        key=f"withdraw_{_digest(one.key)}",
-                        on_click=_withdraw,
-                        args=(one.key,),
-                    )
+                    if may_write():
+                        st.button(
+                            "Withdraw",
+                            type="tertiary",
+                            key=f"withdraw_{_digest(one.key)}",
+                            on_click=_withdraw,
+                            args=(one.key,),
+                        )
     echoing = f"{len(found.echoing)} more, maybe the same calls"
     better = f"{wording.plural(len(found.improved), 'rate')} became better"
     for label, several, key in ((echoing, found.echoing, "echoing"), (better, found.improved, "improved")):

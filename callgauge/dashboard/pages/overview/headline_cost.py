@@ -20,7 +20,7 @@ from callgauge.stats import ENOUGH
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
     """Return what the chosen turns cost; None when the team's memory, which holds prices, cannot be read."""
     with suppress(MetricError):  # the filter bar says why
-        return summarise_costs(chosen, filters.chosen_baseline())
+        return summarise_costs(chosen, filters.baseline_parameters(chosen))
     return None
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.components.controls.goals import describe_goal
+from callgauge.dashboard.components.memory.goals import describe_goal
 from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
 from callgauge.dashboard.measures.costs import CostSummary
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
@@ -73,14 +73,13 @@ def _compare_with_baseline(
 
 
 def read_baseline(rate: RateDefinition, chosen: Mapping[str, Any]) -> pd.DataFrame | None:
-    """Return the rows of `slices` by model for the headline rates and `rate`, on the days of the baseline.
+    """Return the rows of `slices` by model for the headline rates and `rate`, of the baseline.
 
     None without a baseline.
     """
-    span = filters.chosen_baseline()
-    if span is None:
+    asked = filters.baseline_parameters(chosen)
+    if asked is None:
         return None
-    asked = {**chosen, "from_day": span[0], "to_day": span[1]}
     return store_queries.ask(
         "slices", rates=tuple(dict.fromkeys((*HEADLINES, rate.name))), by="model", **asked
     )

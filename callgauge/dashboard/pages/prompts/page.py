@@ -32,6 +32,7 @@ from callgauge.dashboard.components.difference_cells import (
     track_reach,
     verdict_cell,
 )
+from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.rate_trend import TrendEvent, draw_rate_trend
 from callgauge.dashboard.components.slice_table import (
     calls_link,
@@ -91,6 +92,8 @@ def show() -> None:
         _draw_comparison(rate, order, pair, since, chosen, smallest)
     else:
         _draw_alone(name, rate, order, since, smallest)
+    if name != "unknown":
+        draw_notes("prompt", name)
     with draw_tabs("show", _TABS) as tab:
         if tab == "text":
             _draw_text(name, pair)

@@ -11,6 +11,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import ListStep, draw_steps, find_steps, read_newest
 from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.timeline import draw_timeline
 from callgauge.dashboard.day_paging import SESSIONS
@@ -131,6 +132,7 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
     words = row["task"] or f"Session {row['session_id']}"
     st.title(wording.in_markdown(words, 90), anchor=False)
     session_head.show(session, row, turns)
+    draw_notes("session", row["session_id"])
     if not found:
         st.caption("The store holds no turn of this session: its log told of none, or they count elsewhere.")
         return

@@ -12,6 +12,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.replay_link import draw_replay_link
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
+from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.rates import RATES
@@ -33,6 +34,7 @@ def show(tool: str) -> None:
         cards.show_no_matches("calls of this tool")
         return
     draw_replay_link(tool)
+    draw_notes("tool", tool)
     culprits = store_queries.ask("culprits", **chosen).to_dict("records")
     _draw_culprits(tool, culprits, chosen)
     parameter.show(tool, chosen)

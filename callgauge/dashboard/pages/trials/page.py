@@ -15,6 +15,7 @@ from callgauge.dashboard.pages.trials import words
 from callgauge.dashboard.pages.trials.arms import draw_arms
 from callgauge.dashboard.pages.trials.conditions import draw_conditions, draw_probes
 from callgauge.dashboard.pages.trials.course import draw_course
+from callgauge.dashboard.pages.trials.decision import draw_trial_decision
 from callgauge.dashboard.pages.trials.differences import draw_differences
 from callgauge.dashboard.pages.trials.money import draw_money
 from callgauge.dashboard.pages.trials.planning import draw_planning
@@ -91,8 +92,10 @@ def _draw_run(run: TrialRun) -> None:
     looks = make_looks(store_queries.ask("trial_looks", run=run.run))
     _draw_steps(run)
     st.title(wording.in_markdown(run.question or run.name, 200), anchor=False)
-    cards.draw_answer(words.write_answer(run, results, looks), 900)
+    answer = words.write_answer(run, results, looks)
+    cards.draw_answer(answer, 900)
     st.caption(wording.in_markdown(words.describe_run(run, now), 400))
+    draw_trial_decision(run, results, looks, answer)
     draw_arms(run, results, looks)
     draw_course(run, results, looks)
     tabs = _TABS if run.others else _TABS | {"differ": "By tool and parameter"}

@@ -1,17 +1,23 @@
-"""The goals and named baselines of a team: what they are, how far they are met, the forms that set them."""
+"""The goals of a team: what they are, how far they are met, the form that sets them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.memory.changes import (
+    apply_change,
+    author_name,
+    describe_reader,
+    may_write,
+    read_records,
+)
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.memory.baselines import remove_baseline, save_baseline
-from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.records import Goal
+from callgauge.memory.team_memory import TeamMemory
 from callgauge.stats import Share
 
 _NONE = "no goal"
@@ -19,10 +25,7 @@ _NONE = "no goal"
 
 def read_goals() -> Mapping[str, Goal]:
     """Return the goals of the team by the name of their rate; none when its memory cannot be read."""
-    try:
-        return store_queries.team_records().goals
-    except MemoryProblemError:  # the filter bar says so
-        return {}
+    return read_records().goals
 
 
 def format_goal(rate: RateDefinition, goal: Goal) -> str:
@@ -48,6 +51,9 @@ def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
 
 
 def _ask_goals(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
+    if not may_write():
+        st.caption(describe_reader())
+        return
     with st.form("goals", border=False):
         st.caption("What each rate should keep to, in percent. Charts and cards show it to the whole team.")
         asked = {
@@ -68,51 +74,12 @@ def _ask_goals(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
 
 
 def _save(asked: Mapping[str, float | None], goals: Mapping[str, Goal]) -> None:
-    try:
-        memory = store_queries.team_memory()
+    def write(file: MemoryFile) -> None:
+        memory = TeamMemory(file.path.parent)
         for name, percent in asked.items():
             if percent is None and name in goals:
                 memory.remove_goal(name)
             elif percent is not None and (name not in goals or goals[name].goal != percent / 100):
-                memory.set_goal(name, percent / 100)
-    except MemoryProblemError as problem:
-        st.error(wording.in_markdown(str(problem), 600))
-    else:
-        st.rerun()
+                memory.set_goal(name, percent / 100, by=author_name())
 
-
-def draw_baselines_form() -> None:
-    """Draw a popover in which the chosen days are kept as a baseline for the whole team."""
-    with st.container(width="content"):
-        draw_popover("Baselines", "baselines_popover", _list_baselines)
-
-
-def _list_baselines() -> None:
-    st.caption("Days with a name, that later days are compared with: choose them in the filter bar.")
-    chosen = filters.chosen_filters()
-    with st.form("kept_baseline", border=False, clear_on_submit=True):
-        days = f"{chosen.from_day} to {chosen.to_day}" if chosen.from_day else "all days"
-        name = st.text_input(f"Keep {days} as", placeholder="before release 13", key="baseline_name")
-        kept = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
-    if kept and name.strip() and chosen.from_day and chosen.to_day:
-        first, last = chosen.from_day, chosen.to_day
-        _change(lambda: save_baseline(store_queries.team_memory().file, name, (first, last)))
-    try:
-        known = store_queries.team_records().baselines
-    except MemoryProblemError:  # the filter bar says so
-        return
-    for number, one in enumerate(known):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            label = f"{wording.one_line(one.name, 40)}: {one.first_day} to {one.last_day}"
-            st.caption(wording.in_markdown(label, 120), width="content")
-            if st.button("Remove", key=f"remove_baseline_{number}", type="tertiary"):
-                _change(lambda name=one.name: remove_baseline(store_queries.team_memory().file, name))  # type: ignore[misc]
-
-
-def _change(write: Callable[[], None]) -> None:
-    try:
-        write()
-    except MemoryProblemError as problem:
-        st.error(wording.in_markdown(str(problem), 600))
-    else:
-        st.rerun()
+    apply_change(write)

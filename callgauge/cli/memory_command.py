@@ -1,0 +1,89 @@
+"""The commands `callgauge memory …`: write what a team remembers as JSON, and read such a file in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from callgauge.checked_files.file_problems import CheckedFileError
+from callgauge.cli import render
+from callgauge.memory.exchange import ImportCount, export_memory, import_memory
+from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
+
+_REFUSED, _WRONG_USE = 1, 2
+_Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+
+memory = typer.Typer(
+    name="memory",
+    help="What a team remembers: views, notes, baselines, decisions, alert rules, states of errors.",
+    no_args_is_help=True,
+)
+
+
+@memory.command("export")
+def write_export(
+    store: _Store,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", readable=False, help="Without one, standard output."),
+    ] = None,
+) -> None:
+    """Write all that the team remembers as JSON."""
+    try:
+        told = export_memory(_open(store))
+    except MemoryProblemError as problem:
+        _fail(str(problem), _REFUSED)
+    if file is None:
+        print(told, end="")
+        return
+    part = file.with_name(f".{file.name}.part")
+    try:
+        part.write_text(told, encoding="utf-8")
+        part.replace(file)
+    except OSError as problem:
+        part.unlink(missing_ok=True)
+        _fail(f"{file} cannot be written: {(problem.strerror or 'unknown reason').lower()}", _REFUSED)
+    render.print_message(f"{file} holds the memory of {store}")
+
+
+@memory.command("import")
+def read_import(
+    store: _Store,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", readable=False, help="A file that `callgauge memory export` wrote."),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Merge a file into what the team remembers, all or nothing; of two with one key the newer stays."""
+    try:
+        counts = import_memory(_open(store), file)
+    except CheckedFileError as problem:
+        _fail(str(problem), _WRONG_USE)
+    except MemoryProblemError as problem:
+        _fail(str(problem), _REFUSED)
+    if as_json:
+        print(render.to_json({name: asdict(count) for name, count in counts.items()}))
+        return
+    told = [_describe(name, count) for name, count in counts.items() if any(asdict(count).values())]
+    print("\n".join(told) or "The file holds nothing.")
+
+
+def _describe(name: str, count: ImportCount) -> str:
+    parts = [("new", count.added), ("replaced", count.replaced), ("as new or newer here", count.left)]
+    return f"{name.replace('_', ' ')}: {', '.join(f'{n:,} {words}' for words, n in parts if n)}"
+
+
+def _open(store: Path) -> MemoryFile:
+    if not store.is_dir():
+        _fail(f"{store} is no store: name the folder that `callgauge ingest --store` wrote", _WRONG_USE)
+    return MemoryFile(store)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    for line in message.splitlines():
+        render.print_message(line)
+    raise typer.Exit(code)

@@ -1,0 +1,1 @@
+"""What pages show of the team's memory, and the forms that change it."""

@@ -1,0 +1,140 @@
+"""Notes of the team: on the page of the thing that they are about, and as marks on trends."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+from hashlib import sha256
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.memory.changes import (
+    apply_change,
+    draw_author_field,
+    may_write,
+    owns,
+    read_records,
+    take_author,
+)
+from callgauge.memory.notes import Note, SubjectKind, add_note, delete_note
+
+Subject = tuple[SubjectKind, str]
+_LONGEST = 2_000  # characters of a note
+_SERIES: Mapping[str, SubjectKind] = {
+    "model": "model",
+    "prompt": "prompt",
+    "prompt_name": "prompt",
+    "tool": "tool",
+}
+"""What a note on a series of a trend is about, by the dimension of the trend."""
+
+
+def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None:
+    """Draw the notes on a thing and a quiet control to add one; nothing for a reader where there are none.
+
+    `day`: the day that is offered for the mark on trends, if the thing has one.
+    """
+    known = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
+    if not known and not may_write():
+        return
+    with st.container(gap="xsmall", key=f"notes_{kind}"):
+        for note in known:
+            draw_note(note)
+        if may_write():
+            place = f"{kind}_{_digest(subject)}"
+            draw_popover("Add a note", f"note_{place}", lambda: _ask_note(place, {"": (kind, subject)}, day))
+
+
+def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
+    """Draw one note in a line, with a way to delete it for who may.
+
+    `about`: what it is on, in words; `href`: where that is, a relative URL.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        day = f"{note.day}: " if note.day else ""
+        said = wording.in_markdown(f"{day}{note.text}", _LONGEST)
+        st.markdown(f"{said} :gray[{_describe_author(note)}]", width="content")
+        if about:
+            draw_link(f"note_about_{note.id}", wording.one_line(about, 120), href)
+        if owns(note.by) and st.button("Delete", key=f"delete_note_{note.id}", type="tertiary"):
+            apply_change(lambda file: delete_note(file, note))
+
+
+def _describe_author(note: Note) -> str:
+    by = f"{wording.in_markdown(note.by, 60)}, " if note.by else ""
+    return f"{by}{note.at:%Y-%m-%d}"
+
+
+def find_trend_notes(
+    by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
+) -> list[Note]:
+    """Return the notes with a mark on a trend: on a day, on one of its series, or on `also`.
+
+    What the filters alone choose counts, too: a note on a tool stands on the trends of this tool.
+    """
+    chosen = filters.chosen_filters()
+    narrowed = [
+        (kind, values[0])
+        for kind in ("model", "prompt", "tool")
+        if (values := getattr(chosen, f"{kind}s")) and len(values) == 1
+    ]
+    wanted = {*also, *narrowed}
+    kind = _SERIES.get(by)
+
+    def is_meant(note: Note) -> bool:
+        on_series = note.kind == kind and note.subject in series
+        return note.kind == "day" or on_series or (note.kind, note.subject) in wanted
+
+    return [
+        note
+        for note in read_records().notes
+        if note.day is not None and days[0] <= note.day <= days[1] and is_meant(note)
+    ]
+
+
+def draw_trend_note_control(key: str, by: str, series: Sequence[str], newest: date) -> None:
+    """Draw a quiet control that adds a note on a day, or on a series of a trend since a day."""
+    if not may_write():
+        return
+    kind = _SERIES.get(by)
+    abouts: dict[str, Subject] = {"The day": ("day", "")}
+    if kind:
+        abouts |= {filters.short_label(by, name): (kind, name) for name in series if name != "unknown"}
+    with st.container(width="content"):
+        draw_popover("Note", f"note_{key}", lambda: _ask_note(key, abouts, newest, needs_day=True))
+
+
+def _ask_note(
+    place: str, abouts: Mapping[str, Subject], day: date | None, *, needs_day: bool = False
+) -> None:
+    with st.form(f"note_form_{place}", border=False, clear_on_submit=True):
+        text = st.text_input(
+            "Note", key=f"note_text_{place}", placeholder="temperature lowered", max_chars=_LONGEST
+        )
+        when = st.date_input(
+            "Marked on trends at (UTC)" if not needs_day else "Day (UTC)",
+            day,
+            key=f"note_day_{place}",
+            format="YYYY-MM-DD",
+        )
+        about = next(iter(abouts))
+        if len(abouts) > 1:
+            about = st.selectbox("About", list(abouts), key=f"note_about_{place}")
+        draw_author_field(f"note_by_{place}")
+        is_sent = st.form_submit_button("Add note")
+    if is_sent:
+        kind, subject = abouts[about]
+        marked = when if isinstance(when, date) else None
+        if kind == "day" and marked is None:
+            st.error("Choose the day.")
+            return
+        named = str(marked) if kind == "day" else subject
+        by = take_author(f"note_by_{place}")
+        apply_change(lambda file: add_note(file, kind, named, text, day=marked, by=by))
+
+
+def _digest(subject: str) -> str:
+    return sha256(subject.encode(errors="replace")).hexdigest()[:12]

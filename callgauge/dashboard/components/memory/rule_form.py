@@ -1,0 +1,88 @@
+"""The form of an alert rule, and the sentences that rules are told in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.controls.rate_choice import name_rate
+from callgauge.dashboard.components.memory.changes import (
+    apply_change,
+    describe_reader,
+    draw_author_field,
+    may_write,
+    read_records,
+    take_author,
+)
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.memory.alert_rules import AlertRule, RuleKind, mute_rule, save_rule
+from callgauge.memory.kept_slices import take_slice
+
+_KINDS: Mapping[str, RuleKind] = {"is above": "above", "is below": "below", "changed by": "changed"}
+_MUTES = {"a day": 1, "a week": 7, "a month": 30}
+
+
+def describe_rule(rule: AlertRule) -> str:
+    """Return what a rule watches, in words: Parse errors above 5%, heron · fixer@13."""
+    rate = RATES[rule.rate].title if rule.rate in RATES else rule.rate
+    points = f"{100 * rule.bound:g}"
+    bound = {
+        "above": f"above {points}%",
+        "below": f"below {points}%",
+        "changed": f"changed by {points} points or more" if rule.bound else "changed",
+    }[rule.kind]
+    return f"{wording.one_line(rate, 60)} {bound}, {filters.describe_slice(rule.slice)}"
+
+
+def ask_rule() -> None:
+    """Draw the form that keeps a rule on what the filters choose now; a sentence for who may not."""
+    if not may_write():
+        st.caption(describe_reader())
+        return
+    kept = take_slice(filters.chosen_filters().parameters())
+    with st.form("alert_rule", border=False):
+        st.caption(
+            f"For {wording.in_markdown(filters.describe_slice(kept), 120)}, as the filters choose. Judged "
+            "every night, whatever days are chosen. A bound is passed when the whole 95 % interval is beyond "
+            "it; a change counts beyond the usual spread of days."
+        )
+        rate = st.selectbox("Rate", list(RATES), format_func=name_rate, key="rule_rate")
+        with st.container(horizontal=True, gap="small"):
+            word = st.selectbox("When it", list(_KINDS), key="rule_kind", width=130)
+            percent = st.number_input(
+                "Percent, or points", 0.0, 100.0, 5.0, 0.5, format="%g", key="rule_bound", width=130
+            )
+        name = st.text_input("Name", key="rule_name", placeholder="heron breaks edits", max_chars=200)
+        draw_author_field("rule_by")
+        is_sent = st.form_submit_button("Keep rule")
+    if is_sent:
+        if any(rule.name == name.strip() for rule in read_records().alert_rules):
+            st.error("There is a rule of this name. Choose another.")
+            return
+        by = take_author("rule_by")
+        apply_change(
+            lambda file: save_rule(file, name, str(rate), _KINDS[str(word)], percent / 100, kept, by=by)
+        )
+
+
+def ask_mute(rule: AlertRule, place: str) -> None:
+    """Draw the buttons that mute a rule for a while, or let it speak again. `place`: of their keys."""
+    today = datetime.now(UTC).date()
+    if rule.is_muted(today):
+        if st.button("Speak again", key=f"speak_{place}"):
+            apply_change(lambda file: mute_rule(file, rule.name, None))
+        return
+    st.caption("Mute it for")
+    with st.container(horizontal=True, gap="small"):
+        for words, days in _MUTES.items():
+            if st.button(words.capitalize(), key=f"mute_{days}_{place}"):
+                until = _find_last_day(today, days)
+                apply_change(lambda file, until=until: mute_rule(file, rule.name, until))  # type: ignore[misc]
+
+
+def _find_last_day(today: date, days: int) -> date:
+    """Return the last of so many days, today being the first."""
+    return today + timedelta(days - 1)

@@ -1,0 +1,106 @@
+"""Saved views: those that a person sees, and the dialog that keeps the current address as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from callgauge.dashboard import filters, wording
+from callgauge.dashboard.components.memory.changes import (
+    apply_change,
+    author_name,
+    draw_author_field,
+    read_records,
+    take_author,
+)
+from callgauge.dashboard.viewer import current_viewer
+from callgauge.memory.views import SavedView, save_view
+
+_NAMED = 2  # chosen values in the name that is offered
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLink:
+    """A saved view as the navigation and the palette offer it. `page`: of its icon; `href`: its address."""
+
+    title: str
+    about: str
+    page: str
+    href: str
+
+
+def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
+    """Return the views that this person sees, own ones first. `titles`: of the pages, by their names.
+
+    A view of a page that this version does not have is left out.
+    """
+    return [
+        ViewLink(
+            wording.one_line(view.name, 60),
+            _describe(view, titles[view.page]),
+            view.page,
+            view_link(view),
+        )
+        for view in visible_views(read_records().views)
+        if view.page in titles
+    ]
+
+
+def visible_views(views: Sequence[SavedView]) -> list[SavedView]:
+    """Return the views that this person sees, own ones first: those of the team too, not others' own.
+
+    Without sign-in nobody is kept from anything, and all are seen.
+    """
+    me, is_signed_in = author_name(), bool(current_viewer().name)
+    seen = [view for view in views if view.shared or view.owner == me or not is_signed_in]
+    return sorted(seen, key=lambda view: view.owner != me)
+
+
+def _describe(view: SavedView, page: str) -> str:
+    whose = view.owner and view.owner != author_name()
+    by = f" · {wording.one_line(view.owner, 40)}" if whose else ""
+    return f"{page}{by}"
+
+
+def view_link(view: SavedView) -> str:
+    """Return the relative address of a view; its query is written anew, so that it can be nothing else."""
+    query = urlencode(parse_qsl(view.query, keep_blank_values=True))
+    return f"{view.page}?{query}" if query else view.page
+
+
+def read_query() -> str:
+    """Return what follows the question mark of the current address."""
+    pairs = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
+    return urlencode(pairs)
+
+
+@st.dialog("Save this view")
+def ask_view_name(page: str, title: str, query: str) -> None:
+    """Ask for a name and keep an address under it. `page`: its name, `title`: how people call it."""
+    with st.form("save_view", border=False):
+        st.caption("The page with its filters, as its address says. A range such as 7 days moves with time.")
+        name = st.text_input("Name", suggest_name(title), key="view_name", max_chars=200)
+        shared = st.checkbox("For the whole team", value=True, key="view_shared")
+        draw_author_field("view_by")
+        is_sent = st.form_submit_button("Save view", type="primary")
+    if is_sent:
+        owner = take_author("view_by")
+        if any((view.owner, view.name) == (owner, name.strip()) for view in read_records().views):
+            st.error("You have a view of this name. Choose another.")
+            return
+        apply_change(lambda file: save_view(file, name, page, query, owner=owner, shared=shared))
+
+
+def suggest_name(title: str) -> str:
+    """Return a name for the current view: its page and the first chosen values."""
+    chosen = filters.chosen_filters()
+    values = [
+        filters.short_label(name, value)
+        for name in filters.DIMENSIONS
+        for value in getattr(chosen, f"{name}s") or ()
+    ]
+    days = st.query_params.get("days")
+    return " · ".join([title, *values[:_NAMED], *([days] if days else [])])

@@ -1,0 +1,53 @@
+"""What a decision on the page Compare keeps: both slices and the verdict as the page shows them."""
+
+from __future__ import annotations
+
+from callgauge.dashboard.comparisons.sides import CompareSide
+from callgauge.dashboard.components.memory.decision_form import draw_decide, freeze_parameters
+from callgauge.dashboard.components.memory.saved_views import read_query
+from callgauge.dashboard.measures.comparisons import SliceComparison, Standing
+from callgauge.dashboard.measures.rates import RateDefinition
+from callgauge.memory.decisions import FrozenComparison, FrozenSide
+
+
+def draw_compare_decision(
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    held: SliceComparison,
+    sentence: str,
+    smallest: float,
+) -> None:
+    """Draw the popover that keeps a decision. `sentence`: the verdict as the page says it."""
+    is_better = held.standing(smallest) is Standing.BETTER
+    title = f"Take {b.name}" if is_better else f"Keep {a.name}"
+    frozen = freeze_comparison(a, b, rate, held, sentence)
+    draw_decide("compare", {"": (title, frozen)}, f"compare?{read_query()}")
+
+
+def freeze_comparison(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, sentence: str
+) -> FrozenComparison:
+    """Return B held against A with all numbers as they are now."""
+    found = held.difference
+    return FrozenComparison(
+        rate.name,
+        sentence,
+        _freeze_side(b, rate),
+        _freeze_side(a, rate),
+        found.estimate if found else None,
+        found.low if found else None,
+        found.high if found else None,
+        held.p,
+        found.method if found else "",
+    )
+
+
+def _freeze_side(side: CompareSide, rate: RateDefinition) -> FrozenSide:
+    whole = side.whole_slice(rate)
+    parameters = freeze_parameters(side.arm.parameters())
+    if whole is None:
+        return FrozenSide(side.name, 0.0, 0.0, 0, parameters=parameters)
+    share, bounds = whole.share, whole.share.interval
+    low, high = (bounds.low, bounds.high) if bounds else (None, None)
+    return FrozenSide(side.name, float(share.k), float(share.n), int(whole.total), low, high, parameters)

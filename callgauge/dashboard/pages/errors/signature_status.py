@@ -1,0 +1,188 @@
+"""The status of error signatures: what a team knows of each, which are fixed, and which of these are back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Literal
+
+import streamlit as st
+
+from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.memory.changes import (
+    apply_change,
+    draw_author_field,
+    may_write,
+    read_records,
+    take_author,
+)
+from callgauge.dashboard.components.table import Cell
+from callgauge.dashboard.measures.attention import ReturnedError, find_returned_errors
+from callgauge.memory.signature_states import STATES, SignatureState, State, clear_state, set_state
+
+Status = Literal["new", "known", "being fixed", "fixed", "back"]
+KEY = "status"
+_WORDS: Mapping[str, str] = {
+    "all": "All",
+    "back": "Back after a fix",
+    "new": "Not triaged",
+    "known": "Known",
+    "being fixed": "Being fixed",
+    "fixed": "Fixed",
+}
+_TONES: Mapping[Status, Literal["bad", "warn", "good", "calm", "info"]] = {
+    "back": "bad",
+    "known": "calm",
+    "being fixed": "info",
+    "fixed": "good",
+}
+_NOT_TRIAGED = "not triaged"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownErrors:
+    """What the team noted of signatures, and which fixed ones are back, by signature."""
+
+    states: Mapping[str, SignatureState]
+    returned: Mapping[str, ReturnedError]
+
+    def find_status(self, signature: str) -> Status:
+        if signature in self.returned:
+            return "back"
+        state = self.states.get(signature)
+        return state.state if state else "new"
+
+    def list_with(self, status: Status) -> tuple[str, ...]:
+        """Return the signatures that have a status; of those without a state none is known here."""
+        return tuple(name for name in self.states if self.find_status(name) == status)
+
+    def narrow(self, chosen: str) -> dict[str, Any]:
+        """Return the parameters of the metric `signatures` for a chosen status: what is back leads."""
+        first = {"first": tuple(self.returned) or None}
+        if chosen == "all":
+            return first
+        if chosen == "new":
+            return first | {"without": tuple(self.states) or None}
+        return first | {"among": self.list_with(_read_status(chosen))}
+
+
+def read_known_errors() -> KnownErrors:
+    states = read_records().signature_states
+    found = find_returned_errors(store_queries.ask_all, states.values())
+    return KnownErrors(states, {one.state.signature: one for one in found})
+
+
+def choose_status(known: KnownErrors) -> str:
+    """Draw the choice of a status, once the team has noted one, and return it; in the URL it is `status`."""
+    if not known.states:
+        return "all"
+    counted = {status: len(known.list_with(_read_status(status))) for status in _WORDS if status != "all"}
+    always = ("all", "new", st.query_params.get(KEY))
+    shown = [status for status in _WORDS if status in always or counted[status]]
+
+    def name(status: str) -> str:
+        return f"{_WORDS[status]} ({counted[status]})" if counted.get(status) else _WORDS[status]
+
+    return choose_segment("Status", KEY, shown, name)
+
+
+def _read_status(text: str) -> Status:
+    for status in ("new", "known", "being fixed", "fixed", "back"):
+        if text == status:
+            return status
+    raise ValueError(text)
+
+
+def status_cell(known: KnownErrors, signature: str) -> Cell:
+    """Return the status of a signature for its row; empty where nobody has looked at it."""
+    status = known.find_status(signature)
+    if status == "new":
+        return Cell("", values={"": _NOT_TRIAGED})
+    state = known.states[signature]
+    return Cell(
+        status,
+        sub=_describe_fix(state) or None,
+        tone=_TONES[status],
+        title=wording.one_line(state.note, 300) or None,
+        order=list(_WORDS).index(status),
+        values={"": status},
+    )
+
+
+def _describe_fix(state: SignatureState) -> str:
+    version = f"in {wording.one_line(state.fixed_in, 30)}, " if state.fixed_in else ""
+    return f"{version}{state.fixed_day}" if state.fixed_day else ""
+
+
+def draw_status(signature: str) -> None:
+    """Draw what the team knows of one signature, and the control that changes it."""
+    known = read_known_errors()
+    state, back = known.states.get(signature), known.returned.get(signature)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="signature_status"):
+        if state:
+            st.markdown(_describe_state(state, back), width="content")
+        if may_write():
+            with st.container(width="content"):
+                draw_popover("Status", "change_status", lambda: _ask_status(signature, state))
+
+
+def _describe_state(state: SignatureState, back: ReturnedError | None) -> str:
+    fix = _describe_fix(state)
+    said = f"{state.state.capitalize()}{f' {wording.in_markdown(fix)}' if fix else ''}"
+    by = f"{wording.in_markdown(state.by, 60)}, " if state.by else ""
+    note = f" {wording.in_markdown(state.note, 600)}" if state.note else ""
+    line = f"**{said}**{note} :gray[{by}{state.at:%Y-%m-%d}]"
+    if back is None:
+        return line
+    calls = wording.plural(back.calls, "call")
+    return f":red[**Back since {back.back_day}**], {calls} since then. {line}"
+
+
+def _ask_status(signature: str, state: SignatureState | None) -> None:
+    known: Sequence[str] = [_NOT_TRIAGED, *STATES]
+    chosen = st.selectbox(
+        "Status",
+        known,
+        known.index(state.state) if state else 0,
+        format_func=str.capitalize,
+        key="status_state",
+    )
+    with st.form("signature_status_form", border=False):
+        version, fixed_on = "", None
+        if chosen == "fixed":
+            version = st.text_input(
+                "Fixed in",
+                state.fixed_in if state else "",
+                key="status_version",
+                placeholder="release 13",
+                max_chars=200,
+            )
+            today = datetime.now(UTC).date()
+            fixed_on = st.date_input(
+                "Day of the fix (UTC)",
+                (state and state.fixed_day) or today,
+                key="status_day",
+                format="YYYY-MM-DD",
+            )
+            st.caption("Seen on a later day, it is back: it leads this list and the Overview says so.")
+        note = st.text_input(
+            "Note", state.note if state else "", key="status_note", placeholder="optional", max_chars=2000
+        )
+        draw_author_field("status_by")
+        is_sent = st.form_submit_button("Keep status")
+    if is_sent:
+        _keep_status(signature, str(chosen), version, fixed_on if isinstance(fixed_on, date) else None, note)
+
+
+def _keep_status(signature: str, chosen: str, version: str, fixed_on: date | None, note: str) -> None:
+    by = take_author("status_by")
+    state: State | None = next((one for one in STATES if one == chosen), None)
+    if state is None:
+        apply_change(lambda file: clear_state(file, signature))
+        return
+    apply_change(
+        lambda file: set_state(file, signature, state, fixed_in=version, fixed_day=fixed_on, note=note, by=by)
+    )

@@ -1,0 +1,173 @@
+"""The list of decisions: each with the comparison as it was, and the same comparison since then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.comparison import Arm, Days
+from callgauge.dashboard.comparisons.sides import compare_sides, measure_sides, read_work
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.memory.changes import apply_change, owns
+from callgauge.dashboard.components.memory.decision_form import thaw_parameters
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.measures.comparisons import SMALLEST, SliceComparison
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.measures.verdicts import format_points, shorten_verdict
+from callgauge.memory.decisions import FrozenComparison, FrozenSide, RecordedDecision, delete_decision
+from callgauge.memory.kept_slices import take_slice
+
+_SHOWN = 10  # decisions, until all are asked for: each asks the store
+_EMPTY = "Nothing is decided yet. Press Decide beside the verdict on Compare, or on a run of Trials."
+
+
+@dataclass(frozen=True, slots=True)
+class LaterComparison:
+    """A decision's comparison on the days after those that it rests on; `days`: both ends inclusive."""
+
+    days: Days
+    held: SliceComparison
+
+
+def draw_decisions(decisions: Sequence[RecordedDecision]) -> None:
+    """Draw the decisions, the newest first."""
+    if not decisions:
+        with st.container(border=True):
+            st.caption(_EMPTY)
+            draw_link("to_compare", "Open Compare", filters.page_link("compare", {}, {}))
+        return
+    shown = decisions if st.session_state.get("all_decisions") else decisions[:_SHOWN]
+    for one in shown:
+        _draw_decision(one)
+    if len(decisions) > _SHOWN:
+        st.toggle(f"Show all {len(decisions)}", key="all_decisions")
+
+
+def _draw_decision(one: RecordedDecision) -> None:
+    with cards.draw_card(wording.one_line(one.title, 200).replace("$", r"\$"), "slices", "strata"):
+        by = f"{wording.in_markdown(one.by, 60)}, " if one.by else ""
+        if one.reason:
+            st.markdown(wording.in_markdown(one.reason, 2000))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"{by}{one.at:%Y-%m-%d}", width="content")
+            draw_link(f"open_{one.id}", "Open the comparison", one.link)
+            if owns(one.by):
+                with st.container(width="content"):
+                    draw_popover("Delete", f"drop_{one.id}", lambda: _ask_delete(one))
+        if one.figures is None:
+            st.caption("Its numbers cannot be read by this version.")
+            return
+        later = compare_later(one.figures, one.at.date())
+        _draw_figures(one, one.figures, later)
+
+
+def _ask_delete(one: RecordedDecision) -> None:
+    st.caption("The decision and its numbers go for the whole team.")
+    if st.button("Delete decision", key=f"delete_decision_{one.id}"):
+        apply_change(lambda file: delete_decision(file, one))
+
+
+def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
+    """Return the comparison on the days after those it rests on, up to the newest; None where there is none.
+
+    Sides that only their days tell apart have nothing to be compared with later. `decided`: the day of the
+    decision, for a comparison of all days. Raises MetricError.
+    """
+    if figures.run or figures.measure not in RATES:
+        return None
+    try:
+        known = [thaw_parameters(side.parameters) for side in (figures.against, figures.of)]
+    except ValueError:
+        return None
+    last = max(each.get("to_day") or decided for each in known)
+    newest = store_queries.ask("extent").iloc[0].last_day
+    slices = [take_slice(each) for each in known]
+    if newest is None or newest <= last or slices[0] == slices[1]:
+        return None
+    days = (last + timedelta(1), newest)
+    arms = Arm("A", slices[0], days), Arm("B", slices[1], days)
+    rate = RATES[figures.measure]
+    names = figures.against.name, figures.of.name
+    a, b = measure_sides(store_queries.ask_all, arms, names)
+    held = compare_sides(a, b, rate, read_work(store_queries.ask_all, a, b, rate))
+    return LaterComparison(days, held) if held else None
+
+
+def _draw_figures(one: RecordedDecision, figures: FrozenComparison, later: LaterComparison | None) -> None:
+    st.caption(f"Said then: {wording.in_markdown(figures.sentence, 900)}")
+    rate = RATES.get(figures.measure)
+    title = rate.title if rate else wording.one_line(figures.measure, 60)
+    columns = [Column(title, "name"), Column("Then", "number")]
+    rows = [
+        [_name_cell(figures.against), _then_cell(figures.against, rate, figures)],
+        [_name_cell(figures.of), _then_cell(figures.of, rate, figures)],
+        [Cell("Difference"), _difference_cell(figures, rate)],
+    ]
+    if later:
+        columns.append(Column(f"Since, {later.days[0]} to {later.days[1]}", "number"))
+        cells = _later_cell(later.held.other), _later_cell(later.held.slice), _later_difference_cell(later)
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
+    draw_table(f"decision_{one.id}", f"Numbers of the decision {one.title}", columns, rows)
+    if later is None and not figures.run:
+        st.caption("No later day to hold it against yet.")
+
+
+def _name_cell(side: FrozenSide) -> Cell:
+    return Cell(wording.one_line(side.name, 80), sub=_describe_days(side) or None)
+
+
+def _describe_days(side: FrozenSide) -> str:
+    first, last = (str(side.parameters.get(name) or "") for name in ("from_day", "to_day"))
+    return wording.one_line(f"{first} to {last}", 60) if first and last else ""
+
+
+def _is_share(rate: RateDefinition | None, figures: FrozenComparison) -> bool:
+    """Return True when the numbers are shares: of all rates, and of what trials measure by hits and tries."""
+    sides = (figures.of, figures.against)
+    return rate is not None or all(0 <= side.k <= side.n for side in sides)
+
+
+def _then_cell(side: FrozenSide, rate: RateDefinition | None, figures: FrozenComparison) -> Cell:
+    if not side.n:
+        return Cell("–")
+    if not _is_share(rate, figures):
+        return Cell(f"{side.k / side.n:,.4g}", sub=f"mean of {side.n:,.0f}")
+    bounds = ""
+    if side.low is not None and side.high is not None:
+        bounds = f" · {wording.percent(side.low).rstrip('%')}–{wording.percent(side.high)}"
+    return Cell(wording.percent(side.k / side.n), sub=f"{side.k:,.0f} / {side.n:,.0f}{bounds}")
+
+
+def _later_cell(one: Slice | None) -> Cell:
+    if one is None or not one.share.n:
+        return Cell("–")
+    share = one.share
+    bounds = f" · {wording.interval(share.interval)}" if share.interval else ""
+    return Cell(wording.percent(share.rate or 0.0), sub=f"{wording.fraction(share.k, share.n)}{bounds}")
+
+
+def _difference_cell(figures: FrozenComparison, rate: RateDefinition | None) -> Cell:
+    if figures.difference is None:
+        return Cell("–")
+    if not _is_share(rate, figures):
+        return Cell(f"{figures.difference:+,.4g}".replace("-", "−"))
+    sub = None
+    if figures.low is not None and figures.high is not None:
+        sub = f"{format_points(figures.low)} to {format_points(figures.high)} points"
+    return Cell(f"{format_points(figures.difference)} points", sub=sub)
+
+
+def _later_difference_cell(later: LaterComparison) -> Cell:
+    found = later.held.difference
+    if found is None:
+        return Cell("–")
+    verdict = shorten_verdict(later.held, SMALLEST)
+    ends = f"{format_points(found.low)} to {format_points(found.high)} points"
+    return Cell(f"{format_points(found.estimate)} points", sub=f"{ends} · {verdict.text.lower()}")

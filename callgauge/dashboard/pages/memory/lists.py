@@ -1,0 +1,161 @@
+"""The lists of notes, alert rules, saved views and baselines, each line with what may be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.memory.baseline_form import describe_baseline
+from callgauge.dashboard.components.memory.changes import apply_change, may_write, owns, read_records
+from callgauge.dashboard.components.memory.note_list import draw_note
+from callgauge.dashboard.components.memory.rule_form import ask_mute, describe_rule
+from callgauge.dashboard.components.memory.saved_views import view_link, visible_views
+from callgauge.dashboard.measures.alert_rules import RuleFinding, RuleState, judge_rules
+from callgauge.memory.alert_rules import AlertRule, delete_rule
+from callgauge.memory.baselines import Baseline, remove_baseline
+from callgauge.memory.notes import Note
+from callgauge.memory.views import SavedView, delete_view, rename_view, share_view
+
+_SHOWN = 50  # notes, until all are asked for
+_STATES: Mapping[RuleState, str] = {
+    RuleState.FIRES: ":red[fires]",
+    RuleState.QUIET: ":green[quiet]",
+    RuleState.TOO_FEW: ":gray[too few to tell]",
+    RuleState.UNKNOWN: ":gray[rate not known]",
+}
+
+
+def draw_all_notes(notes: Sequence[Note]) -> None:
+    """Draw the notes, the newest first, each with the way to what it is about."""
+    if not notes:
+        _say_nothing(
+            "No note yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
+        )
+        return
+    shown = notes if st.session_state.get("all_notes") else notes[:_SHOWN]
+    with st.container(border=True, gap="xsmall"):
+        for note in shown:
+            draw_note(note, _describe_subject(note), _subject_link(note))
+    if len(notes) > _SHOWN:
+        st.toggle(f"Show all {len(notes)}", key="all_notes")
+
+
+def _describe_subject(note: Note) -> str:
+    if note.kind == "day":
+        return ""
+    name = note.subject[:12] if note.kind == "signature" else filters.short_label(note.kind, note.subject)
+    return f"{note.kind} {name}"
+
+
+def _subject_link(note: Note) -> str | None:
+    if note.kind == "call":
+        return call_link(note.subject)
+    if note.kind == "session":
+        return session_link(note.subject)
+    if note.kind == "signature":
+        return filters.page_link("errors", {}, {"signature": note.subject})
+    if note.kind == "tool":
+        return filters.page_link("tools", {}, {"tool_open": note.subject})
+    if note.kind == "prompt":
+        return filters.page_link("prompts", {}, {"of": note.subject})
+    if note.kind == "model":
+        return filters.page_link("models", {"model": note.subject}, {})
+    return None
+
+
+def draw_rules(rules: Sequence[AlertRule]) -> None:
+    """Draw the rules, those that fire first, with what the newest night says of each."""
+    if not rules:
+        _say_nothing(
+            "No rule yet. Add one on Overview, in Needs attention: it watches what the filters choose."
+        )
+        return
+    today = datetime.now(UTC).date()
+    with st.container(border=True, gap="xsmall"):
+        for number, found in enumerate(judge_rules(store_queries.ask_all, rules)):
+            rule = found.rule
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(_describe_finding(found), width="content")
+                muted = f"muted until {rule.muted_until} · " if rule.is_muted(today) else ""
+                by = f"{wording.in_markdown(rule.by, 60)}, " if rule.by else ""
+                st.caption(f"{muted}{by}{rule.at:%Y-%m-%d}", width="content")
+                if may_write():
+                    with st.container(width="content"):
+                        draw_popover("Change", f"rule_{number}", lambda rule=rule: _change_rule(rule))  # type: ignore[misc]
+
+
+def _describe_finding(found: RuleFinding) -> str:
+    name = wording.in_markdown(found.rule.name, 80)
+    what = wording.in_markdown(describe_rule(found.rule), 200)
+    now = ""
+    if found.share is not None and found.share.n:
+        share = found.share
+        now = f": {wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
+    since = f" since {found.since}" if found.fires else ""
+    return f"**{name}** {what} · {_STATES[found.state]}{since}{wording.in_markdown(now)}"
+
+
+def _change_rule(rule: AlertRule) -> None:
+    ask_mute(rule, f"rule_{rule.name}")
+    if owns(rule.by) and st.button("Delete rule", key=f"delete_rule_{rule.name}", type="tertiary"):
+        apply_change(lambda file: delete_rule(file, rule.name))
+
+
+def draw_views(views: Sequence[SavedView]) -> None:
+    """Draw the saved views that this person sees, with the ways to rename, share and delete own ones."""
+    seen = visible_views(views)
+    if not seen:
+        _say_nothing("No saved view yet. Press Save this view in the navigation, or Ctrl K on any page.")
+        return
+    with st.container(border=True, gap="xsmall"):
+        for number, view in enumerate(seen):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                draw_link(f"view_{number}", wording.one_line(view.name, 80), view_link(view))
+                by = f"{view.owner}, " if view.owner else ""
+                whose = "for the team" if view.shared else "own"
+                told = f"{view.page} · {whose} · {by}{view.at:%Y-%m-%d}"
+                st.caption(wording.in_markdown(told, 200), width="content")
+                if owns(view.owner):
+                    with st.container(width="content"):
+                        draw_popover("Change", f"change_view_{number}", lambda view=view: _change_view(view))  # type: ignore[misc]
+
+
+def _change_view(view: SavedView) -> None:
+    place = f"{view.owner}/{view.name}"
+    with st.form(f"rename_{place}", border=False):
+        name = st.text_input("Name", view.name, key=f"name_{place}", max_chars=200)
+        if st.form_submit_button("Rename") and name.strip() != view.name:
+            if any((one.owner, one.name) == (view.owner, name.strip()) for one in read_records().views):
+                st.error("There is a view of this name. Choose another.")
+            else:
+                apply_change(lambda file: rename_view(file, view, name))
+    if st.button("Keep to its owner" if view.shared else "Show to the team", key=f"share_{place}"):
+        apply_change(lambda file: share_view(file, view, shared=not view.shared))
+    if st.button("Delete view", key=f"delete_{place}", type="tertiary"):
+        apply_change(lambda file: delete_view(file, view))
+
+
+def draw_baselines(baselines: Sequence[Baseline]) -> None:
+    """Draw the baselines, the newest days first."""
+    if not baselines:
+        _say_nothing("No baseline yet. Keep the chosen days as one on Overview, under Baselines.")
+        return
+    with st.container(border=True, gap="xsmall"):
+        for number, one in enumerate(baselines):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(wording.in_markdown(describe_baseline(one), 300), width="content")
+                by = f"{wording.in_markdown(one.by, 60)}, " if one.by else ""
+                st.caption(f"{by}{one.at:%Y-%m-%d}", width="content")
+                if owns(one.by) and st.button("Remove", key=f"remove_kept_{number}", type="tertiary"):
+                    apply_change(lambda file, name=one.name: remove_baseline(file, name))  # type: ignore[misc]
+
+
+def _say_nothing(words: str) -> None:
+    with st.container(border=True):
+        st.caption(words)

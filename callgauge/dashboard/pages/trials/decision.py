@@ -1,0 +1,61 @@
+"""What a decision on a run of trials keeps: the arms, the difference by the primary measure, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from callgauge.dashboard.components.memory.decision_form import draw_decide
+from callgauge.dashboard.components.memory.saved_views import read_query
+from callgauge.dashboard.measures.trials import RunResults, StoredLook, TrialRun
+from callgauge.dashboard.pages.trials.words import name_arm
+from callgauge.memory.decisions import FrozenComparison, FrozenSide
+
+
+def draw_trial_decision(
+    run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
+) -> None:
+    """Draw the popover that keeps a decision on the run's arms; nothing for a run of one arm.
+
+    `sentence`: the verdict as the page says it.
+    """
+    figures = {
+        name_arm(name): (_suggest_title(run, name, looks), _freeze(run, results, looks, name, sentence))
+        for name in run.others
+    }
+    if figures:
+        draw_decide("trial", figures, f"trials?{read_query()}")
+
+
+def _suggest_title(run: TrialRun, name: str, looks: Mapping[str, Sequence[StoredLook]]) -> str:
+    its = looks.get(name)
+    is_better = bool(its) and its is not None and its[-1].decision == "better"
+    return f"Take {name_arm(name)}" if is_better else f"Keep {name_arm(run.reference)}"
+
+
+def _freeze(
+    run: TrialRun,
+    results: RunResults,
+    looks: Mapping[str, Sequence[StoredLook]],
+    name: str,
+    sentence: str,
+) -> FrozenComparison:
+    found, _ = results.compare(name, run.primary, looks.get(name, ()))
+    return FrozenComparison(
+        run.primary.name,
+        sentence,
+        _freeze_arm(run, results, name),
+        _freeze_arm(run, results, run.reference),
+        found.estimate if found else None,
+        found.low if found else None,
+        found.high if found else None,
+        None,
+        f"{found.kind} interval over {found.tasks} tasks" if found else "",
+        run.run,
+    )
+
+
+def _freeze_arm(run: TrialRun, results: RunResults, name: str) -> FrozenSide:
+    total = results.total(name, run.primary)
+    bounds = total.interval
+    low, high = (bounds.low, bounds.high) if bounds else (None, None)
+    return FrozenSide(name_arm(name), float(total.k), float(total.n), total.replied, low, high)

@@ -1,0 +1,259 @@
+"""The gate of a store: is a slice worse than its baseline by a margin, as the page Compare compares them?
+
+A slice passes where the whole interval of the difference is within the margin (non-inferiority), fails where
+it is worse for sure, and cannot be told else. The numbers are those of the page: sessions as units, at the
+same mix of work where that matters. Where both sides are of different days, the interval reaches at least as
+far as the spread between days does: two weeks differ by more than their sessions show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from callgauge.dashboard import wording
+from callgauge.dashboard.comparison import Arm, arm_query, do_overlap, name_arms
+from callgauge.dashboard.comparisons.sides import CompareSide, compare_sides, measure_sides, read_work
+from callgauge.dashboard.comparisons.strata_queries import Ask
+from callgauge.dashboard.measures.comparisons import SliceComparison
+from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.dashboard.measures.verdicts import (
+    describe_needed,
+    describe_verdict,
+    format_points,
+    format_size,
+)
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.metrics.published_store import UnshownStoreError
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.gates.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
+from callgauge.memory.team_memory import TeamMemory
+from callgauge.report.content.compose import write_link
+from callgauge.report.content.morning_report import ReportError
+from callgauge.report.gate_arms import choose_gate_arms, read_labels
+from callgauge.stats import Difference
+from callgauge.stats.over_time.day_effects import LEAST_DAYS
+from callgauge.stats.over_time.day_spread import reach_of_days
+
+USUAL_RATE = "parse_error"
+_JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
+DayCount = tuple[int, int]
+"""k and n of a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateMargin:
+    """By how much a rate may be worse, a share."""
+
+    rate: RateDefinition
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateReach:
+    """The difference of a gate, the slice minus its baseline, and the interval that decides, 95 %."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateSide:
+    """One side of a gate: `k` of the `n` that could be judged, of `total`. `low`, `high`: 95 % interval."""
+
+    name: str
+    first_day: date
+    last_day: date
+    k: int
+    n: int
+    total: int
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreGate:
+    """What a gate says. `difference`: as the page Compare shows it; `decided_by`: the interval that decides.
+
+    `why`: in words; `link`: the page that shows it, `/compare?…`.
+    """
+
+    rate: str
+    margin: float
+    verdict: Verdict
+    why: str
+    slice: GateSide
+    baseline: GateSide
+    difference: GateReach | None
+    decided_by: GateReach | None
+    at_same_mix: bool
+    link: str
+
+    @property
+    def exit_code(self) -> int:
+        """0 not worse, 5 worse, 6 cannot be told."""
+        return EXIT_CODES[self.verdict]
+
+
+def read_rate_margin(text: str) -> RateMargin:
+    """Return what a gate such as `no-worse=0.02` or `no-worse:retried=2%` asks for. Raises GateSyntaxError.
+
+    Without a rate it is that of parse errors.
+    """
+    name, size = read_gate_text(text, _JUDGED, "rate", "retried")
+    if size >= 1:
+        raise GateSyntaxError(f"the margin of a gate is a share such as 0.02 or 2%, not {text!r}")
+    return RateMargin(RATES[name or USUAL_RATE], size)
+
+
+def judge_gates(
+    store: Path, gates: Sequence[str], baseline: str, days: str, chosen: Mapping[str, Sequence[str]]
+) -> list[StoreGate]:
+    """Return what gates such as `no-worse=0.02` say of a store.
+
+    The other words are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
+    MemoryProblemError.
+    """
+    margins = [read_rate_margin(one) for one in gates]
+    kept = TeamMemory(store).read().baselines
+    try:
+        with read_store(store) as reader:
+            newest = reader.ask("extent").iloc[0].last_day
+            if newest is None:
+                raise ReportError("no call of the store has a day: a gate compares days")
+            labels = read_labels(reader.ask)
+            arms = choose_gate_arms(newest, labels, kept, baseline, days, chosen)
+            return [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
+    except (UnshownStoreError, MetricError) as problem:
+        raise ReportError(str(problem)) from None
+
+
+def judge_store_gate(
+    ask: Ask, arms: tuple[Arm, Arm], labels: Mapping[str, Mapping[str, str]], margin: RateMargin
+) -> StoreGate:
+    """Return whether B is worse than A, the baseline, by the margin. Raises MetricError.
+
+    `labels`: those of the values of each dimension. Both arms have days.
+    """
+    a, b = measure_sides(ask, arms, name_arms(*arms, labels))
+    held = compare_sides(a, b, margin.rate, read_work(ask, a, b, margin.rate))
+    found = held.difference if held else None
+    decided_by: GateReach | None = None
+    verdict: Verdict = "cannot be told"
+    if held is None or found is None:
+        sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
+        why = f"No {margin.rate.noun} of {sides} could be judged."
+    elif do_overlap(*arms):
+        why = "Both sides have calls in common: choose other days with --days, or another baseline."
+    elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
+        why = describe_verdict(held, margin.size)
+    else:
+        before, now = (_list_days(ask, side, margin.rate) for side in (a, b))
+        is_same = a.arm.days == b.arm.days
+        if not is_same and len(before) < LEAST_DAYS:
+            days = wording.plural(len(before), "day")
+            why = f"The baseline has {days}, and it takes {LEAST_DAYS} to know how much days differ."
+        else:
+            decided_by = _take_reach(found) if is_same else widen_by_days(held, before, now)
+            verdict = decide(held, decided_by, margin.size)
+            why = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
+    return StoreGate(
+        margin.rate.name,
+        margin.size,
+        verdict,
+        why,
+        _make_side(b, margin.rate),
+        _make_side(a, margin.rate),
+        _take_reach(found) if found else None,
+        decided_by,
+        bool(held and held.is_at_same_mix),
+        _write_link(arms, margin.rate),
+    )
+
+
+def decide(held: SliceComparison, reach: GateReach, margin: float) -> Verdict:
+    """Return the verdict on the first side of a comparison that may be judged."""
+    sign = -1 if held.slice.rate.is_good else 1
+    ends = sorted((sign * reach.low, sign * reach.high))  # more is worse
+    if ends[1] < margin:
+        return "not worse"
+    return "worse" if ends[0] > 0 and held.is_decisive else "cannot be told"
+
+
+def widen_by_days(held: SliceComparison, before: Sequence[DayCount], now: Sequence[DayCount]) -> GateReach:
+    """Return the difference of a comparison, whose interval reaches at least as far as days differ.
+
+    `before`, `now`: (k, n) of the days of the second and of the first side.
+    """
+    found = held.difference
+    if found is None or held.other is None:
+        raise ValueError("nothing was compared")
+    days = reach_of_days((held.other.share, held.slice.share), (before, now))
+    low, high = found.estimate - days, found.estimate + days
+    return GateReach(found.estimate, max(-1.0, min(low, found.low)), min(1.0, max(high, found.high)))
+
+
+def _take_reach(found: Difference) -> GateReach:
+    return GateReach(found.estimate, found.low, found.high)
+
+
+def _count_judged(side: CompareSide, rate: RateDefinition) -> int:
+    whole = side.whole_slice(rate)
+    return whole.share.n if whole else 0
+
+
+def _list_days(ask: Ask, side: CompareSide, rate: RateDefinition) -> list[DayCount]:
+    rows = ask("slices", rates=(rate.name,), also="day", **side.arm.parameters())
+    its = zip(rows["also"], rows["k"], rows["n"], strict=True)
+    return [(int(k), int(n)) for day, k, n in its if day != "unknown" and n]
+
+
+def _make_side(side: CompareSide, rate: RateDefinition) -> GateSide:
+    whole = side.whole_slice(rate)
+    first, last = side.arm.days or (date.min, date.max)
+    interval = whole.share.interval if whole else None
+    return GateSide(
+        side.name,
+        first,
+        last,
+        whole.share.k if whole else 0,
+        whole.share.n if whole else 0,
+        whole.total if whole else 0,
+        interval.low if interval else None,
+        interval.high if interval else None,
+    )
+
+
+def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
+    a, b = (arm_query(arm.letter, arm.own, arm.days) for arm in arms)
+    return write_link("compare", {**a, **b, "rate": rate.name})
+
+
+def describe_gate(gate: StoreGate) -> str:
+    """Return the verdict in a sentence, with the counts of both sides and the intervals. Holds log text."""
+    verdict = gate.verdict.capitalize()
+    if gate.decided_by is None or gate.difference is None:
+        return f"{verdict}. {gate.why}"
+    sides = " against ".join(_describe_side(side) for side in (gate.slice, gate.baseline))
+    mix = " at the same mix of work" if gate.at_same_mix else ""
+    words = f"{verdict} by {format_size(gate.margin)}: {RATES[gate.rate].title.lower()} of {sides}"
+    words += f"; difference{mix} {_write_reach(gate.difference)}"
+    if gate.decided_by != gate.difference:
+        words += f", with the spread of days {_write_ends(gate.decided_by)}"
+    return f"{words}. {gate.why}".rstrip()
+
+
+def _describe_side(side: GateSide) -> str:
+    counts = wording.fraction(side.k, side.n)
+    return f"{wording.one_line(side.name, 80)} {wording.rate(side.k, side.n)} ({counts})"
+
+
+def _write_reach(reach: GateReach) -> str:
+    return f"{format_points(reach.estimate)} points ({_write_ends(reach)})"
+
+
+def _write_ends(reach: GateReach) -> str:
+    return f"{format_points(reach.low)} to {format_points(reach.high)}"

@@ -1,0 +1,407 @@
+"""What the team remembers is kept from the page where it is needed, and shown where it is needed."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from callgauge.dashboard import viewer
+from callgauge.dashboard.pages import PAGES
+from callgauge.memory import alert_rules, baselines, decisions, notes, signature_states, views
+from callgauge.memory.decisions import FrozenComparison, FrozenSide
+from callgauge.memory.memory_file import FILE, MemoryFile
+from callgauge.memory.records import TeamRecords
+from callgauge.memory.team_memory import TeamMemory
+from callgauge.serving.identity import User
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.made_nights import publish_nights, regressed
+from tests.dashboard.sheets import here_links, sheet_of, sheets
+from tests.dashboard.store_fixture import HOSTILE
+
+PAGE = {entry.name: entry.file for entry in PAGES}
+SINCE = date(2026, 11, 12)
+ADA = User("ada@team.test", "viewer", may_write=True)
+READER = User("rea@team.test", "viewer", may_write=False)
+STRANGER = User("", "viewer", may_write=False)
+
+
+@pytest.fixture
+def nights(store: Path) -> MemoryFile:
+    """A store of 40 days in which one model fails more from 12 November on, and its empty memory."""
+    publish_nights(store, regressed(SINCE))
+    return MemoryFile(store)
+
+
+def sign_in(monkeypatch: pytest.MonkeyPatch, user: User) -> None:
+    monkeypatch.setattr(viewer, "read_headers", lambda _: user)
+
+
+def remembered(file: MemoryFile) -> TeamRecords:
+    return TeamMemory(file.path.parent).read()
+
+
+def click(app: AppTest, label: str) -> AppTest:
+    next(one for one in app.button if one.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def field_key(app: AppTest, beginning: str) -> str:
+    return next(str(one.key) for one in app.text_input if str(one.key).startswith(beginning))
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def palette_views(app: AppTest) -> list[dict[str, Any]]:
+    sent = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    found: list[dict[str, Any]] = next(one["views"] for one in sent if "may_save" in one)
+    return found
+
+
+def dialog() -> AppTest:
+    """The dialog alone: an AppTest runs no fragment, so a dialog would be gone when its form is sent."""
+
+    def show() -> None:
+        from callgauge.dashboard.components.memory.saved_views import ask_view_name
+
+        ask_view_name("models", "Models", "model=kestrel-14b&days=7+days")
+
+    return AppTest.from_function(show, default_timeout=60).run()
+
+
+def test_a_view_is_saved_under_its_name_and_listed_for_the_team(nights: MemoryFile) -> None:
+    app = dialog()
+    app.text_input(key="view_name").set_value(HOSTILE)
+    app.text_input(key="view_by").set_value("Ada")
+    click(app, "Save view")
+    (view,) = remembered(nights).views
+    assert (view.name, view.owner, view.page, view.shared) == (HOSTILE[:200].strip(), "Ada", "models", True)
+    (listed,) = palette_views(opened(PAGE["errors"]))
+    assert listed["href"] == "models?model=kestrel-14b&days=7+days"
+    assert listed["about"] == "Models · Ada"
+
+
+def test_a_name_that_is_taken_is_said_and_the_first_view_stays(nights: MemoryFile) -> None:
+    views.save_view(nights, "Monday", "errors", "")
+    app = dialog()
+    app.text_input(key="view_name").set_value("Monday ")
+    click(app, "Save view")
+    assert "You have a view of this name" in said(app)
+    assert [view.page for view in remembered(nights).views] == ["errors"]
+
+
+def test_the_name_that_is_offered_has_the_page_and_what_is_chosen(nights: MemoryFile) -> None:
+    app = opened(PAGE["models"], model="kestrel-14b", days="7 days", rate="mended")
+    app.button(key="save").click().run()
+    assert app.text_input(key="view_name").value == "Models · kestrel-14b · 7 days"
+
+
+def test_others_see_shared_views_only_and_change_none(
+    nights: MemoryFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    views.save_view(nights, "mine", "models", "", owner=ADA.name, shared=False)
+    views.save_view(nights, "of the team", "errors", "", owner="bob@team.test")
+    views.save_view(nights, "bob's own", "errors", "", owner="bob@team.test", shared=False)
+    views.save_view(nights, "of a page that is gone", "dreams", "", owner=ADA.name)
+    sign_in(monkeypatch, ADA)
+    app = opened(PAGE["memory"], about="views")
+    assert [view["title"] for view in palette_views(app)] == ["mine", "of the team"]
+    assert [label for label in ("mine", "of the team", "bob's own") if label in here_links(app)] == [
+        "mine",
+        "of the team",
+    ]
+    assert sum(one.label == "Delete view" for one in app.button) == 2  # both are Ada's
+    sign_in(monkeypatch, READER)
+    app = opened(PAGE["memory"], about="views")
+    assert "You may read what the team remembers, not change it." in said(app)
+    assert not [one.label for one in app.button if one.label in ("Delete view", "Rename", "Save this view")]
+
+
+def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
+    views.save_view(nights, "Monday", "models", "days=7+days", owner="Ada")
+    app = opened(PAGE["memory"], about="views")
+    app.text_input(key="name_Ada/Monday").set_value("Every Monday")
+    click(app, "Rename")
+    assert [view.name for view in remembered(nights).views] == ["Every Monday"]
+    click(app, "Keep to its owner")
+    assert not remembered(nights).views[0].shared
+    click(app, "Delete view")
+    assert remembered(nights).views == []
+    assert "No saved view yet." in said(app)
+
+
+def test_a_note_on_a_day_is_added_at_a_trend_and_marked_there(nights: MemoryFile) -> None:
+    app = opened(PAGE["models"])
+    app.text_input(key="note_text_models_trend").set_value(HOSTILE)
+    app.date_input(key="note_day_models_trend").set_value(date(2026, 11, 12))
+    app.text_input(key="note_by_models_trend").set_value("Ada")
+    click(app, "Add note")
+    (note,) = remembered(nights).notes
+    assert (note.kind, note.subject, note.day, note.by) == ("day", "2026-11-12", SINCE, "Ada")
+    (row,) = (row for row in sheet_of(app, "What changed, and when") if "a note" in str(row["What changed"]))
+    assert row["From"]["text"] == "2026-11-12"
+    assert row["What changed"]["sub"] == "a note by Ada"
+
+
+def test_notes_on_a_series_and_on_what_is_filtered_stand_on_trends_and_others_do_not(
+    nights: MemoryFile,
+) -> None:
+    day = date(2026, 11, 5)
+    notes.add_note(nights, "model", "heron-large", "other hosts", day=day)
+    notes.add_note(nights, "model", "somebody", "not here", day=day)
+    notes.add_note(nights, "model", "heron-large", "without a day")
+    notes.add_note(nights, "tool", "read_file", "renamed", day=day)
+    notes.add_note(nights, "day", "2020-01-01", "long ago", day=date(2020, 1, 1))
+
+    def marked(**query: str) -> list[str]:
+        table = sheets(opened(PAGE["models"], **query)).get("What changed, and when", {"rows": []})
+        told = [row[2] for row in table["rows"]]
+        return [cell["text"] for cell in told if str(cell["sub"]).startswith("a note")]
+
+    assert marked() == ["other hosts"]
+    assert sorted(marked(tool="read_file")) == ["other hosts", "renamed"]
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "kind", "subject"),
+    [
+        ("tools", {"tool_open": "read_file"}, "tool", "read_file"),
+        ("models", {"model": "falcon-3"}, "model", "falcon-3"),
+        ("calls", {"call": "c1"}, "call", "c1"),
+        ("sessions", {"session": "s1"}, "session", "s1"),
+        ("prompts", {}, "prompt", "support"),
+    ],
+)
+def test_a_note_stands_on_the_page_of_its_thing_and_is_added_and_deleted_there(
+    small: Path, page: str, query: dict[str, str], kind: Any, subject: str
+) -> None:
+    file = MemoryFile(small)
+    app = opened(PAGE[page], **query)
+    app.text_input(key=field_key(app, f"note_text_{kind}_")).set_value("look <b>here</b>")
+    next(
+        one for one in app.button if one.label == "Add note" and f"note_form_{kind}_" in str(one.key)
+    ).click().run()
+    (note,) = remembered(file).notes
+    assert note.kind == kind
+    assert "look <b>here</b>" in plain(said(app))
+    app.button(key=f"delete_note_{note.id}").click().run()
+    assert remembered(file).notes == []
+
+
+def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nights: MemoryFile) -> None:
+    kept = {"model": ("kestrel-14b",)}
+    alert_rules.save_rule(nights, HOSTILE, "parse_error", "above", 0.1, kept, by="Ada")
+    alert_rules.save_rule(nights, "quiet", "parse_error", "above", 0.5, kept)
+    app = opened()
+    labels = [plain(str(link.proto.label)) for link in app.get("page_link")]
+    (told,) = (label for label in labels if "(rule: above 10%)" in label)
+    assert "parse errors 30% since 14 Nov" in told
+    assert "Needs attention (2)" in said(app)  # the rule, and the automatic alert
+    memory = opened(PAGE["memory"], about="rules")
+    assert "fires]" in said(memory)
+    assert "quiet]" in said(memory)
+    click(memory, "A week")
+    muted = next(rule for rule in remembered(nights).alert_rules if rule.name == HOSTILE[:200].strip())
+    assert muted.muted_until == datetime.now(UTC).date() + timedelta(6)
+    assert "Needs attention (1)" in said(opened())
+
+
+def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
+    app = opened(model="heron-large")
+    app.selectbox(key="rule_kind").set_value("changed by")
+    app.number_input(key="rule_bound").set_value(2.0)
+    app.text_input(key="rule_name").set_value("heron")
+    click(app, "Keep rule")
+    (rule,) = remembered(nights).alert_rules
+    assert (rule.rate, rule.kind, rule.bound, rule.slice) == (
+        "parse_error",
+        "changed",
+        0.02,
+        {"model": ("heron-large",)},
+    )
+    click(app, "Keep rule")
+    assert "There is a rule of this name" in said(app)
+
+
+def signature_of(app: AppTest) -> str:
+    (row,) = sheet_of(app, "Signatures of errors")
+    return str(row["Signature"]["href"]).split("signature=")[1].split("&")[0]
+
+
+def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
+    listed = opened(PAGE["errors"])
+    assert "Status" not in sheet_of(listed, "Signatures of errors")[0]  # nobody has noted one
+    signature = signature_of(listed)
+    app = opened(PAGE["errors"], signature=signature)
+    app.selectbox(key="status_state").set_value("known").run()
+    app.text_input(key="status_note").set_value(HOSTILE)
+    click(app, "Keep status")
+    assert remembered(nights).signature_states[signature].state == "known"
+    app.selectbox(key="status_state").set_value("fixed").run()
+    app.text_input(key="status_version").set_value("release 13")
+    app.date_input(key="status_day").set_value(date(2026, 11, 10))
+    click(app, "Keep status")
+    assert "Back since 2026-11-11" in said(app)
+    listed = opened(PAGE["errors"])
+    assert "1 fixed error is back." in plain(said(listed))
+    (row,) = sheet_of(listed, "Signatures of errors")
+    assert (row["Status"]["text"], row["Status"]["sub"]) == ("back", "in release 13, 2026-11-10")
+    labels = [plain(str(link.proto.label)) for link in opened().get("page_link")]
+    assert any("Fixed and back: “json_parse_error:expected a comma”" in label for label in labels)
+
+
+def test_errors_are_narrowed_to_a_status(nights: MemoryFile) -> None:
+    signature = signature_of(opened(PAGE["errors"]))
+    signature_states.set_state(nights, signature, "fixed", fixed_day=date(2026, 12, 24))
+    signature_states.set_state(nights, "another", "known")
+    shown = {
+        status: "Signatures of errors" in sheets(opened(PAGE["errors"], status=status))
+        for status in ("all", "new", "known", "fixed", "back")
+    }
+    assert shown == {"all": True, "new": False, "known": False, "fixed": True, "back": False}
+    assert "No error has this status here." in said(opened(PAGE["errors"], status="back"))
+
+
+def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_later_days(
+    store: Path,
+) -> None:
+    publish_nights(store, regressed(SINCE), last=date(2026, 11, 8))
+    nights = MemoryFile(store)
+    app = opened(PAGE["compare"], a_model="falcon-3", b_model="kestrel-14b")
+    title = next(one for one in app.text_input if one.label == "Decision")
+    assert title.value == "Keep falcon-3"
+    title.set_value("Take kestrel-14b: cheaper")
+    app.text_area(key="decision_reason_compare").set_value(HOSTILE)
+    click(app, "Keep decision")
+    (kept,) = remembered(nights).decisions
+    assert kept.title == "Take kestrel-14b: cheaper"
+    figures = kept.figures
+    assert figures
+    assert (figures.of.name, figures.against.name, figures.measure) == (
+        "kestrel-14b",
+        "falcon-3",
+        "parse_error",
+    )
+    assert (figures.of.n, figures.against.n) == (28 * 70, 28 * 60)
+    assert figures.of.parameters == {
+        "models": ["kestrel-14b"],
+        "from_day": "2026-10-12",
+        "to_day": "2026-11-08",
+    }
+    assert figures.sentence in plain(said(app))
+    assert "b_model=kestrel-14b" in kept.link
+    assert "No later day to hold it against yet." in said(opened(PAGE["memory"]))
+    publish_nights(store, regressed(SINCE), number=2)
+    memory = opened(PAGE["memory"])
+    rows = sheet_of(memory, "Numbers of the decision Take kestrel-14b: cheaper")
+    since = "Since, 2026-11-09 to 2026-11-20"
+    assert rows[1]["Then"]["sub"].startswith(f"{figures.of.k:,.0f} / 1,960 · ")
+    assert rows[1][since]["sub"].split(" / ")[1].startswith("840")
+    assert rows[2][since]["sub"].endswith("worse")
+    assert here_links(memory)["Open the comparison"] == kept.link
+    click(memory, "Delete decision")
+    assert remembered(nights).decisions == []
+
+
+def test_a_decision_of_an_import_with_strange_parameters_is_shown_without_later_numbers(
+    nights: MemoryFile,
+) -> None:
+    side = FrozenSide("a", 1.0, 2.0, 2, parameters={"from_day": "never", "models": "no list"})
+    figures = FrozenComparison("parse_error", HOSTILE, side, side)
+    decisions.record_decision(nights, HOSTILE, HOSTILE, "compare", figures)
+    decisions.record_decision(nights, "unreadable", "", "compare", figures)
+    nights.write(("UPDATE decisions SET figures = '[]' WHERE title = 'unreadable'", [()]))
+    words = said(opened(PAGE["memory"]))
+    assert "No later day to hold it against yet." in words
+    assert "Its numbers cannot be read by this version." in words
+
+
+def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) -> None:
+    span = (date(2026, 10, 20), date(2026, 10, 31))
+    baselines.save_baseline(nights, "falcon", span, {"model": ("falcon-3",)})
+    baselines.save_baseline(nights, "all", span)
+
+    def before(name: str) -> str:
+        app = opened(baseline=f"Baseline: {name}", model="kestrel-14b", days="7 days")
+        return next(str(one.delta) for one in app.metric if one.label == "Parse errors")
+
+    pinned, free = before("falcon"), before("all")
+    assert pinned != free
+    app = opened(model="falcon-3", days="7 days")
+    app.checkbox(key="baseline_pinned").check()
+    app.text_input(key="baseline_name").set_value("kept here")
+    click(app, "Keep")
+    kept = next(one for one in remembered(nights).baselines if one.name == "kept here")
+    assert (kept.days, kept.slice) == (
+        (date(2026, 11, 14), date(2026, 11, 20)),
+        {"model": ("falcon-3",)},
+    )
+    links = here_links(opened(PAGE["compare"], a_model="heron-large", b_model="kestrel-14b"))
+    href = str(links["Against baseline falcon"])
+    assert {"a_model=falcon-3", "a_days=2026-10-20_2026-10-31", "b_model=kestrel-14b"} <= set(
+        href.split("?")[1].split("&")
+    )
+
+
+@pytest.mark.parametrize("user", [READER, STRANGER], ids=["signed in", "from the network"])
+def test_who_may_not_write_sees_no_control_and_a_sentence(
+    nights: MemoryFile, monkeypatch: pytest.MonkeyPatch, user: User
+) -> None:
+    signature = signature_of(opened(PAGE["errors"]))
+    notes.add_note(nights, "day", "2026-11-12", "seen by all", day=SINCE)
+    sign_in(monkeypatch, user)
+    sentence = "You may read" if user.name else "Without sign-in, only somebody on this machine"
+    writes = ("Keep", "Save", "Add note", "Acknowledge", "Delete", "Remove")
+    for page, query in (
+        ("overview", {}),
+        ("errors", {"signature": signature}),
+        ("memory", {"about": "notes"}),
+    ):
+        app = opened(PAGE[page], **query)
+        assert not [one.label for one in app.button if one.label.startswith(writes)]
+        assert page == "errors" or sentence in said(app)
+    assert "seen by all" in said(app)
+
+
+def test_a_person_who_is_signed_in_writes_under_that_name(
+    nights: MemoryFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(monkeypatch, ADA)
+    app = opened(PAGE["models"])
+    assert not [one for one in app.text_input if one.label == "Your name"]
+    app.text_input(key="note_text_models_trend").set_value("seen")
+    click(app, "Add note")
+    assert remembered(nights).notes[0].by == "ada@team.test"
+    notes.add_note(nights, "day", "2026-11-12", "of somebody else", by="bob@team.test")
+    app = opened(PAGE["memory"], about="notes")
+    assert len([one for one in app.button if one.label == "Delete"]) == 1  # her own
+
+
+def test_a_run_of_a_page_reads_the_memory_once(nights: MemoryFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes.add_note(nights, "day", "2026-11-12", "x", day=SINCE)
+    alert_rules.save_rule(nights, "r", "parse_error", "above", 0.1)
+    read, rows = [], MemoryFile.read_rows
+
+    def count(self: MemoryFile, *queries: str, values: Any = ()) -> Any:
+        read.append(self.path)
+        return rows(self, *queries, values=values)
+
+    monkeypatch.setattr(MemoryFile, "read_rows", count)
+    opened()
+    assert len(read) == 1
+
+
+def test_a_damaged_memory_is_said_and_pages_go_on_without_it(nights: MemoryFile) -> None:
+    (nights.path.parent / FILE).write_bytes(b"no database at all, but long enough" * 40)
+    for page in ("memory", "errors", "compare"):
+        app = opened(PAGE[page])
+        told = " ".join(str(one.value) for one in (*app.warning, *app.error))
+        assert "move it away" in told

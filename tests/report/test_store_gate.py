@@ -1,0 +1,238 @@
+"""The gate of a store: its verdict, its exit code, and its numbers, which are those of the page Compare."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, date, datetime
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from callgauge.cli.main import app
+from callgauge.dashboard.comparison import Arm
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.dashboard.page_files import page_file
+from callgauge.gates.gate_syntax import GateSyntaxError
+from callgauge.memory.baselines import Baseline, save_baseline
+from callgauge.memory.memory_file import MemoryFile
+from callgauge.report.gate_arms import choose_gate_arms, read_labels
+from callgauge.report.store_gate import (
+    StoreGate,
+    describe_gate,
+    judge_gates,
+    judge_store_gate,
+    read_rate_margin,
+)
+from callgauge.stats import Share
+from callgauge.stats.over_time.day_spread import reach_of_days
+from tests.bench.statistics.cells import Cell
+from tests.bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
+from tests.dashboard.conftest import opened, said
+from tests.report.conftest import LAST
+
+BEFORE = "2026-10-20 to 2026-11-09"
+QUIET = "2026-11-10 to 2026-11-16"
+
+
+def judge(
+    store: Path, gate: str, days: str = QUIET, baseline: str = BEFORE, **chosen: list[str]
+) -> StoreGate:
+    (found,) = judge_gates(store, [gate], baseline, days, chosen)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gate", "days", "verdict", "code"),
+    [
+        ("no-worse=0.03", QUIET, "not worse", 0),
+        ("no-worse=3%", "2026-11-19 to 2026-11-20", "worse", 5),
+        ("no-worse=0.001", QUIET, "cannot be told", 6),
+        ("no-worse:mended=1%", QUIET, "not worse", 0),
+        ("no-worse:derived_ok=1%", QUIET, "cannot be told", 6),
+    ],
+)
+def test_a_verdict_has_its_exit_code(published: Path, gate: str, days: str, verdict: str, code: int) -> None:
+    found = judge(published, gate, days)
+    assert (found.verdict, found.exit_code) == (verdict, code)
+    assert describe_gate(found).startswith(verdict.capitalize())
+
+
+def test_its_numbers_are_those_of_the_page_that_it_links(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLGAUGE_STORE", str(store))
+    found = judge(store, "no-worse=0.03", model=["kestrel-14b"])
+    path, _, query = found.link.partition("?")
+    assert path == "/compare"
+    words = said(opened(page_file("compare"), **dict(parse_qsl(query))))
+    plain = re.sub(r"\\(.)", r"\1", words)
+    reach = re.search(r"difference \S+ points \(\S+ to \S+", describe_gate(found))
+    assert reach is not None
+    assert reach[0].rstrip(");,") in plain.replace("Difference", "difference")
+    for side in (found.slice, found.baseline):
+        assert f"{side.k:,} / {side.n:,}" in plain
+
+
+def test_other_days_widen_the_interval_by_how_much_days_differ(published: Path) -> None:
+    found = judge(published, "no-worse=0.03")
+    assert found.difference is not None
+    assert found.decided_by is not None
+    assert found.decided_by.low <= found.difference.low
+    assert found.decided_by.high >= found.difference.high
+    assert found.decided_by.estimate == found.difference.estimate
+
+
+def test_of_the_same_days_the_interval_is_the_pages(published: Path) -> None:
+    with read_store(published) as reader:
+        arms = (
+            Arm("A", {"model": ("falcon-3",)}, (date(2026, 11, 1), LAST)),
+            Arm("B", {"model": ("heron-large",)}, (date(2026, 11, 1), LAST)),
+        )
+        found = judge_store_gate(reader.ask, arms, read_labels(reader.ask), read_rate_margin("no-worse=0.05"))
+    assert found.decided_by == found.difference
+    assert found.verdict == "not worse"
+
+
+def test_too_few_days_of_a_baseline_tell_nothing(published: Path) -> None:
+    found = judge(published, "no-worse=0.05", baseline="2026-11-06 to 2026-11-09")
+    assert found.verdict == "cannot be told"
+    assert "The baseline has 4 days, and it takes 5" in describe_gate(found)
+
+
+def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
+    found = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
+    assert found.verdict == "cannot be told"
+    assert "calls in common" in describe_gate(found)
+
+
+def test_a_kept_baseline_is_found_by_its_name(store: Path) -> None:
+    save_baseline(MemoryFile(store), "before the switch", (date(2026, 10, 20), date(2026, 11, 9)))
+    by_name, by_days = (judge(store, "no-worse=0.03", baseline=one) for one in ("before the switch", BEFORE))
+    assert by_name == by_days
+
+
+def kept(**pinned: tuple[str, ...]) -> Baseline:
+    when = (date(2026, 11, 1), date(2026, 11, 7))
+    return Baseline("v12", *when, "", datetime(2026, 11, 8, tzinfo=UTC), pinned)
+
+
+LABELS = {"model": {"falcon": "falcon", "heron": "heron"}, "prompt": {"p1": "fixer@12", "p2": "fixer@13"}}
+
+
+def arms_of(baseline: str = "v12", days: str = "7 days", **chosen: list[str]) -> tuple[Arm, Arm]:
+    return choose_gate_arms(LAST, LABELS, [kept(prompt=("p1",))], baseline, days, chosen)
+
+
+def test_a_pinned_baseline_keeps_its_slice_and_what_is_judged_has_its_own() -> None:
+    a, b = arms_of(model=["heron"], prompt=["fixer@13"])
+    assert a.own == {"model": ("heron",), "prompt": ("p1",)}
+    assert b.own == {"model": ("heron",), "prompt": ("p2",)}
+    assert a.days == (date(2026, 11, 1), date(2026, 11, 7))
+    assert b.days == (date(2026, 11, 14), LAST)
+
+
+def test_without_a_slice_of_its_own_what_is_judged_has_that_of_the_baseline() -> None:
+    a, b = arms_of()
+    assert a.own == b.own == {"prompt": ("p1",)}
+
+
+def test_so_many_days_are_those_before_the_judged_ones() -> None:
+    a, b = arms_of("28 days", "3 days")
+    assert a.days == (date(2026, 10, 21), date(2026, 11, 17))
+    assert b.days == (date(2026, 11, 18), LAST)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"baseline": "v13"}, "the team keeps v12"),
+        ({"baseline": "all"}, "write 7 days, or a first and a last day"),
+        ({"days": "sometime"}, "is no range of days"),
+        ({"model": ["herron"]}, "did you mean 'heron'"),
+        ({"tool": ["x"]}, "there are none"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_what_to_write(words: dict[str, str], told: str) -> None:
+    with pytest.raises(GateSyntaxError, match=told):
+        arms_of(**words)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("better=0.02", "a gate is no-worse=0.02 or no-worse:retried=0.02"),
+        ("no-worse:nonsense=0.02", "there are parse_error"),
+        ("no-worse:refused=0.02", "has no rate 'refused'"),
+        ("no-worse=2", "is a share such as 0.02"),
+        ("no-worse=0", "above 0"),
+    ],
+)
+def test_a_gate_that_cannot_be_read_says_how_one_is_written(text: str, told: str) -> None:
+    with pytest.raises(GateSyntaxError, match=told):
+        read_rate_margin(text)
+
+
+def test_the_command_prints_the_sentence_and_exits_with_the_worst_code(published: Path) -> None:
+    words = [
+        "gate",
+        "--store",
+        str(published),
+        "--baseline",
+        BEFORE,
+        "--days",
+        QUIET,
+        "--gate",
+        "no-worse=3%",
+    ]
+    passed = CliRunner().invoke(app, words)
+    assert passed.exit_code == 0, passed.output
+    assert passed.stdout.startswith("Not worse by 3 points: parse errors of ")
+    both = CliRunner().invoke(app, [*words, "--gate", "no-worse=0.001", "--json"])
+    assert both.exit_code == 6
+    told = json.loads(both.stdout)
+    assert [one["verdict"] for one in told] == ["not worse", "cannot be told"]
+    assert told[0]["slice"]["k"] / told[0]["slice"]["n"] < 0.05
+
+
+@pytest.mark.parametrize(
+    "words", [["--baseline", "nope", "--gate", "no-worse=1%"], ["--baseline", "7 days", "--gate", "x"]]
+)
+def test_the_command_refuses_what_it_cannot_read(published: Path, words: list[str]) -> None:
+    refused = CliRunner().invoke(app, ["gate", "--store", str(published), *words])
+    assert refused.exit_code == 2
+    assert "callgauge: " in refused.stderr
+
+
+def test_a_store_that_holds_nothing_is_no_verdict(tmp_path: Path) -> None:
+    found = CliRunner().invoke(
+        app, ["gate", "--store", str(tmp_path), "--baseline", "7 days", "--gate", "no-worse=1%"]
+    )
+    assert found.exit_code == 1
+    assert "callgauge ingest" in found.stderr
+
+
+def test_days_that_do_not_differ_reach_as_far_as_their_sessions() -> None:
+    days = [(50, 1000)] * 14
+    whole = Share(700, 14_000)
+    assert reach_of_days((whole, whole), (days, days)) == pytest.approx(
+        1.96 * (2 * 0.05 * 0.95 / 14_000) ** 0.5, rel=1e-3
+    )
+
+
+def test_days_that_differ_reach_further() -> None:
+    days = [(20, 1000), (80, 1000)] * 7
+    whole = Share(700, 14_000)
+    assert reach_of_days((whole, whole), (days, days)) > 0.03
+
+
+@pytest.mark.parametrize("spans", [NAMED[2], NAMED[6]], ids=lambda spans: spans.setting)
+def test_wrong_passes_and_wrong_failures_are_few(spans: Spans) -> None:
+    random = np.random.default_rng(31)
+    for worse_by, wrong in ((MARGIN, "not worse"), (0.0, "worse")):
+        said_so = sum(judge_spans(spans, worse_by, random) == wrong for _ in range(60))
+        cell = Cell(f"gates: {wrong}", "drawn", said_so, 60, most=MOST_WRONG)
+        assert not cell.leaves_band, cell
