@@ -37,8 +37,8 @@ OURS = {
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
-        "callgauge.memory", "callgauge.prices", "callgauge.recorder",
-        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
+        "callgauge.deployment", "callgauge.memory", "callgauge.monitoring", "callgauge.prices",
+        "callgauge.recorder", "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -67,6 +67,12 @@ OURS = {
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
+    "callgauge.deployment": ("callgauge.configuration", "callgauge.deployment"),
+    # What watches a store counts as its pages do: by the same metrics.
+    "callgauge.monitoring": (
+        "callgauge.dashboard.address.time_ranges", "callgauge.dashboard.measures.rates",
+        "callgauge.dashboard.metrics", "callgauge.memory", "callgauge.monitoring", "ingest.version",
+    ),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
     # It opens what the store publishes, and asks the store which file that is.
@@ -100,15 +106,16 @@ THIRD_PARTY = {
     ),
     "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
-    "yaml": ("ingest.decoding", "callgauge.trials.planning.foreign_tasks"),
+    "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
-    "uvicorn": ("callgauge.cli.record_command",),
+    "uvicorn": ("callgauge.cli.record_command", "callgauge.server_process"),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
+    "prometheus_client": ("callgauge.monitoring",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
     "click": ("callgauge.server_process",),
-    "pandas": ("callgauge.dashboard",),
+    "pandas": ("callgauge.dashboard", "callgauge.monitoring"),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
 }  # fmt: skip
@@ -149,7 +156,8 @@ ORDER = {
         "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli/trials", "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages", "monitoring", "deployment",
+        "cli/render", "cli/trials", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -22,13 +22,21 @@ import typer
 from callgauge.cli import (
     ingest_command,
     maintenance_commands,
+    metrics_command,
     model_commands,
     price_command,
     record_command,
     render,
 )
 from callgauge.cli.trials import commands as trial_commands
-from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES, is_loopback
+from callgauge.serving.settings import (
+    EMBEDDING_VARIABLE,
+    HEALTHY_HOURS,
+    HEALTHY_HOURS_VARIABLE,
+    HOSTS_VARIABLE,
+    LOCAL_NAMES,
+    is_loopback,
+)
 from ingest.import_guard import leave_pandas_out
 from lenient import (
     CODES,
@@ -56,6 +64,9 @@ NOTHING_READ, WRONG_USE = 1, 2
 LOOPBACK = "127.0.0.1"
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Hours = Annotated[
+    float, typer.Option(min=0.01, help="How old the newest load may be for /healthz, in hours.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -77,6 +88,7 @@ def serve(
     no_sign_in: Annotated[
         bool, typer.Option("--no-sign-in", help="Whoever reaches the address sees everything in the store.")
     ] = False,
+    healthy_hours: Hours = HEALTHY_HOURS,
 ) -> None:
     """Serve the dashboard of a store."""
     if not is_loopback(address):
@@ -116,6 +128,7 @@ def serve(
         "CALLGAUGE_STORE": str(store),
         HOSTS_VARIABLE: ",".join(names),
         EMBEDDING_VARIABLE: " ".join(embed_in or ()),
+        HEALTHY_HOURS_VARIABLE: str(healthy_hours),
     }
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
 
@@ -251,6 +264,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
+app.command()(metrics_command.metrics)
 app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,

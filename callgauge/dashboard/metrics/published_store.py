@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 
@@ -16,10 +17,11 @@ Connection = duckdb.DuckDBPyConnection
 _LOCKED_DOWN = """
     SET threads = 2;
     SET memory_limit = '1GB';
-    SET TimeZone = 'UTC';
+    SET GLOBAL TimeZone = 'UTC';
     SET enable_external_access = false;
     SET lock_configuration = true;
 """
+_OPENING = Lock()
 
 
 class UnshownStoreError(Exception):
@@ -55,11 +57,15 @@ def published_generation(folder: str | None) -> Path:
 def open_generation(path: Path) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
+    A process may open a generation several times: pages and programs that read do.
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True)
-        connection.execute(_LOCKED_DOWN)
+        with _OPENING:
+            connection = duckdb.connect(str(path), read_only=True)
+            # What is open already in this process is shared, and locked.
+            if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
+                connection.execute(_LOCKED_DOWN)
     except duckdb.Error as refused:
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
     try:
