@@ -21,6 +21,7 @@ import typer
 
 from callgauge.cli import (
     ingest_command,
+    install_command,
     maintenance_commands,
     metrics_command,
     model_commands,
@@ -265,6 +266,7 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.command()(metrics_command.metrics)
+app.command("install-service")(install_command.install_service)
 app.add_typer(trial_commands.trial)
 for store_command in (
     ingest_command.ingest,
