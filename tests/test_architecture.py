@@ -37,8 +37,9 @@ OURS = {
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
-        "callgauge.deployment", "callgauge.memory", "callgauge.monitoring", "callgauge.prices",
-        "callgauge.recorder", "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
+        "callgauge.deployment", "callgauge.memory", "callgauge.monitoring", "callgauge.nightly",
+        "callgauge.prices", "callgauge.recorder", "callgauge.serving.settings", "callgauge.trials",
+        "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -65,7 +66,10 @@ OURS = {
         "callgauge.trials", "lenient",
     ),
     "callgauge.stats": ("callgauge.stats",),
-    "callgauge.memory": ("callgauge.memory",),
+    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory"),
+    "callgauge.memory.nights.night_lock": ("ingest.file_lock",),
+    "callgauge.nightly": ("callgauge.checked_files", "callgauge.configuration", "callgauge.memory",
+                          "callgauge.nightly", "ingest"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.deployment": ("callgauge.configuration", "callgauge.deployment"),
     # What watches a store counts as its pages do: by the same metrics.
@@ -148,16 +152,17 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "prices",
-        "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "memory/nights",
+        "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
-        "dashboard/texts", "dashboard/measures", "dashboard/replay", "dashboard/testsets",
+        "dashboard/texts", "dashboard/measures", "dashboard/comparisons", "dashboard/replay",
+        "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "monitoring", "deployment",
-        "cli/render", "cli/trials", "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages", "monitoring", "deployment", "nightly",
+        "cli/render", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -8,21 +8,13 @@ from datetime import date
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from callgauge.memory import kept_slices
+
 Letter = Literal["A", "B"]
 Days = tuple[date, date]
 
-# What a slice can be narrowed by, by its name in the URL (a_model, b_model, …); the parameter of the metrics.
-PARAMETERS: Mapping[str, str] = {
-    "model": "models",
-    "prompt": "prompts",
-    "tool": "tools",
-    "provider": "providers",
-    "strategy": "strategies",
-    "source": "sources",
-    "harness_version": "harness_versions",
-    "run": "runs",
-    "arm": "arms",
-}
+# What a slice can be narrowed by, by its name in the URL: a_model, b_model, …
+PARAMETERS = kept_slices.PARAMETERS
 _BY_CALL = ("tool", "strategy", "harness_version")
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +23,6 @@ from callgauge.dashboard.address.url_keys import declared_url_keys, write_to_url
 
 _TRIALS = ("run", "arm")
 DIMENSIONS = ("model", "prompt", "tool", "source", *_TRIALS)
-_LONGEST = 120  # characters of a label: every page sends them all
 _ON_BUTTON = 26  # characters of a chosen value on the button of its filter
 _DAYS = "days"
 _BASELINE = "baseline"
@@ -252,15 +250,7 @@ def _button_text(name: str, chosen: Sequence[str]) -> str:
 
 def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:
     """Return the label of each value, the most used first. Labels are unique, as the URL holds labels."""
-    labels = rows.label.map(lambda label: wording.one_line(label, _LONGEST))
-    pairs = zip(rows.value, labels, labels.duplicated(keep=False), strict=True)
-    return {value: f"{label} · {_short_value(value)}" if double else label for value, label, double in pairs}
-
-
-def _short_value(value: str) -> str:
-    """Return the value, or 12 digits of its SHA-256 when it is long or has invisible characters."""
-    plain = wording.one_line(value, _LONGEST)
-    return value if plain == value else sha256(value.encode()).hexdigest()[:12]
+    return wording.unique_labels(rows.value.tolist(), rows.label.tolist())
 
 
 def reset() -> None:

@@ -11,8 +11,10 @@ import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # no figure of a terminal needs scipy
@@ -22,6 +24,7 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 # What Streamlit makes a link without any sign of Markdown: an address, also one that is escaped.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
 _WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
+_LONGEST_LABEL = 120  # characters of a label: every page sends them all
 _EXACT = (
     100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
 )
@@ -215,6 +218,22 @@ def round_up(number: int) -> str:
     """Round an estimate up to two digits: 1,234 becomes 1,300."""
     step: int = 10 ** max(0, len(str(number)) - 2)
     return f"{-(-number // step) * step:,}"
+
+
+def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """Return the label of each value, on one line and unique: a label of several is followed by its value."""
+    shown = [one_line(label, _LONGEST_LABEL) for label in labels]
+    times = Counter(shown)
+    return {
+        value: f"{label} · {_short_value(value)}" if times[label] > 1 else label
+        for value, label in zip(values, shown, strict=True)
+    }
+
+
+def _short_value(value: str) -> str:
+    """Return the value, or 12 digits of its SHA-256 when it is long or has invisible characters."""
+    plain = one_line(value, _LONGEST_LABEL)
+    return value if plain == value else sha256(value.encode()).hexdigest()[:12]
 
 
 def in_markdown(text: str, limit: int = 120) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from callgauge.configuration.places import is_address
 from callgauge.configuration.settings import Configuration
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
@@ -84,8 +84,8 @@ def describe_installation(
         raise DeploymentError(f"--user {user!r} is no name of a user other than root: write callgauge")
     described = Installation(
         command=tuple(command),
-        config=known.path,
-        store=_tidy(known.store),
+        config=Path(os.path.normpath(known.path)),
+        store=known.store,
         hour=int(begins[1]),
         minute=int(begins[2]),
         user=user,
@@ -93,7 +93,7 @@ def describe_installation(
         port=known.serve.port,
         image=image,
         files=tuple(_list_files(known)),
-        secret_files=tuple(map(_tidy, filter(None, [known.sign_in.password_file]))),
+        secret_files=tuple(filter(None, [known.sign_in.password_file])),
         writable=tuple(_list_writable(known)),
         logs=tuple(_list_logs(known)),
         secrets=tuple(_list_secrets(known)),
@@ -106,15 +106,14 @@ def describe_installation(
 def _list_files(known: Configuration) -> Iterator[Path]:
     load = known.load
     named = (*load.tools, load.labels, load.redact_config)
-    yield from _unique(_tidy(path) for path in named if path is not None)
+    yield from _unique(path for path in named if path is not None)
 
 
 def _list_writable(known: Configuration) -> Iterator[Path]:
     folders = [known.report.folder] if known.report.folder else []
-    if known.backup.to and not _ADDRESS.match(known.backup.to):
-        folders.append(known.path.parent / known.backup.to)
-    store = _tidy(known.store)
-    yield from (path for path in _unique(map(_tidy, folders)) if not path.is_relative_to(store))
+    if known.backup.to and not is_address(known.backup.to):
+        folders.append(Path(known.backup.to))
+    yield from (path for path in _unique(folders) if not path.is_relative_to(known.store))
 
 
 def _list_logs(known: Configuration) -> Iterator[Path]:
@@ -123,8 +122,8 @@ def _list_logs(known: Configuration) -> Iterator[Path]:
     for source in known.sources:
         named = [(place, False) for place in source.paths] + [(place, True) for place in source.manifests]
         for place, is_file in named:
-            if not _ADDRESS.match(place):
-                path = _tidy(known.path.parent / Path(_before_pattern(place)).expanduser())
+            if not is_address(place):
+                path = Path(_before_pattern(place))
                 found.append(path.parent if is_file or path.is_file() else path)
     if Path("/") in found:
         raise DeploymentError("a source lies in / itself: put the logs into a folder, and name that")
@@ -146,11 +145,6 @@ def _list_secrets(known: Configuration) -> Iterator[str]:
     names += [sign_in.secret_variable] if sign_in.method != "none" else []
     names += [sign_in.client_secret_variable] if sign_in.method == "oidc" else []
     yield from dict.fromkeys(name for name in names if name)
-
-
-def _tidy(path: Path) -> Path:
-    """Return a path without `..` and `.`; links stay as they are."""
-    return Path(os.path.normpath(path))
 
 
 def _unique(paths: Iterable[Path]) -> Iterator[Path]:

@@ -70,6 +70,8 @@ StartLimitBurst=3
 [Service]
 Type=oneshot
 ExecStart={write_command(night)}
+# Done, but lines were rejected: the Data page has them.
+SuccessExitStatus=3
 Restart=on-abnormal
 RestartSec=5min
 TimeoutStartSec=infinity

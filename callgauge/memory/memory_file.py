@@ -6,18 +6,22 @@ It is never inside a generation: a load replaces generations, and what people de
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 FILE = "memory.sqlite"
 SCHEMA_VERSION = 2
 _HERE = Path(__file__).parent
 _SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
 _PATIENCE = 5.0  # seconds to wait for another writer; each writes for milliseconds
-_LONGEST = 2_000  # characters of a note, a name
+LONGEST = 2_000
+"""Characters of a text that the memory keeps."""
+LONGEST_LINK = 16_000
+_LONGEST_NAME = 200
 
 Statement = tuple[str, Sequence[Sequence[Any]]]
 """SQL with its rows of parameters."""
@@ -84,6 +88,13 @@ class MemoryFile:
             ) from None
 
 
+def make_insert(table: str, row: Mapping[str, Any], *, replaces: bool = False) -> Statement:
+    """Return the statement that inserts a row, given its values by column; one with its key is replaced."""
+    verb = "INSERT OR REPLACE" if replaces else "INSERT"
+    columns, marks = ", ".join(row), ", ".join("?" * len(row))
+    return f"{verb} INTO {table} ({columns}) VALUES ({marks})", [tuple(row.values())]
+
+
 def _read_statements(script: str) -> Iterable[str]:
     return filter(str.strip, (_HERE / script).read_text("utf-8").split(";\n"))
 
@@ -98,6 +109,35 @@ def write_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def write_day(day: date | None) -> str | None:
+    """Return a day as the memory keeps it: YYYY-MM-DD, or NULL."""
+    return day.isoformat() if day else None
+
+
+def make_id() -> str:
+    """Return a new id: records of two memories can be merged, so it is drawn at random, not counted."""
+    return uuid4().hex
+
+
 def cut_text(text: str) -> str:
-    """Return a text cut to the longest that the memory keeps, 2,000 characters."""
-    return text[:_LONGEST]
+    """Return a text cut to the longest that the memory keeps, 2,000 characters, as UTF-8 can hold it."""
+    return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
+
+
+def cut_name(text: str) -> str:
+    """Return a name cut to the longest that the memory keeps, 200 characters, without blanks at its ends."""
+    return cut_text(text.strip()[:_LONGEST_NAME])
+
+
+def check_link(link: str) -> str:
+    """Return the link. Raises ValueError when it is longer than the memory keeps."""
+    if len(link) > LONGEST_LINK:
+        raise ValueError("this address is too long to be kept: choose fewer values")
+    return link
+
+
+def require_text(text: str, otherwise: str) -> str:
+    """Return a text without blanks at its ends. Raises ValueError with `otherwise` when none is left."""
+    if not (known := text.strip()):
+        raise ValueError(otherwise)
+    return known

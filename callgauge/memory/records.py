@@ -1,10 +1,20 @@
-"""The records of the memory: plain data, each with the time (UTC) and the person that wrote it."""
+"""Acknowledgements, goals and prices as data, and all records of a memory together.
+
+Each has the time (UTC) and the person that wrote it. The other records stand beside what writes them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
+
+from callgauge.memory.alert_rules import AlertRule
+from callgauge.memory.baselines import Baseline
+from callgauge.memory.decisions import RecordedDecision
+from callgauge.memory.notes import Note
+from callgauge.memory.signature_states import SignatureState
+from callgauge.memory.views import SavedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +33,6 @@ class Goal:
 
     rate: str
     goal: float
-    by: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """A named span of days that later days are compared with; both ends are inclusive."""
-
-    name: str
-    first_day: date
-    last_day: date
     by: str
     at: datetime
 
@@ -58,9 +57,14 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class TeamRecords:
-    """All that a team's memory holds: acknowledged alerts and goals by their key, baselines, prices."""
+    """All that a team's memory holds: acknowledged alerts, goals and states of signatures by their key."""
 
-    acknowledgements: Mapping[str, Acknowledgement]
-    goals: Mapping[str, Goal]
-    baselines: Sequence[Baseline]
-    prices: Sequence[ModelPrice]
+    acknowledgements: Mapping[str, Acknowledgement] = field(default_factory=dict)
+    goals: Mapping[str, Goal] = field(default_factory=dict)
+    baselines: Sequence[Baseline] = ()
+    prices: Sequence[ModelPrice] = ()
+    views: Sequence[SavedView] = ()
+    notes: Sequence[Note] = ()
+    decisions: Sequence[RecordedDecision] = ()
+    alert_rules: Sequence[AlertRule] = ()
+    signature_states: Mapping[str, SignatureState] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Reads and writes what a team decided on alerts, goals, baselines and prices."""
+"""Reads all that a team's memory holds at one moment; writes acknowledgements, goals and prices."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
-from callgauge.memory.records import Acknowledgement, Baseline, Goal, ModelPrice, TeamRecords
+from callgauge.memory.alert_rules import SELECT_RULES, read_rule
+from callgauge.memory.baselines import SELECT_BASELINES, Baseline, read_baseline
+from callgauge.memory.decisions import SELECT_DECISIONS, read_decision
+from callgauge.memory.memory_file import MemoryFile, MemoryProblemError, cut_text, write_now
+from callgauge.memory.notes import SELECT_NOTES, read_note
+from callgauge.memory.records import Acknowledgement, Goal, ModelPrice, TeamRecords
+from callgauge.memory.signature_states import SELECT_STATES, read_state
+from callgauge.memory.views import SELECT_VIEWS, read_view
 
 _ALL = (
     "SELECT alert, note, by, at FROM acknowledgements",
     "SELECT rate, goal, by, at FROM goals",
-    "SELECT name, first_day, last_day, by, at FROM baselines ORDER BY last_day DESC, name",
     """SELECT model, from_day, input, output, cached_input, cache_write, currency, source
     FROM prices ORDER BY model, from_day""",
+    SELECT_BASELINES,
+    SELECT_VIEWS,
+    SELECT_NOTES,
+    SELECT_DECISIONS,
+    SELECT_RULES,
+    SELECT_STATES,
 )
 
 
@@ -27,20 +38,31 @@ class TeamMemory:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = MemoryFile(folder)
-        self.path = self._file.path
+        self.file = MemoryFile(folder)
+        self.path = self.file.path
 
     def read(self) -> TeamRecords:
         """Return all that the memory holds, read at one moment."""
-        seen, goals, baselines, prices = self._file.read_rows(*_ALL)
+        try:
+            return self._make_records(self.file.read_rows(*_ALL))
+        except (ValueError, TypeError, AttributeError) as problem:
+            raise MemoryProblemError(
+                f"{self.path} holds a record that cannot be read ({problem}): restore a backup, or move it "
+                "away to begin with an empty one."
+            ) from None
+
+    def _make_records(self, rows: Sequence[Sequence[Sequence[Any]]]) -> TeamRecords:
+        seen, goals, prices, baselines, views, notes, decisions, rules, states = rows
         return TeamRecords(
             {alert: Acknowledgement(alert, note, by, _to_time(at)) for alert, note, by, at in seen},
             {rate: Goal(rate, goal, by, _to_time(at)) for rate, goal, by, at in goals},
-            [
-                Baseline(name, date.fromisoformat(first), date.fromisoformat(last), by, _to_time(at))
-                for name, first, last, by, at in baselines
-            ],
+            [read_baseline(row) for row in baselines],
             [ModelPrice(model, date.fromisoformat(day), *rest) for model, day, *rest in prices],
+            [read_view(row) for row in views],
+            [read_note(row) for row in notes],
+            [read_decision(row) for row in decisions],
+            [read_rule(row) for row in rules],
+            {state.signature: state for state in map(read_state, states)},
         )
 
     def acknowledgements(self) -> Mapping[str, Acknowledgement]:
@@ -76,25 +98,6 @@ class TeamMemory:
         """Return the named baselines, the newest days first."""
         return self.read().baselines
 
-    def save_baseline(self, name: str, first_day: date, last_day: date, *, by: str = "") -> None:
-        """Keep a span of days under a name. Raises ValueError without a name or with its ends swapped."""
-        if not name.strip() or first_day > last_day:
-            raise ValueError("a baseline has a name, and its first day is not after its last")
-        kept = (
-            cut_text(name.strip()),
-            first_day.isoformat(),
-            last_day.isoformat(),
-            cut_text(by),
-            write_now(),
-        )
-        self._write(
-            "INSERT OR REPLACE INTO baselines (name, first_day, last_day, by, at) VALUES (?, ?, ?, ?, ?)",
-            [kept],
-        )
-
-    def remove_baseline(self, name: str) -> None:
-        self._write("DELETE FROM baselines WHERE name = ?", [(name,)])
-
     def prices(self) -> Sequence[ModelPrice]:
         """Return the team's own prices, by model and day."""
         return self.read().prices
@@ -105,7 +108,7 @@ class TeamMemory:
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 
     def _write(self, query: str, rows: list[tuple[Any, ...]], first: str | None = None) -> None:
-        self._file.write(*([(first, [()])] if first else []), (query, rows))
+        self.file.write(*([(first, [()])] if first else []), (query, rows))
 
 
 def _to_time(text: str) -> datetime:

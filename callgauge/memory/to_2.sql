@@ -1,5 +1,6 @@
 -- What the memory of a team holds from version 2 on. Times are ISO 8601 in UTC, days are YYYY-MM-DD; `slice` is a JSON
--- object of filters as a page's address has them (model, prompt, tool, source: lists of texts).
+-- object: lists of values by dimension (model, prompt, tool, source …), as the metrics know them. Ids are drawn at random,
+-- so that two memories can be merged.
 
 -- A baseline may be of a slice: only what its filters choose.
 ALTER TABLE baselines ADD COLUMN slice TEXT NOT NULL DEFAULT '{}';
@@ -12,17 +13,17 @@ CREATE TABLE views (
 
 -- `subject_kind`: day, model, prompt, tool, signature, session, call. `day`: where a mark on a trend stands, or NULL.
 CREATE TABLE notes (
-  id INTEGER PRIMARY KEY, subject_kind TEXT NOT NULL, subject TEXT NOT NULL, day TEXT, text TEXT NOT NULL,
+  id TEXT PRIMARY KEY, subject_kind TEXT NOT NULL, subject TEXT NOT NULL, day TEXT, text TEXT NOT NULL,
   by TEXT NOT NULL, at TEXT NOT NULL
 );
 
--- `chosen`, `against`: slices; `figures`: the numbers of the comparison as they were, JSON; `link`: the page it was read on.
+-- `figures`: the comparison with its numbers as they were, JSON; `link`: the page it was read on, with its query.
 CREATE TABLE decisions (
-  id INTEGER PRIMARY KEY, title TEXT NOT NULL, reason TEXT NOT NULL, link TEXT NOT NULL, figures TEXT NOT NULL,
+  id TEXT PRIMARY KEY, title TEXT NOT NULL, reason TEXT NOT NULL, link TEXT NOT NULL, figures TEXT NOT NULL,
   by TEXT NOT NULL, at TEXT NOT NULL
 );
 
--- `kind`: above or below `bound` (a share), or changed, beyond the day-to-day spread by `bound` (a share).
+-- `kind`: above or below `bound` (a share), or changed beyond the day-to-day spread, by `bound` (a share) at least.
 CREATE TABLE alert_rules (
   name TEXT PRIMARY KEY, rate TEXT NOT NULL, slice TEXT NOT NULL, kind TEXT NOT NULL, bound REAL NOT NULL,
   muted_until TEXT, by TEXT NOT NULL, at TEXT NOT NULL
@@ -34,11 +35,19 @@ CREATE TABLE signature_states (
   by TEXT NOT NULL, at TEXT NOT NULL
 );
 
--- One row for each step of a night that began: load, retention, backup, report. `outcome`: done, failed, skipped;
--- NULL while it runs, or where its process was killed. `told`: JSON.
+-- One row for each step of a night that began: load, retention, backup, report. `outcome`: done, failed, skipped,
+-- stopped (by a signal), broken off (its process was killed); NULL while it runs. `told`: JSON.
 CREATE TABLE night_steps (
   night TEXT, step TEXT, began TEXT NOT NULL, ended TEXT, outcome TEXT, told TEXT NOT NULL,
   PRIMARY KEY (night, step)
+);
+
+-- The sources of callgauge.toml as their last load found them. `newest`: the time of their newest data, NULL where none
+-- came yet; `first_seen`, `looked`: their first and last load; `silent_after`: days without data that are too many, NULL
+-- never; `problem`: why the last load of it failed, empty where it did not.
+CREATE TABLE source_states (
+  name TEXT PRIMARY KEY, newest TEXT, first_seen TEXT NOT NULL, looked TEXT NOT NULL, silent_after REAL,
+  problem TEXT NOT NULL
 );
 
 -- What was sent, so that nothing is sent twice. `report`: the night it tells of; `channel`: where it went.

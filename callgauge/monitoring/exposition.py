@@ -65,7 +65,7 @@ class StoreFigures:
             families.append(_flag("store_open", "1 where the store can be read.", problem is None))
             remembers = True
             try:
-                families += collect_night_figures(self._folder)
+                families += collect_night_figures(self._folder, datetime.now(UTC))
             except MemoryProblemError:
                 remembers = False
             meaning = "1 where the memory of the team can be read, or none is there yet."

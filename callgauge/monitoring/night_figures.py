@@ -1,48 +1,62 @@
-"""The figures of the nights for Prometheus: how each step ended in its newest night, and how long it took."""
+"""The figures of the nights for Prometheus: how each step ended, and which sources are silent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from callgauge.memory.memory_file import MemoryFile
+from callgauge.memory.nights.night_steps import NightRecords, NightStep, Outcome
+from callgauge.memory.nights.source_states import SourceStates
 from callgauge.monitoring.store_figures import clean_label, to_seconds
 
-_NEWEST = """
-    SELECT step, night, began, ended, coalesce(outcome, 'running') FROM night_steps AS one
-    WHERE night = (SELECT max(night) FROM night_steps AS other WHERE other.step = one.step)
-    ORDER BY began, step"""
-_OUTCOMES = ("done", "failed", "skipped", "running")
+_NIGHTS = 7  # that are looked at for the newest of each step
+_RUNNING = "running"
 
 
-def collect_night_figures(folder: Path) -> Iterator[Metric]:
-    """Yield the figures of each step's newest night. Raises MemoryProblemError."""
-    (steps,) = MemoryFile(folder).read_rows(_NEWEST)
+def collect_night_figures(folder: Path, now: datetime) -> Iterator[Metric]:
+    """Yield the figures of each step's newest night, and of each source. Raises MemoryProblemError."""
+    newest: dict[str, NightStep] = {}
+    for step in NightRecords(folder).list_steps(_NIGHTS, until=now.date()):
+        newest.setdefault(step.step, step)
+    yield from _collect_steps(newest)
+    yield from _collect_sources(folder, now)
+
+
+def _collect_steps(newest: dict[str, NightStep]) -> Iterator[Metric]:
     outcome = GaugeMetricFamily(
         "callgauge_night_step_outcome",
         "1 for how the step ended in its newest night, 0 for how it did not.",
         labels=["step", "outcome"],
     )
-    of_step = {
-        name: GaugeMetricFamily(f"callgauge_night_step_{name}", meaning, labels=["step"])
-        for name, meaning in (
-            ("night_timestamp_seconds", "The newest night in which the step began, its midnight UTC."),
-            ("end_timestamp_seconds", "When the step ended."),
-            ("duration_seconds", "How long the step took."),
-        )
-    }
-    for step, night, began, ended, told in steps:
-        label = clean_label(step)
-        for known in dict.fromkeys((*_OUTCOMES, told)):
-            outcome.add_metric([label, clean_label(known)], known == told)
-        of_step["night_timestamp_seconds"].add_metric([label], to_seconds(date.fromisoformat(night)))
-        if ended:
-            end = to_seconds(datetime.fromisoformat(ended))
-            of_step["end_timestamp_seconds"].add_metric([label], end)
-            seconds = end - to_seconds(datetime.fromisoformat(began))
-            of_step["duration_seconds"].add_metric([label], seconds)
-    yield outcome
-    yield from of_step.values()
+    night = _family("night_step_night_timestamp_seconds", "Midnight (UTC) of the newest night with it.")
+    ended = _family("night_step_end_timestamp_seconds", "When the step ended.")
+    lasted = _family("night_step_duration_seconds", "How long the step took.")
+    for name, step in newest.items():
+        for known in (*get_args(Outcome), _RUNNING):
+            outcome.add_metric([name, known], known == (step.outcome or _RUNNING))
+        night.add_metric([name], to_seconds(step.night))
+        if step.ended:
+            ended.add_metric([name], to_seconds(step.ended))
+            lasted.add_metric([name], (step.ended - step.began).total_seconds())
+    yield from (outcome, night, ended, lasted)
+
+
+def _collect_sources(folder: Path, now: datetime) -> Iterator[Metric]:
+    newest = _family("source_newest_data_timestamp_seconds", "The newest data of a source.", "source")
+    silent = _family("source_silent", "1 where no data came for longer than silent_after.", "source")
+    failed = _family("source_failed", "1 where the newest load of a source failed.", "source")
+    for state in SourceStates(folder).read():
+        label = [clean_label(state.name)]
+        if state.newest:
+            newest.add_metric(label, to_seconds(state.newest))
+        silent.add_metric(label, state.is_silent(now))
+        failed.add_metric(label, bool(state.problem))
+    yield from (newest, silent, failed)
+
+
+def _family(name: str, meaning: str, label: str = "step") -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"callgauge_{name}", meaning, labels=[label])

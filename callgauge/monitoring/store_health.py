@@ -16,11 +16,11 @@ from callgauge.dashboard.metrics.published_store import (
     published_generation,
 )
 from callgauge.dashboard.metrics.store_reader import read_store
-from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.nights.night_steps import NightRecords
 
 _KEPT = 2.0  # seconds: whoever asks more often gets the answer before
-# A night that finds nothing new publishes nothing: what it looked for is fresh all the same.
-_NIGHT = "SELECT max(ended) FROM night_steps WHERE step = 'load' AND outcome = 'done'"
+_NIGHTS = 7  # that are looked at; a limit of more hours asks for the newest load that changed the store
 _NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
 _NOT_OPEN = "The store cannot be opened: look at the Data page, or at the log of the load."
 
@@ -92,11 +92,13 @@ class HealthWatch:
         return self._opened[1]
 
     def _find_night(self) -> datetime | None:
+        """Return when the newest night had loaded: one that finds nothing new publishes no generation."""
         try:
-            ((ended,),) = MemoryFile(self._folder).read_rows(_NIGHT)[0] or [(None,)]
+            steps = NightRecords(self._folder).list_steps(_NIGHTS, until=datetime.now(UTC).date())
         except MemoryProblemError:
             return None  # the pages say so; the store is as fresh as its generation
-        return datetime.fromisoformat(ended) if ended else None
+        ends = [step.ended for step in steps if (step.step, step.outcome) == ("load", "done")]
+        return max(filter(None, ends), default=None)
 
 
 def _in_hours(span: timedelta) -> str:

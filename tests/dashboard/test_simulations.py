@@ -33,6 +33,7 @@ DRAWS = {
     "mixes": 150,
     "breakdowns": 60,
     "interactions": 40,
+    "rules": 15,
 }
 
 

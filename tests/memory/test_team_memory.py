@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from callgauge.memory.baselines import remove_baseline, save_baseline
 from callgauge.memory.memory_file import FILE, MemoryProblemError
 from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import TeamMemory
@@ -53,15 +54,15 @@ def test_goals_are_shares_by_rate(tmp_path: Path) -> None:
 
 def test_baselines_are_named_days_the_newest_first(tmp_path: Path) -> None:
     memory = TeamMemory(tmp_path)
-    memory.save_baseline(" before 13 ", date(2026, 11, 2), date(2026, 11, 8))
-    memory.save_baseline("release", date(2026, 11, 9), date(2026, 11, 9))
+    save_baseline(memory.file, " before 13 ", (date(2026, 11, 2), date(2026, 11, 8)))
+    save_baseline(memory.file, "release", (date(2026, 11, 9), date(2026, 11, 9)))
     assert [(one.name, one.last_day.day) for one in memory.baselines()] == [("release", 9), ("before 13", 8)]
-    memory.remove_baseline("release")
+    remove_baseline(memory.file, "release")
     assert [one.name for one in memory.baselines()] == ["before 13"]
     with pytest.raises(ValueError, match="first day"):
-        memory.save_baseline("swapped", date(2026, 11, 9), date(2026, 11, 8))
+        save_baseline(memory.file, "swapped", (date(2026, 11, 9), date(2026, 11, 8)))
     with pytest.raises(ValueError, match="name"):
-        memory.save_baseline("  ", date(2026, 11, 8), date(2026, 11, 8))
+        save_baseline(memory.file, "  ", (date(2026, 11, 8), date(2026, 11, 8)))
 
 
 def test_prices_are_replaced_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -144,6 +144,17 @@ def choose_windows(
     """
     if not calls:
         return None
+    start, newest = choose_newest_days(calls, sessions)
+    back = max(_SHORTEST_BEFORE, _BEFORE * ((newest - start).days + 1))
+    first, last = max(start - timedelta(back), min(calls)), start - timedelta(1)
+    if first > last:
+        return None
+    several = sum(bool(number) for day, number in calls.items() if first <= day <= last)
+    return AlertWindows((start, newest), (first, last), several)
+
+
+def choose_newest_days(calls: Mapping[date, int], sessions: Mapping[date, int] | None = None) -> Days:
+    """Return the newest 1, 7 or 30 days: the shortest span with enough calls and sessions, or the longest."""
     newest = max(calls)
     for length in _LENGTHS:
         start = newest - timedelta(length - 1)
@@ -151,12 +162,7 @@ def choose_windows(
             sessions is None or _sum_from(start, sessions) >= _SESSIONS
         ):
             break
-    back = max(_SHORTEST_BEFORE, _BEFORE * length)
-    first, last = max(start - timedelta(back), min(calls)), start - timedelta(1)
-    if first > last:
-        return None
-    several = sum(bool(number) for day, number in calls.items() if first <= day <= last)
-    return AlertWindows((start, newest), (first, last), several)
+    return start, newest
 
 
 def _sum_from(start: date, numbers: Mapping[date, int]) -> int:

@@ -1,14 +1,18 @@
-"""Finds what needs attention on the newest night: changed rates and new errors, by the metrics of a store."""
+"""What needs attention on the newest night, found by the metrics of a store, and each item in words.
+
+The Overview and the morning report say the same of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
+from callgauge.dashboard import comparison, wording
 from callgauge.dashboard.measures.alerts import (
     MOST_DAYS,
     Alert,
@@ -20,11 +24,32 @@ from callgauge.dashboard.measures.alerts import (
     first_night,
     list_nights,
 )
+from callgauge.stats import Share
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
 _OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 _OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
+_HIGH = 0.9
 _LOOKED_AT = {"model": _OF_ANY, "prompt": _OF_ANY, "tool": _OF_CALLS}
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """One thing that needs attention, in plain text that may hold log text, and the page that proves it.
+
+    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the rate that
+    changed, as it is now; None for a new error.
+    """
+
+    key: str
+    sign: Literal["▲", "▼", "○"]
+    colour: Literal["red", "green", "gray"]
+    subject: str
+    rest: str
+    counts: str
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    share: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +126,50 @@ def find_attention(ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any]) 
 
 def _without_days(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
+
+
+def describe_item(
+    one: Alert | NewError, newest: date, short_label: Callable[[str, str], str]
+) -> AttentionItem:
+    """Return an alert or a new error in words. `short_label`: the label of a value of a dimension."""
+    if isinstance(one, NewError):
+        return AttentionItem(
+            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)},",
+            f"{wording.plural(one.calls, 'call')} since {format_day(one.first_day, newest)}",
+            f"{wording.plural(one.sessions, 'session')} · never seen before",
+            "errors", {"signature": one.signature_id},
+        )  # fmt: skip
+    now, usual, began = format_rate(one.now.rate), format_rate(one.expected), format_day(one.since, newest)
+    counts = f"{one.dimension.capitalize()} · {wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s"
+    counts += f" · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}"
+    if one.back:
+        rest = f"back since {format_day(one.back, newest)}"
+        counts = f"{now} from {began} on, was {usual}"
+    elif one.worse_since:
+        rest = f"{now}, worse again since {format_day(one.worse_since, newest)} (was {usual})"
+        counts += f" · began {began}"
+    else:
+        rest = f"{now} since {began} (was {usual})"
+    own = {one.dimension: [one.name]}
+    query = comparison.arm_query("A", own, one.baseline) | comparison.arm_query("B", own, one.days)
+    return AttentionItem(
+        one.key,
+        "○" if one.back else "▲" if one.rose else "▼",
+        "gray" if one.back else "red" if one.is_worse else "green",
+        f"{short_label(one.dimension, one.name)}: {one.rate.title.lower()}{',' if one.back else ''}",
+        rest,
+        counts,
+        "compare",
+        query | {"rate": one.rate.name},
+        one.now,
+    )
+
+
+def format_rate(rate: float | None) -> str:
+    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
+    return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
+
+
+def format_day(day: date, newest: date) -> str:
+    """Write a day as 12 Nov, with its year where that is another than the newest day's."""
+    return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any, Literal
 
-from callgauge.dashboard import store_queries
+import pandas as pd
+
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, sum_groups
-from callgauge.dashboard.metrics import MetricError
-from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import ModelPrice
 from callgauge.prices import PriceList, PriceMatch
 from callgauge.stats import Interval, compare_ratios, ratio_interval
 from callgauge.stats.intervals import Floats
 
+Ask = Callable[..., pd.DataFrame]
 Row = Mapping[Hashable, Any]
 COMMAND = "callgauge prices FILE --store DIR"
 """The command that loads a team's prices."""
@@ -90,17 +89,9 @@ class CostSummary:
         return now.amount / before.amount - 1 if now and before and before.amount else None
 
 
-def read_prices() -> PriceList:
-    """Return the prices that hold for the store: the team's and ours. Raises MetricError."""
-    try:
-        return PriceList(store_queries.team_records().prices)
-    except MemoryProblemError as problem:
-        raise MetricError(str(problem)) from None
-
-
-def match_models(prices: PriceList) -> dict[str, PriceMatch | None]:
+def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
     """Return the prices of each model that the store names, None for a model without."""
-    choices = store_queries.ask("choices")
+    choices = ask("choices")
     names = choices[choices.dimension == "model"].value
     return {name: prices.match(name) for name in names if name != "unknown"}
 
@@ -127,37 +118,20 @@ def _or_input(amount: float | None, price: ModelPrice) -> float:
     return price.input if amount is None else amount
 
 
-def cost_parameters(by: str | None, chosen: Mapping[str, Any]) -> tuple[PriceList, dict[str, Any]]:
-    """Return the prices in use, and the parameters of the metric `costs` for a dimension and filters.
-
-    Raises MetricError.
-    """
-    prices = read_prices()
-    found = write_parameter(match_models(prices).values())
-    return prices, {**chosen, "by": by, "prices": found}
+def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the metric `costs` for a dimension and filters. Raises MetricError."""
+    found = write_parameter(match_models(ask, prices).values())
+    return {**chosen, "by": by, "prices": found}
 
 
-def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
+def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
     """Return the cost of each slice of a dimension, the dearest first; of all turns without `by`.
 
-    `by`: model, provider, prompt, prompt_name, source or day. `chosen`: the filters. Raises MetricError.
+    `ask`: answers a metric. `by`: model, provider, prompt, prompt_name, source or day. `chosen`: the filters.
+    Raises MetricError.
     """
-    prices, given = cost_parameters(by, chosen)
-    rows = store_queries.ask("costs", **given).to_dict("records")
+    rows = ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records")
     return [make_cost(row, prices.currency) for row in rows]
-
-
-def summarise_costs(chosen: Mapping[str, Any], earlier: tuple[date, date] | None = None) -> CostSummary:
-    """Return what the chosen turns cost, by model, and the same over `earlier` days, both ends inclusive.
-
-    `chosen`: the filters, as `filters.chosen_filters().parameters()`. Raises MetricError.
-    """
-    days = {"from_day": earlier[0], "to_day": earlier[1]} if earlier else {}
-    return CostSummary(
-        next(iter(ask_costs(**chosen)), None),
-        tuple(ask_costs("model", **chosen)),
-        next(iter(ask_costs(**{**chosen, **days})), None) if days else None,
-    )
 
 
 def make_cost(row: Row, currency: str) -> Cost:
@@ -187,3 +161,16 @@ def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
     if not known:
         return None
     return MeanCost(float(amounts.sum()) / known, known, ratio_interval(amounts, turns), (amounts, turns))
+
+
+def cost_per_turn(amount: float, turns: int) -> float | None:
+    """Return the mean amount of a turn; None without turns."""
+    return amount / turns if turns else None
+
+
+def format_amount(value: float) -> str:
+    """Write three significant digits: 12,345.6 as 12,300, and 3.456 as 3.46."""
+    if value >= 100:
+        magnitude = 10 ** (len(str(int(value))) - 3)
+        return f"{magnitude * round(value / magnitude):,}"
+    return f"{value:.3g}"

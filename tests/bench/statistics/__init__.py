@@ -14,6 +14,7 @@ from tests.bench.statistics import (
     interaction_cells,
     page,
     rate_cells,
+    rule_cells,
     strata_cells,
     table_cells,
     task_cells,
@@ -38,6 +39,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "trials": (trial_cells.judge_trials, 1000, 4000),
     "changes": (change_cells.cells, 300, 500),
     "alerts": (alert_cells.cells, 60, 60),
+    "rules": (rule_cells.cells, 60, 60),
 }
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
+from callgauge.memory.baselines import remove_baseline, save_baseline
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import Goal
 from callgauge.stats import Share
@@ -95,7 +96,7 @@ def _list_baselines() -> None:
         kept = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
     if kept and name.strip() and chosen.from_day and chosen.to_day:
         first, last = chosen.from_day, chosen.to_day
-        _change(lambda: store_queries.team_memory().save_baseline(name, first, last))
+        _change(lambda: save_baseline(store_queries.team_memory().file, name, (first, last)))
     try:
         known = store_queries.team_records().baselines
     except MemoryProblemError:  # the filter bar says so
@@ -105,7 +106,7 @@ def _list_baselines() -> None:
             label = f"{wording.one_line(one.name, 40)}: {one.first_day} to {one.last_day}"
             st.caption(wording.in_markdown(label, 120), width="content")
             if st.button("Remove", key=f"remove_baseline_{number}", type="tertiary"):
-                _change(lambda name=one.name: store_queries.team_memory().remove_baseline(name))  # type: ignore[misc]
+                _change(lambda name=one.name: remove_baseline(store_queries.team_memory().file, name))  # type: ignore[misc]
 
 
 def _change(write: Callable[[], None]) -> None:

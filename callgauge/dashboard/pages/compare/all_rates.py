@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from callgauge.dashboard import filters, wording
+from callgauge.dashboard.comparisons.sides import CompareSide
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import count_cell, name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
@@ -23,7 +24,7 @@ from callgauge.dashboard.measures.rates import GROUPS, RATES, RateDefinition
 from callgauge.dashboard.pages.compare import URL_KEYS
 from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.costs import draw_costs
-from callgauge.dashboard.pages.compare.sides import CompareSide, make_export
+from callgauge.dashboard.pages.compare.exports import make_export
 
 _READING = "Verdicts are corrected for all rates together: the chance that any of them misleads stays at 5%."
 _MIX_DIFFERS = Cell(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from callgauge.dashboard import comparison, filters, store_queries, wording
+from callgauge.dashboard.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
@@ -21,13 +22,7 @@ from callgauge.dashboard.pages.compare.arms import (
     read_labels,
 )
 from callgauge.dashboard.pages.compare.costs import draw_pass_k
-from callgauge.dashboard.pages.compare.sides import (
-    break_sides_down,
-    compare_sides,
-    make_breakdown_export,
-    measure_sides,
-    read_work,
-)
+from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
 
@@ -55,16 +50,16 @@ def show() -> None:
     arms = choose_arms(rate, known, extent.first_day, extent.last_day)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
-    a, b = measure_sides(arms, comparison.name_arms(*arms, known))
+    a, b = measure_sides(store_queries.ask, arms, comparison.name_arms(*arms, known))
     names = ArmNames(b.name, a.name)
     # What A and B are is known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 160), anchor=False)
-    work = read_work(a, b, rate)
+    work = read_work(store_queries.ask, a, b, rate)
     held = compare_sides(a, b, rate, work)
     if held is None or held.plain is None or held.other is None:
         draw_nothing(a, b, rate)
     else:
-        found = break_sides_down(a, b, rate, held, work)
+        found = break_sides_down(store_queries.ask, a, b, rate, held, work)
         draw_headline(found, names, smallest)
         draw_warnings(a, b, rate, held)
 

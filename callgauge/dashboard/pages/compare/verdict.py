@@ -9,6 +9,7 @@ from math import isnan
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.comparisons.sides import CompareSide
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_toggle
@@ -21,7 +22,7 @@ from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import SameMix
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
 from callgauge.dashboard.pages.compare.arms import calls_link, describe_overlap
-from callgauge.dashboard.pages.compare.sides import CompareSide, make_export
+from callgauge.dashboard.pages.compare.exports import make_export
 from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
 BY_TASK = ("parse_error", "recorded_ok", "derived_ok")

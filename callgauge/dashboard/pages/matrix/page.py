@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.baseline_choice import choose_baseline
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -22,7 +23,6 @@ from callgauge.dashboard.components.slice_table import (
     draw_thin_slices,
     name_cell,
 )
-from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import RankedTable
 from callgauge.dashboard.measures.rates import RateDefinition
@@ -77,7 +77,7 @@ def show() -> None:
         return
     asked = {"rates": (rate.name,), "by": by, "also": also}
     cells = make_slices(store_queries.ask("slices", **asked, **chosen))
-    judged = rank_at_same_mix(rate, by, totals, baseline, chosen, smallest, most=_ROWS)
+    judged = rank_at_same_mix(store_queries.ask, rate, by, totals, baseline, chosen, smallest, most=_ROWS)
     it = _Matrix(rate, by, also, cells, judged)
     _draw_answer(it)
     take = cards.Download(

@@ -8,8 +8,8 @@ from typing import Any
 
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components.table import Cell, Column
+from callgauge.dashboard.measures.costs import cost_per_turn, format_amount
 from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
-from callgauge.dashboard.measures.turn_costs import cost_per_turn, format_amount
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 
 Row = Mapping[Hashable, Any]

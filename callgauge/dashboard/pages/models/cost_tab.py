@@ -14,10 +14,16 @@ from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.money.cells import make_money_columns
 from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
+from callgauge.dashboard.components.money.page_costs import (
+    ask_costs,
+    match_shown_models,
+    read_prices,
+    shown_parameters,
+)
 from callgauge.dashboard.components.money.price_table import draw_no_price, draw_prices
 from callgauge.dashboard.components.slice_table import name_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.costs import Cost, ask_costs, cost_parameters, match_models, read_prices
+from callgauge.dashboard.measures.costs import Cost
 from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.measures.verdicts import LESS, RULE
@@ -51,7 +57,7 @@ def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
     if fold is not None:
         with fold:
             prices = read_prices()
-            draw_prices(prices, match_models(prices))
+            draw_prices(prices, match_shown_models(prices))
 
 
 def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
@@ -118,7 +124,7 @@ def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
 
 
 def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
-    _, asked = cost_parameters(by, chosen)
+    asked = shown_parameters(by, chosen)
     take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **asked))
     title = f"What turns cost, by {DIMENSIONS[by].lower()}"
     with cards.draw_card(title, "costs", take=take, height=320):

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.comparisons.strata_queries import read_strata
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
@@ -21,7 +22,6 @@ from callgauge.dashboard.components.difference_cells import (
     verdict_cell,
 )
 from callgauge.dashboard.components.slice_table import draw_thin_slices, make_scale, rate_cell
-from callgauge.dashboard.components.strata_queries import read_strata
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RateDefinition
@@ -113,7 +113,9 @@ def _compare_hosts(
     """Return each pair of hosts of a model compared, at the same mix of work where that matters."""
     mixes: list[SameMix | None] = [None] * len(pairs)
     for model in dict.fromkeys(one.name for one, other in pairs if other is not None):
-        strata = read_strata(rate, "provider", {**chosen, "models": (model,)}, apart=("model",))
+        strata = read_strata(
+            store_queries.ask, rate, "provider", {**chosen, "models": (model,)}, apart=("model",)
+        )
         places = [
             place for place, (one, other) in enumerate(pairs) if other is not None and one.name == model
         ]

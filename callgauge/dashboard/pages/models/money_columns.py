@@ -9,7 +9,7 @@ from callgauge.dashboard.components.money.cells import (
     MONEY_COLUMNS,
     make_cells,
 )
-from callgauge.dashboard.measures.costs import ask_costs
+from callgauge.dashboard.components.money.page_costs import ask_costs
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 
 DIMENSIONS = ("model", "provider", "source")

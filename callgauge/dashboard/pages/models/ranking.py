@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.difference_cells import (
@@ -28,7 +29,6 @@ from callgauge.dashboard.components.slice_table import (
     name_cell,
     rate_cell,
 )
-from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison
 from callgauge.dashboard.measures.rates import RateDefinition
@@ -80,7 +80,7 @@ def rank(
 
     `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
     """
-    table = rank_at_same_mix(rate, by, several, baseline, chosen, smallest)
+    table = rank_at_same_mix(store_queries.ask, rate, by, several, baseline, chosen, smallest)
     return SliceRanking(by, rate, table, len(several) - len(table.rows))
 
 

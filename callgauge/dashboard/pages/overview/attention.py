@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import date
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import comparison, filters, store_queries, wording
+from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.rate_trend import TrendEvent
 from callgauge.dashboard.load_state import lag_days
 from callgauge.dashboard.measures import attention
-from callgauge.dashboard.measures.alerts import Alert, NewError
-from callgauge.dashboard.measures.attention import Attention
+from callgauge.dashboard.measures.attention import Attention, AttentionItem, describe_item, format_rate
 from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
@@ -27,26 +24,8 @@ from callgauge.memory.records import Acknowledgement
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
 _SHOWN = 4
-_HIGH = 0.9
 _NAME = "_acknowledged_by"
 _PROBLEM = "_memory_problem"
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """One line of the card, of plain text that may hold log text, and the page that proves it.
-
-    `subject` begins the sentence, `rest` ends it; `counts` stands below.
-    """
-
-    key: str
-    sign: Literal["▲", "▼", "○"]
-    colour: Literal["red", "green", "gray"]
-    subject: str
-    rest: str
-    counts: str
-    page: str
-    query: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
@@ -64,8 +43,8 @@ def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[Tr
     events = []
     for one in found.report.alerts if found and found.report else ():
         if one.rate.name == rate and one.dimension == dimension:
-            changed = f"{_percent(one.expected)} → {_percent(one.now.rate)}"
-            what = f"{_name_value(one)}: {one.rate.title.lower()}"
+            changed = f"{format_rate(one.expected)} → {format_rate(one.now.rate)}"
+            what = f"{filters.short_label(one.dimension, one.name)}: {one.rate.title.lower()}"
             events.append(TrendEvent(one.since, f"{what} {changed}", "an alert began"))
             if one.back:
                 events.append(TrendEvent(one.back, f"{what} back", "the alert is over"))
@@ -80,7 +59,7 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
     except MetricError as refused:
         found, problem = None, refused
     known, unread = _read_acknowledgements()
-    items = [_item_of(one, found.newest) for one in found.needing] if found else []
+    items = [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
     with cards.draw_card(title, "slices", "new_errors", stretch=True):
@@ -126,7 +105,7 @@ def _read_acknowledgements() -> tuple[Mapping[str, Acknowledgement], str | None]
         return {}, str(problem)
 
 
-def _draw_items(items: list[_Item]) -> None:
+def _draw_items(items: list[AttentionItem]) -> None:
     shown = items if st.session_state.get("all_attention") else items[:_SHOWN]
     for one in shown:
         with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
@@ -140,7 +119,7 @@ def _draw_items(items: list[_Item]) -> None:
         st.toggle(f"Show all {len(items)}", key="all_attention")
 
 
-def _draw_sentence(one: _Item) -> None:
+def _draw_sentence(one: AttentionItem) -> None:
     subject, rest = (wording.in_markdown(text, 200) for text in (one.subject, one.rest))
     st.page_link(
         page_file(one.page),
@@ -149,7 +128,7 @@ def _draw_sentence(one: _Item) -> None:
     )
 
 
-def _draw_acknowledge(one: _Item) -> None:
+def _draw_acknowledge(one: AttentionItem) -> None:
     with st.container(width="content"):
         draw_popover("Acknowledge", f"acknowledge_{_digest(one.key)}", lambda: _ask_who(one.key))
 
@@ -181,7 +160,7 @@ def _withdraw(key: str) -> None:
         st.session_state[_PROBLEM] = f"Not withdrawn. {problem}"
 
 
-def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found: Attention) -> None:
+def _draw_folds(items: list[AttentionItem], known: Mapping[str, Acknowledgement], found: Attention) -> None:
     seen = [one for one in items if one.key in known]
     if seen:
         with st.expander(f"{len(seen)} acknowledged", key="acknowledged"):
@@ -202,7 +181,7 @@ def _draw_folds(items: list[_Item], known: Mapping[str, Acknowledgement], found:
         if several:
             with st.expander(label, key=key):
                 for alert in several:
-                    item = _item_of(alert, found.newest)
+                    item = describe_item(alert, found.newest, filters.short_label)
                     with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
                         _draw_sentence(item)
                         st.caption(wording.in_markdown(item.counts, 200))
@@ -231,52 +210,6 @@ def _describe_few_days(found: Attention) -> str:
         return "No earlier days to compare with. Choose later days, or load earlier logs."
     days = wording.plural(found.days_before, "day")
     return f"Too few days before: {days} with calls. It takes {LEAST_DAYS} to tell a change from chance."
-
-
-def _item_of(one: Alert | NewError, newest: date) -> _Item:
-    if isinstance(one, NewError):
-        return _Item(
-            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)},",
-            f"{wording.plural(one.calls, 'call')} since {_format_day(one.first_day, newest)}",
-            f"{wording.plural(one.sessions, 'session')} · never seen before",
-            "errors", {"signature": one.signature_id},
-        )  # fmt: skip
-    now, usual, began = _percent(one.now.rate), _percent(one.expected), _format_day(one.since, newest)
-    counts = f"{one.dimension.capitalize()} · {wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s"
-    counts += f" · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}"
-    if one.back:
-        rest = f"back since {_format_day(one.back, newest)}"
-        counts = f"{now} from {began} on, was {usual}"
-    elif one.worse_since:
-        rest = f"{now}, worse again since {_format_day(one.worse_since, newest)} (was {usual})"
-        counts += f" · began {began}"
-    else:
-        rest = f"{now} since {began} (was {usual})"
-    own = {one.dimension: [one.name]}
-    query = comparison.arm_query("A", own, one.baseline) | comparison.arm_query("B", own, one.days)
-    return _Item(
-        one.key,
-        "○" if one.back else "▲" if one.rose else "▼",
-        "gray" if one.back else "red" if one.is_worse else "green",
-        f"{_name_value(one)}: {one.rate.title.lower()}{',' if one.back else ''}",
-        rest,
-        counts,
-        "compare",
-        query | {"rate": one.rate.name},
-    )
-
-
-def _name_value(one: Alert) -> str:
-    return filters.short_label(one.dimension, one.name)
-
-
-def _percent(rate: float | None) -> str:
-    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
-    return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
-
-
-def _format_day(day: date, newest: date) -> str:
-    return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"
 
 
 def _digest(key: str) -> str:

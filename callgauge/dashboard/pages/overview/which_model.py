@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
@@ -19,7 +20,6 @@ from callgauge.dashboard.components.slice_table import (
     name_cell,
     rate_cell,
 )
-from callgauge.dashboard.components.strata_queries import rank_at_same_mix
 from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.measures.agreement import describe_agreement
 from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference
@@ -74,7 +74,9 @@ def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: floa
         several.setdefault(one.rate.name, []).append(one)
     main = {rate.name, "parse_error", "retried", _choose_success(several)}
     return {
-        name: rank_at_same_mix(RATES[name], "model", its, choose_reference(its), chosen, smallest)
+        name: rank_at_same_mix(
+            store_queries.ask, RATES[name], "model", its, choose_reference(its), chosen, smallest
+        )
         for name, its in several.items()
         if name in main
     }

@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.comparisons.strata_queries import judge_pairs
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
-from callgauge.dashboard.components.strata_queries import judge_pairs
 from callgauge.dashboard.measures.headlines import ArmNames, write_advice
 from callgauge.dashboard.measures.rates import RateDefinition
 
@@ -28,7 +28,7 @@ def draw_which_prompt(
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
-        judged = judge_pairs(rate, "prompt", pairs, chosen)
+        judged = judge_pairs(store_queries.ask, rate, "prompt", pairs, chosen)
         for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
             names = ArmNames(_short_label(name, of), _short_label(name, against))
             said = "no calls here to compare."

@@ -10,6 +10,7 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.finding_list import outcome_cell
+from callgauge.dashboard.components.money.page_costs import read_prices
 from callgauge.dashboard.components.shell.live_requests import (
     MOST_AT_ONCE,
     LiveReply,
@@ -18,7 +19,6 @@ from callgauge.dashboard.components.shell.live_requests import (
     find_sender,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.costs import read_prices
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.testsets import REASONS, find_case
 from callgauge.dashboard.testsets.cases import NotExportedError, TestsetCase

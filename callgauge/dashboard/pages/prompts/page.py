@@ -10,6 +10,12 @@ from typing import Any
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
+from callgauge.dashboard.comparisons.strata_queries import (
+    break_compared_down,
+    choose_breakdown,
+    read_arms,
+    read_strata,
+)
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -33,12 +39,6 @@ from callgauge.dashboard.components.slice_table import (
     make_scale,
     name_cell,
     rate_cell,
-)
-from callgauge.dashboard.components.strata_queries import (
-    break_compared_down,
-    choose_breakdown,
-    read_arms,
-    read_strata,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
@@ -172,10 +172,10 @@ def _draw_comparison(
     neighbours = list(zip(newest, [None, *newest], strict=False))
     pairs = neighbours if (of, against) in neighbours else [*neighbours, (of, against)]
     names = list(dict.fromkeys(one.name for two in pairs for one in two if one))
-    work = read_strata(rate, "prompt", chosen, arms=names)
+    work = read_strata(store_queries.ask, rate, "prompt", chosen, arms=names)
     held = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
     whole = next(each for each in held if (each.slice, each.other) == (of, against))
-    found = break_compared_down(whole, read_arms(rate, "prompt", pair, chosen), work)
+    found = break_compared_down(whole, read_arms(store_queries.ask, rate, "prompt", pair, chosen), work)
     arms = ArmNames(*map(_label_version, pair))
     draw_headline(found, arms, smallest)
     _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))

@@ -11,8 +11,8 @@ import streamlit as st
 from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.money.page_costs import ask_costs
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.costs import ask_costs
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.verdicts import format_size
 from callgauge.dashboard.metrics import MetricError

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.service.configuration_commands import Config
 from ingest.version import CALLGAUGE_VERSION
 
 if TYPE_CHECKING:
     from callgauge.deployment.installation import Installation, ServiceFiles
 
 _NOTHING_DONE, _WRONG_USE = 1, 2
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 class Target(StrEnum):
@@ -34,10 +35,8 @@ _RUN_AS_OTHERS = (Target.SYSTEMD, Target.CRON, Target.LAUNCHD)
 
 
 def install_service(
-    config: Annotated[
-        Path, typer.Option(metavar="FILE", readable=False, help="The callgauge.toml of the service.")
-    ],
     target: Annotated[Target, typer.Option("--for", help="What runs it.")],
+    config: Config = Path("callgauge.toml"),
     write: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the files there; they are printed without it.")
     ] = None,
@@ -57,7 +56,7 @@ def install_service(
 
     Nothing is installed: what to do with them is said. No secret is in them, only the names of variables.
     """
-    from callgauge.configuration.configuration_file import ConfigurationError, read_configuration
+    from callgauge.configuration.configuration_file import read_configuration
     from callgauge.deployment.installation import DeploymentError, describe_installation
     from callgauge.deployment.written_files import write_files
 
@@ -73,7 +72,7 @@ def install_service(
             checkout=_find_checkout(),
         )
         made = _make_files(target, known)
-    except (ConfigurationError, DeploymentError) as problem:
+    except DeploymentError as problem:
         _fail(str(problem), _WRONG_USE)
     if write is None:
         _print_files(made)
@@ -127,6 +126,5 @@ def _find_checkout() -> Path | None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    for line in message.splitlines():
-        render.print_message(line)
+    render.print_message(message)
     raise typer.Exit(code)

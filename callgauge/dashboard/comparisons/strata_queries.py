@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from callgauge.dashboard import store_queries
 from callgauge.dashboard.measures.breakdown import BROKEN_DOWN_BY, Breakdown, break_down
 from callgauge.dashboard.measures.comparisons import (
     RankedTable,
@@ -20,6 +19,8 @@ from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import ArmStrata, choose_dimensions, make_strata
 from callgauge.dashboard.measures.slices import Slice, make_slices
 
+Ask = Callable[..., pd.DataFrame]
+"""Answers a metric, given its name and its parameters by name."""
 RANKED = 25
 """Slices that a page ranks, the most used."""
 ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
@@ -27,6 +28,7 @@ ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
 
 
 def read_strata(
+    ask: Ask,
     rate: RateDefinition,
     by: str | None,
     chosen: Mapping[str, Any],
@@ -40,7 +42,7 @@ def read_strata(
     """
     dimensions = choose_dimensions(rate, [*([by] if by else []), *apart])
     asked = dict(zip(("first", "second", "third"), dimensions, strict=False))
-    rows = store_queries.ask(
+    rows = ask(
         "strata",
         rates=(rate.name,),
         by=by,
@@ -52,6 +54,7 @@ def read_strata(
 
 
 def rank_at_same_mix(
+    ask: Ask,
     rate: RateDefinition,
     by: str,
     several: Sequence[Slice],
@@ -68,12 +71,12 @@ def rank_at_same_mix(
     known, are not.
     """
     shown, thin = limit_ranked(several, baseline, most)
-    strata = read_strata(rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
+    strata = read_strata(ask, rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
     return rank_table([*shown, *thin], baseline, strata, smallest)
 
 
 def judge_pairs(
-    rate: RateDefinition, by: str, pairs: Sequence[tuple[str, str]], chosen: Mapping[str, Any]
+    ask: Ask, rate: RateDefinition, by: str, pairs: Sequence[tuple[str, str]], chosen: Mapping[str, Any]
 ) -> list[Breakdown | None]:
     """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
 
@@ -81,17 +84,15 @@ def judge_pairs(
     before it. `chosen`: the parameters of the metrics. The whole differences are corrected for the number of
     pairs. None where one of the two has nothing of this rate. `measures.headlines` makes sentences of it.
     """
-    slices = {
-        one.name: one for one in make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
-    }
+    slices = {one.name: one for one in make_slices(ask("slices", rates=(rate.name,), by=by, **chosen))}
     known = [pair for pair in pairs if all(name in slices for name in pair)]
     if not known:
         return [None] * len(pairs)
     names = tuple(dict.fromkeys(name for pair in known for name in pair))
-    work = read_strata(rate, by, chosen, arms=names)
+    work = read_strata(ask, rate, by, chosen, arms=names)
     compared = [(slices[of], slices[against]) for of, against in known]
     mixes = work.compare([((one.name, one), (other.name, other)) for one, other in compared])
-    arms = read_arms(rate, by, names, chosen)
+    arms = read_arms(ask, rate, by, names, chosen)
     found = {
         pair: break_compared_down(whole, arms, work)
         for pair, whole in zip(known, compare_pairs(compared, mixes), strict=True)
@@ -110,20 +111,22 @@ def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata
     )
 
 
-def read_arms(rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]) -> ArmSlices:
+def read_arms(
+    ask: Ask, rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]
+) -> ArmSlices:
     """Return the slices of each of these values of the dimension `by`, by the other dimensions."""
-    return split_arms(ask_arms(rate, [by], chosen, by=by, among=tuple(arms)))
+    return split_arms(ask_arms(ask, rate, [by], chosen, by=by, among=tuple(arms)))
 
 
 def ask_arms(
-    rate: RateDefinition, apart: Iterable[str], chosen: Mapping[str, Any], **arms: Any
+    ask: Ask, rate: RateDefinition, apart: Iterable[str], chosen: Mapping[str, Any], **arms: Any
 ) -> pd.DataFrame:
     """Return the rows of the metric `breakdown`, by the dimensions that do not tell the arms apart.
 
     `apart`: the dimensions that do. `arms`: the metric's parameters `by` and `arms`.
     """
     dimensions = choose_breakdown(apart)
-    return store_queries.ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
+    return ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
 
 
 def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:

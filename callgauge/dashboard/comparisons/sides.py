@@ -1,17 +1,14 @@
-"""Reads the rates of one slice of the page Compare: overall, broken down, and by stratum."""
+"""Both sides of a comparison: their rates, at the same mix of work, and broken down."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
-from callgauge.dashboard import store_queries
 from callgauge.dashboard.comparison import PARAMETERS, Arm
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.strata_queries import ask_arms, choose_breakdown, read_strata, split_arms
+from callgauge.dashboard.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.dashboard.measures.breakdown import Breakdown, break_down
 from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
@@ -34,9 +31,9 @@ class CompareSide:
         return self.rates.get(rate.name)
 
 
-def measure_sides(arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
+def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
     """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
-    rows = [_read_rows(arm, tuple(RATES)) for arm in arms]
+    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
     found = make_slices(pd.concat(rows, ignore_index=True))
     firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
     one, other = (
@@ -46,10 +43,10 @@ def measure_sides(arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[Compar
     return one, other
 
 
-def read_work(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
+def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
     """Return the strata of both sides, by the letters of their arms."""
-    apart = _find_apart(a, b)
-    work = [read_strata(rate, None, side.arm.parameters(), apart=apart) for side in (a, b)]
+    apart = find_apart(a, b)
+    work = [read_strata(ask, rate, None, side.arm.parameters(), apart=apart) for side in (a, b)]
     of_a, of_b = (its.by_arm.get("all", {}) for its in work)
     return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
 
@@ -65,39 +62,18 @@ def compare_sides(
 
 
 def break_sides_down(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, work: ArmStrata
+    ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, work: ArmStrata
 ) -> Breakdown:
     """Return the difference of both sides, broken down by what does not tell them apart."""
     rows = [
-        ask_arms(rate, _find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
+        ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
     ]
     arms = split_arms(pd.concat(rows, ignore_index=True))
     return break_down(held, {name: (its.get("A", ()), its.get("B", ())) for name, its in arms.items()}, work)
 
 
-def _find_apart(a: CompareSide, b: CompareSide) -> set[str]:
+def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
     """Return the dimensions that tell both sides apart."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     return apart | ({"day"} if a.arm.days != b.arm.days else set())
-
-
-def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) -> cards.Download:
-    dimensions = choose_breakdown(_find_apart(a, b))
-    rows = make_export(a.arm, b.arm, "breakdown", rates=(rate.name,), dimensions=dimensions)
-    return cards.Download(f"compare_{rate.name}_broken_down", rows)
-
-
-def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function that reads the metric's rows of both slices, also after the run has ended.
-
-    The column `compared` of its DataFrame holds the letter of the slice.
-    """
-    asked = {arm.letter: store_queries.ask_later(metric, **given, **arm.parameters()) for arm in (a, b)}
-    return lambda: pd.concat(
-        [rows().assign(compared=letter) for letter, rows in asked.items()], ignore_index=True
-    )
-
-
-def _read_rows(arm: Arm, rates: tuple[str, ...]) -> pd.DataFrame:
-    return store_queries.ask("slices", rates=rates, **arm.parameters())

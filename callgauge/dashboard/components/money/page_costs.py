@@ -1,0 +1,49 @@
+"""Costs of the chosen turns, asked from the store that a page shows and at the prices of its team."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.measures.costs import Cost, CostSummary, cost_parameters, find_costs, match_models
+from callgauge.dashboard.metrics import MetricError
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.prices import PriceList, PriceMatch
+
+
+def read_prices() -> PriceList:
+    """Return the prices that hold for the store: the team's and ours. Raises MetricError."""
+    try:
+        return PriceList(store_queries.team_records().prices)
+    except MemoryProblemError as problem:
+        raise MetricError(str(problem)) from None
+
+
+def match_shown_models(prices: PriceList) -> dict[str, PriceMatch | None]:
+    """Return the prices of each model that the shown store names, None for a model without."""
+    return match_models(store_queries.ask, prices)
+
+
+def shown_parameters(by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the metric `costs` for a dimension and filters. Raises MetricError."""
+    return cost_parameters(store_queries.ask, read_prices(), by, chosen)
+
+
+def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
+    """Return the cost of each slice of a dimension, as `find_costs` does. Raises MetricError."""
+    return find_costs(store_queries.ask, read_prices(), by, **chosen)
+
+
+def summarise_costs(chosen: Mapping[str, Any], earlier: tuple[date, date] | None = None) -> CostSummary:
+    """Return what the chosen turns cost, by model, and the same over `earlier` days, both ends inclusive.
+
+    `chosen`: the filters, as `filters.chosen_filters().parameters()`. Raises MetricError.
+    """
+    days = {"from_day": earlier[0], "to_day": earlier[1]} if earlier else {}
+    return CostSummary(
+        next(iter(ask_costs(**chosen)), None),
+        tuple(ask_costs("model", **chosen)),
+        next(iter(ask_costs(**{**chosen, **days})), None) if days else None,
+    )

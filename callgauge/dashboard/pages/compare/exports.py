@@ -1,0 +1,32 @@
+"""The rows of both slices of the page Compare, as downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.comparison import Arm
+from callgauge.dashboard.comparisons.sides import CompareSide, find_apart
+from callgauge.dashboard.comparisons.strata_queries import choose_breakdown
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.measures.rates import RateDefinition
+
+
+def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) -> cards.Download:
+    dimensions = choose_breakdown(find_apart(a, b))
+    rows = make_export(a.arm, b.arm, "breakdown", rates=(rate.name,), dimensions=dimensions)
+    return cards.Download(f"compare_{rate.name}_broken_down", rows)
+
+
+def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
+    """Return a function that reads the metric's rows of both slices, also after the run has ended.
+
+    The column `compared` of its DataFrame holds the letter of the slice.
+    """
+    asked = {arm.letter: store_queries.ask_later(metric, **given, **arm.parameters()) for arm in (a, b)}
+    return lambda: pd.concat(
+        [rows().assign(compared=letter) for letter, rows in asked.items()], ignore_index=True
+    )

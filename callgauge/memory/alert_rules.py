@@ -1,0 +1,88 @@
+"""Alert rules: a rate of a slice that is to keep within a bound, or that is not to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from math import isfinite
+from typing import Any, Literal, get_args
+
+from callgauge.memory.kept_slices import KeptSlice, read_slice, write_slice
+from callgauge.memory.memory_file import MemoryFile, cut_name, make_insert, require_text, write_day, write_now
+
+RuleKind = Literal["above", "below", "changed"]
+RULE_KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
+SELECT_RULES = (
+    "SELECT name, rate, slice, kind, bound, muted_until, by, at FROM alert_rules ORDER BY name COLLATE NOCASE"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRule:
+    """A rule. `kind`: it fires where the rate lies above or below `bound`, a share, or has changed.
+
+    A change counts from `bound` on: by so much at least, a share; 0 for any. `muted_until`: the last day on
+    which it is not shown.
+    """
+
+    name: str
+    rate: str
+    kind: RuleKind
+    bound: float
+    by: str
+    at: datetime
+    slice: KeptSlice = field(default_factory=dict)
+    muted_until: date | None = None
+
+    def is_muted(self, today: date) -> bool:
+        return self.muted_until is not None and today <= self.muted_until
+
+
+def read_rule(row: Sequence[Any]) -> AlertRule:
+    name, rate, kept, kind, bound, muted, by, at = row
+    return AlertRule(
+        name,
+        rate,
+        kind,
+        bound,
+        by,
+        datetime.fromisoformat(at),
+        read_slice(kept),
+        date.fromisoformat(muted) if muted else None,
+    )
+
+
+def save_rule(
+    file: MemoryFile,
+    name: str,
+    rate: str,
+    kind: RuleKind,
+    bound: float,
+    kept: KeptSlice | None = None,
+    *,
+    by: str = "",
+) -> None:
+    """Keep a rule; a known name is replaced. Raises ValueError without a name or with no share as bound."""
+    if not isfinite(bound) or not 0 <= bound <= 1:
+        raise ValueError(f"the bound of a rule is a share from 0 to 1, not {bound}")
+    row = {
+        "name": cut_name(require_text(name, "a rule has a name")),
+        "rate": rate,
+        "slice": write_slice(kept or {}),
+        "kind": kind,
+        "bound": bound,
+        "muted_until": None,
+        "by": cut_name(by),
+        "at": write_now(),
+    }
+    file.write(make_insert("alert_rules", row, replaces=True))
+
+
+def mute_rule(file: MemoryFile, name: str, until: date | None) -> None:
+    """Do not show a rule up to a day, inclusive; None shows it again."""
+    file.write(("UPDATE alert_rules SET muted_until = ? WHERE name = ?", [(write_day(until), name)]))
+
+
+def delete_rule(file: MemoryFile, name: str) -> None:
+    file.write(("DELETE FROM alert_rules WHERE name = ?", [(name,)]))

@@ -1,0 +1,71 @@
+"""Baselines: named days, maybe of one slice only, that others are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from callgauge.memory.kept_slices import KeptSlice, read_slice, write_slice
+from callgauge.memory.memory_file import MemoryFile, cut_name, make_insert, require_text, write_now
+
+SELECT_BASELINES = (
+    "SELECT name, first_day, last_day, slice, by, at FROM baselines ORDER BY last_day DESC, name"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A named span of days, both ends inclusive, that others are compared with.
+
+    `slice`: what it is pinned to; empty where only its days are, so that the filters choose the rest.
+    """
+
+    name: str
+    first_day: date
+    last_day: date
+    by: str
+    at: datetime
+    slice: KeptSlice = field(default_factory=dict)
+
+    @property
+    def days(self) -> tuple[date, date]:
+        return self.first_day, self.last_day
+
+
+def read_baseline(row: Sequence[Any]) -> Baseline:
+    name, first, last, kept, by, at = row
+    return Baseline(
+        name,
+        date.fromisoformat(first),
+        date.fromisoformat(last),
+        by,
+        datetime.fromisoformat(at),
+        read_slice(kept),
+    )
+
+
+def save_baseline(
+    file: MemoryFile, name: str, days: tuple[date, date], kept: KeptSlice | None = None, *, by: str = ""
+) -> None:
+    """Keep days, and what they are narrowed to, under a name; a known name is replaced.
+
+    Raises ValueError without a name or with the ends of the days swapped.
+    """
+    first, last = days
+    if not name.strip() or first > last:
+        raise ValueError("a baseline has a name, and its first day is not after its last")
+    row = {
+        "name": cut_name(require_text(name, "a baseline has a name")),
+        "first_day": first.isoformat(),
+        "last_day": last.isoformat(),
+        "slice": write_slice(kept or {}),
+        "by": cut_name(by),
+        "at": write_now(),
+    }
+    file.write(make_insert("baselines", row, replaces=True))
+
+
+def remove_baseline(file: MemoryFile, name: str) -> None:
+    file.write(("DELETE FROM baselines WHERE name = ?", [(name,)]))

@@ -1,0 +1,109 @@
+"""Decisions: what a team chose, why, and the comparison it rests on with its numbers as they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from callgauge.memory.memory_file import (
+    MemoryFile,
+    check_link,
+    cut_name,
+    cut_text,
+    make_id,
+    make_insert,
+    require_text,
+    write_now,
+)
+
+SELECT_DECISIONS = "SELECT id, title, reason, link, figures, by, at FROM decisions ORDER BY at DESC, id"
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenSide:
+    """One side of a frozen comparison: `k` hits of `n`, of `total` in all, with its 95 % interval.
+
+    `name`: the side in words. `parameters`: those of the metrics that chose it; days as YYYY-MM-DD.
+    """
+
+    name: str
+    k: float
+    n: float
+    total: int
+    low: float | None = None
+    high: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenComparison:
+    """A comparison with its numbers as they were: `chosen` held against `against`.
+
+    `measure`: the name of a rate, or of what a trial measures; `sentence`: the verdict as the page said it.
+    `difference`, `low`, `high`: of the rates, with the 95 % interval; None where nothing could be compared.
+    `method`: what the difference rests on. `run`: the run of trials, empty for a comparison of logs.
+    """
+
+    measure: str
+    sentence: str
+    chosen: FrozenSide
+    against: FrozenSide
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    method: str = ""
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """A decision. `figures`: None where the memory holds none that this version can read.
+
+    `link`: the page it was taken on, with its query.
+    """
+
+    id: str
+    title: str
+    reason: str
+    link: str
+    figures: FrozenComparison | None
+    by: str
+    at: datetime
+
+
+def read_decision(row: Sequence[Any]) -> RecordedDecision:
+    key, title, reason, link, figures, by, at = row
+    return RecordedDecision(key, title, reason, link, _read_figures(figures), by, datetime.fromisoformat(at))
+
+
+def _read_figures(text: str) -> FrozenComparison | None:
+    try:
+        read = json.loads(text)
+        chosen, against = (FrozenSide(**read.pop(name)) for name in ("chosen", "against"))
+        return FrozenComparison(chosen=chosen, against=against, **read)
+    except (ValueError, TypeError, KeyError, AttributeError):  # of an import, or of another version
+        return None
+
+
+def record_decision(
+    file: MemoryFile, title: str, reason: str, link: str, figures: FrozenComparison, *, by: str = ""
+) -> None:
+    """Keep a decision. Raises ValueError without a title, or with a link that is too long."""
+    row = {
+        "id": make_id(),
+        "title": cut_text(require_text(title, "a decision says what was decided")),
+        "reason": cut_text(reason.strip()),
+        "link": check_link(link),
+        "figures": json.dumps(asdict(figures), ensure_ascii=False, default=str),
+        "by": cut_name(by),
+        "at": write_now(),
+    }
+    file.write(make_insert("decisions", row))
+
+
+def delete_decision(file: MemoryFile, decision: RecordedDecision) -> None:
+    file.write(("DELETE FROM decisions WHERE id = ?", [(decision.id,)]))

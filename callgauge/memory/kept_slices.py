@@ -1,0 +1,47 @@
+"""A slice as the memory keeps it: what chooses it, by dimension, as JSON.
+
+A prompt is kept by its id, as the metrics know it, not by its label: a label file may name it anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+KeptSlice = Mapping[str, tuple[str, ...]]
+"""The chosen values by dimension; a dimension that is missing is not narrowed."""
+
+PARAMETERS: Mapping[str, str] = {
+    "model": "models",
+    "prompt": "prompts",
+    "tool": "tools",
+    "provider": "providers",
+    "strategy": "strategies",
+    "source": "sources",
+    "harness_version": "harness_versions",
+    "run": "runs",
+    "arm": "arms",
+}
+"""The dimensions of a slice, each with the parameter of the metrics."""
+
+
+def write_slice(kept: KeptSlice) -> str:
+    """Return a slice as the JSON that the memory keeps."""
+    return json.dumps({name: list(kept[name]) for name in PARAMETERS if kept.get(name)}, ensure_ascii=False)
+
+
+def read_slice(text: str) -> KeptSlice:
+    """Return the slice of a text that `write_slice` wrote; dimensions that are not known are left out."""
+    read = json.loads(text)
+    return {name: tuple(map(str, read[name])) for name in PARAMETERS if read.get(name)}
+
+
+def slice_parameters(kept: KeptSlice) -> dict[str, Any]:
+    """Return a slice as parameters of the metrics: {"models": ("heron",)}."""
+    return {PARAMETERS[name]: values for name, values in kept.items()}
+
+
+def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:
+    """Return the slice of a page's parameters of the metrics; days and what is not chosen are left out."""
+    return {name: tuple(values) for name, key in PARAMETERS.items() if (values := parameters.get(key))}

@@ -1,0 +1,65 @@
+"""Notes that people leave on a day, model, prompt, tool, error signature, session or call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal, get_args
+
+from callgauge.memory.memory_file import (
+    MemoryFile,
+    cut_name,
+    cut_text,
+    make_id,
+    make_insert,
+    require_text,
+    write_day,
+    write_now,
+)
+
+SubjectKind = Literal["day", "model", "prompt", "tool", "signature", "session", "call"]
+SUBJECT_KINDS: tuple[SubjectKind, ...] = get_args(SubjectKind)
+SELECT_NOTES = "SELECT id, subject_kind, subject, day, text, by, at FROM notes ORDER BY at DESC, id"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note. `subject`: the value of the dimension, or an id; of a day its date.
+
+    `day`: where its mark stands on trends, None where it has none.
+    """
+
+    id: str
+    kind: SubjectKind
+    subject: str
+    day: date | None
+    text: str
+    by: str
+    at: datetime
+
+
+def read_note(row: Sequence[Any]) -> Note:
+    key, kind, subject, day, text, by, at = row
+    when = date.fromisoformat(day) if day else None
+    return Note(key, kind, subject, when, text, by, datetime.fromisoformat(at))
+
+
+def add_note(
+    file: MemoryFile, kind: SubjectKind, subject: str, text: str, *, day: date | None = None, by: str = ""
+) -> None:
+    """Keep a note. Raises ValueError without a text."""
+    row = {
+        "id": make_id(),
+        "subject_kind": kind,
+        "subject": cut_text(subject),
+        "day": write_day(day),
+        "text": cut_text(require_text(text, "a note has a text")),
+        "by": cut_name(by),
+        "at": write_now(),
+    }
+    file.write(make_insert("notes", row))
+
+
+def delete_note(file: MemoryFile, note: Note) -> None:
+    file.write(("DELETE FROM notes WHERE id = ?", [(note.id,)]))

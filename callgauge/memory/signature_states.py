@@ -1,0 +1,68 @@
+"""What a team knows of an error signature: known, being fixed, or fixed in a version since a day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal, get_args
+
+from callgauge.memory.memory_file import MemoryFile, cut_name, cut_text, make_insert, write_day, write_now
+
+State = Literal["known", "being fixed", "fixed"]
+STATES: tuple[State, ...] = get_args(State)
+SELECT_STATES = "SELECT signature, state, fixed_in, fixed_day, note, by, at FROM signature_states"
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureState:
+    """The state of a signature; one without a state is new: nobody has looked at it.
+
+    `fixed_in`: the version of a fixed one, maybe empty; `fixed_day`: the day of the fix. It is back when it
+    is seen on a later day.
+    """
+
+    signature: str
+    state: State
+    fixed_in: str
+    fixed_day: date | None
+    note: str
+    by: str
+    at: datetime
+
+
+def read_state(row: Sequence[Any]) -> SignatureState:
+    signature, state, fixed_in, day, note, by, at = row
+    when = date.fromisoformat(day) if day else None
+    return SignatureState(signature, state, fixed_in, when, note, by, datetime.fromisoformat(at))
+
+
+def set_state(
+    file: MemoryFile,
+    signature: str,
+    state: State,
+    *,
+    fixed_in: str = "",
+    fixed_day: date | None = None,
+    note: str = "",
+    by: str = "",
+) -> None:
+    """Keep the state of a signature in place of the last one. Raises ValueError for a fix without its day."""
+    is_fixed = state == "fixed"
+    if is_fixed and fixed_day is None:
+        raise ValueError("a fixed error has the day of its fix")
+    row = {
+        "signature": signature,
+        "state": state,
+        "fixed_in": cut_name(fixed_in.strip()) if is_fixed else "",
+        "fixed_day": write_day(fixed_day) if is_fixed else None,
+        "note": cut_text(note.strip()),
+        "by": cut_name(by),
+        "at": write_now(),
+    }
+    file.write(make_insert("signature_states", row, replaces=True))
+
+
+def clear_state(file: MemoryFile, signature: str) -> None:
+    """Make a signature new again."""
+    file.write(("DELETE FROM signature_states WHERE signature = ?", [(signature,)]))

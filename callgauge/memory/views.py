@@ -1,0 +1,74 @@
+"""Saved views: the address of a page with its filters, under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from callgauge.memory.memory_file import (
+    MemoryFile,
+    check_link,
+    cut_name,
+    make_insert,
+    require_text,
+    write_now,
+)
+
+SELECT_VIEWS = "SELECT name, owner, page, query, shared, at FROM views ORDER BY name COLLATE NOCASE, owner"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A page with its filters. `page`: its name in the address; `query`: what follows the question mark.
+
+    The whole team sees a view that is `shared`, its owner any; a name is taken once by each owner.
+    """
+
+    name: str
+    owner: str
+    page: str
+    query: str
+    shared: bool
+    at: datetime
+
+
+def read_view(row: Sequence[Any]) -> SavedView:
+    name, owner, page, query, shared, at = row
+    return SavedView(name, owner, page, query, bool(shared), datetime.fromisoformat(at))
+
+
+def save_view(
+    file: MemoryFile, name: str, page: str, query: str, *, owner: str = "", shared: bool = True
+) -> None:
+    """Keep an address under a name. Raises ValueError without a name or with an address that is too long.
+
+    A name that its owner has taken raises MemoryProblemError.
+    """
+    row = {
+        "name": cut_name(require_text(name, "a view has a name")),
+        "owner": cut_name(owner),
+        "page": page,
+        "query": check_link(query),
+        "shared": int(shared),
+        "at": write_now(),
+    }
+    file.write(make_insert("views", row))
+
+
+def rename_view(file: MemoryFile, view: SavedView, name: str) -> None:
+    """Give a view another name. Raises ValueError without one, MemoryProblemError where it is taken."""
+    kept = cut_name(require_text(name, "a view has a name"))
+    file.write(("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(kept, view.owner, view.name)]))
+
+
+def share_view(file: MemoryFile, view: SavedView, *, shared: bool) -> None:
+    """Show a view to the whole team, or to its owner alone."""
+    file.write(
+        ("UPDATE views SET shared = ? WHERE owner = ? AND name = ?", [(int(shared), view.owner, view.name)])
+    )
+
+
+def delete_view(file: MemoryFile, view: SavedView) -> None:
+    file.write(("DELETE FROM views WHERE owner = ? AND name = ?", [(view.owner, view.name)]))
