@@ -71,7 +71,9 @@ OURS = {
     "callgauge.nightly": ("callgauge.checked_files", "callgauge.configuration", "callgauge.memory",
                           "callgauge.nightly", "ingest"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
-    "callgauge.deployment": ("callgauge.configuration", "callgauge.deployment"),
+    "callgauge.deployment": (
+        "callgauge.configuration", "callgauge.deployment", "ingest.sources.object_store",
+    ),
     # What watches a store counts as its pages do: by the same metrics.
     "callgauge.monitoring": (
         "callgauge.dashboard.address.time_ranges", "callgauge.dashboard.measures.rates",

@@ -23,7 +23,10 @@ _CHECK = "import urllib.request; urllib.request.urlopen('http://127.0.0.1:{port}
 
 def make_docker_files(known: Installation) -> ServiceFiles:
     """Return the recipe of the image, which is the same for everybody."""
-    build = f"docker build -f Dockerfile -t {shlex.quote(known.image)} {_name_checkout(known)}"
+    words = ["docker", "build", "-f", "Dockerfile", "-t", known.image]
+    if known.packages:
+        words += ["--build-arg", f"EXTRA_PACKAGES={' '.join(known.packages)}"]
+    build = shlex.join([*words, _name_checkout(known)])
     return ServiceFiles({name: (_HERE / name).read_text("utf-8") for name in _RECIPES}, [build])
 
 
@@ -34,7 +37,11 @@ def make_compose_files(known: Installation) -> ServiceFiles:
     services = {
         "server": {
             **_make_service(known, server),
-            "build": {"context": _escape(_name_checkout(known)), "dockerfile": "${PWD}/Dockerfile"},
+            "build": {
+                "context": _escape(_name_checkout(known)),
+                "dockerfile": "${PWD}/Dockerfile",
+                "args": {"EXTRA_PACKAGES": " ".join(known.packages)},
+            },
             "restart": "on-failure",
             # The published port: this machine only. A proxy with TLS goes before it.
             "ports": [f"127.0.0.1:{known.port}:{known.port}"],

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from callgauge.configuration.places import is_address
 from callgauge.configuration.settings import Configuration
+from ingest.sources.object_store import DRIVERS
 
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
@@ -28,7 +29,8 @@ class Installation:
     where the target has a way of its own. `files`: what the configuration names besides the store;
     `secret_files`: what only its user may read. `writable`: folders for reports and backups. `logs`:
     folders of the sources on this machine. `secrets`: names of the environment variables that hold secrets.
-    `checkout`: where Callgauge's own files lie.
+    `packages`: what an image needs for the addresses of sources and backups. `checkout`: where Callgauge's
+    own files lie.
     """
 
     command: tuple[str, ...]
@@ -45,6 +47,7 @@ class Installation:
     writable: tuple[Path, ...] = ()
     logs: tuple[Path, ...] = ()
     secrets: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     checkout: Path | None = None
 
     def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
@@ -97,6 +100,7 @@ def describe_installation(
         writable=tuple(_list_writable(known)),
         logs=tuple(_list_logs(known)),
         secrets=tuple(_list_secrets(known)),
+        packages=tuple(_list_packages(known)),
         checkout=checkout,
     )
     _refuse_unwritable_names(described)
@@ -145,6 +149,13 @@ def _list_secrets(known: Configuration) -> Iterator[str]:
     names += [sign_in.secret_variable] if sign_in.method != "none" else []
     names += [sign_in.client_secret_variable] if sign_in.method == "oidc" else []
     yield from dict.fromkeys(name for name in names if name)
+
+
+def _list_packages(known: Configuration) -> Iterator[str]:
+    places = [place for source in known.sources for place in (*source.paths, *source.manifests)]
+    places += [known.backup.to] if known.backup.to else []
+    schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
+    yield from dict.fromkeys(DRIVERS[scheme][1] for scheme in schemes if scheme in DRIVERS)
 
 
 def _unique(paths: Iterable[Path]) -> Iterator[Path]:

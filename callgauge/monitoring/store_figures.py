@@ -41,9 +41,9 @@ def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
     )
     yield from _collect_spans(store, newest, today)
     silent = GaugeMetricFamily(
-        "callgauge_silent_source_days",
-        "Days without data of a kind of log that came more often before; only those that are silent.",
-        labels=["source"],
+        "callgauge_format_silent_days",
+        "Days without data of a log format that came more often before; only those that are silent.",
+        labels=["format"],
     )
     found = store.ask("silent_sources")
     for source, days in zip(found["source"], found["silent_days"], strict=True):
