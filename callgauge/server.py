@@ -27,8 +27,12 @@ from callgauge.serving.settings import (
     embedders_from_environment,
     healthy_hours_from_environment,
     hosts_from_environment,
+    sign_in_from_environment,
     store_from_environment,
 )
+from callgauge.serving.sign_in.gate import Gate
+from callgauge.serving.sign_in.setup import gate_options
+from callgauge.serving.tokens import find_token
 
 if TYPE_CHECKING:
     from callgauge.monitoring.exposition import StoreFigures
@@ -232,6 +236,7 @@ app = st.App(
             hosts=hosts_from_environment(),
             embed_in=embedders_from_environment(),
         ),
+        Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
         Middleware(MetricsRoute, write=_write_metrics),
         Middleware(GoneBrowsers),
         Middleware(FirstPage),

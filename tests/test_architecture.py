@@ -38,8 +38,8 @@ OURS = {
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
         "callgauge.deployment", "callgauge.memory", "callgauge.monitoring", "callgauge.nightly",
-        "callgauge.prices", "callgauge.recorder", "callgauge.serving.settings", "callgauge.trials",
-        "ingest", "lenient",
+        "callgauge.prices", "callgauge.recorder", "callgauge.serving.settings",
+        "callgauge.serving.sign_in", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -80,10 +80,18 @@ OURS = {
         "callgauge.dashboard.metrics", "callgauge.memory", "callgauge.monitoring", "ingest.version",
     ),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
-    "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
+    "callgauge.dashboard.viewer": (
+        "callgauge.serving.access_log", "callgauge.serving.identity", "callgauge.serving.settings",
+    ),
+    # Some pages are for admins, some need texts; what is not to be shown is not opened, either.
+    "callgauge.dashboard.pages.shell": (
+        "callgauge.dashboard", "callgauge.memory", "callgauge.serving.identity", "callgauge.serving.settings",
+    ),
+    "callgauge.dashboard.sandbox.query_runs": ("callgauge.dashboard", "callgauge.serving.settings"),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
-        "callgauge.dashboard.metrics", "ingest.errors", "ingest.store.generations", "ingest.store.migrations",
+        "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
+        "ingest.store.generations", "ingest.store.migrations",
     ),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),
@@ -98,7 +106,12 @@ THIRD_PARTY = {
         "callgauge.dashboard.address.url_keys", "callgauge.dashboard.pages",
         "callgauge.dashboard.store_queries",
         "callgauge.dashboard.viewer",
+        "callgauge.serving.open_pages",  # the shape of its messages alone
     ),
+    "authlib": ("callgauge.serving.sign_in.oidc",),
+    "joserfc": ("callgauge.serving.sign_in.oidc",),
+    "itsdangerous": ("callgauge.serving.sign_in.sessions",),
+    "argon2": ("callgauge.serving.sign_in.users_file",),
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
         "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox", "ingest.store.connection",
@@ -109,6 +122,7 @@ THIRD_PARTY = {
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
+        "callgauge.serving.sign_in.oidc",
     ),
     "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
@@ -154,8 +168,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "memory/nights",
-        "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "checked_files", "configuration", "stats", "stats/over_time", "memory", "memory/nights",
+        "serving", "serving/sign_in", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+
+from callgauge.configuration.settings import ServeSettings, SignInSettings
 
 HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
 """Names by which browsers may reach the server, apart by commas; `*` is any. Set by `callgauge serve`."""
 EMBEDDING_VARIABLE = "CALLGAUGE_EMBED_IN"
 """Origins whose pages may show the dashboard in a frame, apart by blanks. Set by `callgauge serve`."""
+SIGN_IN_VARIABLE = "CALLGAUGE_SIGN_IN"
+"""The settings of the sign-in, as JSON without secrets. Set by `callgauge serve`."""
+TEXTS_VARIABLE = "CALLGAUGE_TEXTS"
+"""`no` where the store is served without text. Set by `callgauge serve`."""
 STORE_VARIABLE = "CALLGAUGE_STORE"
 HEALTHY_HOURS_VARIABLE = "CALLGAUGE_HEALTHY_HOURS"
 """How old the newest load may be before `/healthz` says so, in hours. Set by `callgauge serve`."""
-HEALTHY_HOURS = 26.0
-"""Unless something else is said: a night a day, and two hours for one that takes longer."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
@@ -39,7 +46,36 @@ def embedders_from_environment() -> list[str]:
 
 def healthy_hours_from_environment() -> float:
     """Return how old the newest load may be, in hours."""
-    return float(os.environ.get(HEALTHY_HOURS_VARIABLE) or HEALTHY_HOURS)
+    return float(os.environ.get(HEALTHY_HOURS_VARIABLE) or ServeSettings().healthy_hours)
+
+
+def write_sign_in(settings: SignInSettings) -> str:
+    """Return the settings of the sign-in as the text that `sign_in_from_environment` reads."""
+    return json.dumps(asdict(settings), default=str)
+
+
+def sign_in_from_environment() -> SignInSettings:
+    """Return how people sign in; the method `none` where `callgauge serve` named no other.
+
+    Raises TypeError or ValueError for what it never writes, so that no server starts half guarded.
+    """
+    told: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+    }
+    if known.get("password_file"):
+        known["password_file"] = Path(str(known["password_file"]))
+    return SignInSettings(**known)
+
+
+def is_gated() -> bool:
+    """Return True in a server that `callgauge serve` started: its gate names the user of every request."""
+    return SIGN_IN_VARIABLE in os.environ
+
+
+def texts_are_shown() -> bool:
+    """Return False where the store is served without text."""
+    return os.environ.get(TEXTS_VARIABLE) != "no"
 
 
 def store_from_environment() -> Path | None:

@@ -61,7 +61,11 @@ FROM_THE_CHECKOUT = (sys.executable, "-m", "callgauge")
 
 @contextmanager
 def serving(
-    store: Path, folder: Path, callgauge: Sequence[str] = FROM_THE_CHECKOUT, port: int | None = None
+    store: Path,
+    folder: Path,
+    callgauge: Sequence[str] = FROM_THE_CHECKOUT,
+    options: Sequence[str] = (),
+    port: int | None = None,
 ) -> Iterator[Served]:
     """Run `callgauge serve`, on a free port unless one is named.
 
@@ -72,7 +76,7 @@ def serving(
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
     log = folder / "server.log"
-    command = [*callgauge, "serve", "--store", str(store), "--port", str(port)]
+    command = [*callgauge, "serve", "--store", str(store), "--port", str(port), *options]
     with log.open("wb") as out:
         server = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT)
     try:

@@ -8,6 +8,8 @@ from threading import Lock
 import duckdb
 
 from callgauge.dashboard.metrics import first_line
+from callgauge.dashboard.metrics.masked_store import connect_without_texts
+from callgauge.serving.settings import texts_are_shown
 from ingest.errors import StoreError
 from ingest.store import generations
 from ingest.store.migrations import SCHEMA_VERSION
@@ -57,12 +59,17 @@ def published_generation(folder: str | None) -> Path:
 def open_generation(path: Path) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
-    A process may open a generation several times: pages and programs that read do.
+    A process may open a generation several times: pages and programs that read do. Where the store is served
+    without text, it sees none.
+
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
     try:
         with _OPENING:
-            connection = duckdb.connect(str(path), read_only=True)
+            if texts_are_shown():
+                connection = duckdb.connect(str(path), read_only=True)
+            else:
+                connection = connect_without_texts(path, {})
             # What is open already in this process is shared, and locked.
             if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
                 connection.execute(_LOCKED_DOWN)
