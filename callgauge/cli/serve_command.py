@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.with_name("server_process.py")
 _NOTHING_DONE, _WRONG_USE = 1, 2
+HealthyHours = Annotated[
+    float | None,
+    typer.Option(min=0.01, help="How old the newest load may be for /healthz, in hours. [default: 26]"),
+]
 
 
 def serve(
@@ -65,10 +69,7 @@ def serve(
         bool,
         typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors."),
     ] = False,
-    healthy_hours: Annotated[
-        float | None,
-        typer.Option(min=0.01, help="How old the newest load may be for /healthz, in hours. [default: 26]"),
-    ] = None,
+    healthy_hours: HealthyHours = None,
 ) -> None:
     """Serve the dashboard of a store."""
     told = _read_configuration(config)

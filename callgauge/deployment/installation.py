@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from callgauge.configuration.places import is_address
-from callgauge.configuration.settings import Configuration
+from callgauge.configuration.settings import Configuration, SignInSettings
 from ingest.sources.object_store import DRIVERS
 
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
@@ -29,8 +29,8 @@ class Installation:
     where the target has a way of its own. `files`: what the configuration names besides the store;
     `secret_files`: what only its user may read. `writable`: folders for reports and backups. `logs`:
     folders of the sources on this machine. `secrets`: names of the environment variables that hold secrets.
-    `packages`: what an image needs for the addresses of sources and backups. `checkout`: where Callgauge's
-    own files lie.
+    `packages`: what an image needs besides the lock, for a provider of identities and for addresses.
+    `checkout`: where Callgauge's own files lie.
     """
 
     command: tuple[str, ...]
@@ -146,7 +146,8 @@ def _list_secrets(known: Configuration) -> Iterator[str]:
     sign_in = known.sign_in
     names: list[str | None] = [hook.url_variable for hook in known.report.webhooks]
     names += [known.report.email.password_variable if known.report.email else None]
-    names += [sign_in.secret_variable] if sign_in.method != "none" else []
+    if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
+        names.append(sign_in.secret_variable)  # without one of their own, servers make a key in the store
     names += [sign_in.client_secret_variable] if sign_in.method == "oidc" else []
     yield from dict.fromkeys(name for name in names if name)
 
@@ -154,6 +155,8 @@ def _list_secrets(known: Configuration) -> Iterator[str]:
 def _list_packages(known: Configuration) -> Iterator[str]:
     places = [place for source in known.sources for place in (*source.paths, *source.manifests)]
     places += [known.backup.to] if known.backup.to else []
+    if known.sign_in.method == "oidc":
+        yield from ("authlib", "httpx2")  # the extra `oidc`
     schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
     yield from dict.fromkeys(DRIVERS[scheme][1] for scheme in schemes if scheme in DRIVERS)
 

@@ -357,6 +357,7 @@ method = "oidc"
 issuer = "https://id.example.com"
 client_id = "callgauge"
 client_secret = "env:OIDC_SECRET"
+secret = "env:OUR_SECRET"
 domains = ["example.com"]
 """
 
@@ -368,14 +369,14 @@ def test_folders_files_and_names_of_secrets_are_those_of_the_configuration(tmp_p
     assert known.logs == (tmp_path / "logs", Path("/var/log/agents"), Path("/lists"))
     assert known.files == (tmp_path / "tools.json", tmp_path / "labels.toml")
     assert known.writable == (Path("/var/backups/callgauge"),), "reports lie in the store"
-    assert known.secrets == ("SLACK_HOOK", "MAIL_PASSWORD", "CALLGAUGE_SECRET", "OIDC_SECRET")
-    assert known.packages == ("s3fs",)
+    assert known.secrets == ("SLACK_HOOK", "MAIL_PASSWORD", "OUR_SECRET", "OIDC_SECRET")
+    assert known.packages == ("authlib", "httpx2", "s3fs")
     assert (known.hour, known.minute) == (23, 5)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_secret_is_in_a_file(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SLACK_HOOK", "MAIL_PASSWORD", "CALLGAUGE_SECRET", "OIDC_SECRET"):
+    for name in ("SLACK_HOOK", "MAIL_PASSWORD", "OUR_SECRET", "OIDC_SECRET"):
         monkeypatch.setenv(name, "hunter2-hunter2-hunter2-hunter2")
     path = configure(tmp_path, FULL)
     done = CliRunner().invoke(cli, ["install-service", "--config", str(path), "--for", target])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,8 +179,9 @@ def test_every_rate_that_is_written_exists() -> None:
 
 def test_the_command_prints_or_replaces_a_file(store: Path, tmp_path: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)]})
-    printed = CliRunner().invoke(cli, ["metrics", "--store", str(store)])
-    assert printed.exit_code == 0
+    command = [sys.executable, "-m", "callgauge", "metrics", "--store", str(store)]
+    printed = subprocess.run(command, capture_output=True, text=True)  # a process that loaded nothing before
+    assert (printed.returncode, printed.stderr) == (0, "")
     file = tmp_path / "callgauge.prom"
     file.write_text("old")
     written = CliRunner().invoke(cli, ["metrics", "--store", str(store), "--textfile", str(file)])

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from ingest.import_guard import let_pandas_in
 
 _NOT_OPEN, _WRONG_USE = 1, 2
 
@@ -27,6 +28,7 @@ def metrics(
     if textfile is not None and textfile.suffix != ".prom":
         render.print_message(f"{textfile}: node_exporter reads only files that end in .prom; name it so")
         raise typer.Exit(_WRONG_USE)
+    let_pandas_in()  # the pages' numbers are its frames
     from callgauge.monitoring.exposition import StoreFigures
 
     figures = StoreFigures(store)
