@@ -96,7 +96,7 @@ def describe_installation(
         port=known.serve.port,
         image=image,
         files=tuple(_list_files(known)),
-        secret_files=tuple(filter(None, [known.sign_in.password_file])),
+        secret_files=tuple(_list_secret_files(known)),
         writable=tuple(_list_writable(known)),
         logs=tuple(_list_logs(known)),
         secrets=tuple(_list_secrets(known)),
@@ -111,6 +111,12 @@ def _list_files(known: Configuration) -> Iterator[Path]:
     load = known.load
     named = (*load.tools, load.labels, load.redact_config)
     yield from _unique(path for path in named if path is not None)
+
+
+def _list_secret_files(known: Configuration) -> Iterator[Path]:
+    users = known.sign_in.password_file
+    if users is not None and not users.is_relative_to(known.store):  # else it comes with the store
+        yield users
 
 
 def _list_writable(known: Configuration) -> Iterator[Path]:

@@ -102,4 +102,4 @@ class HealthWatch:
 
 
 def _in_hours(span: timedelta) -> str:
-    return f"{span.total_seconds() / 3600:.1f}".removesuffix(".0")
+    return f"{span.total_seconds() / 3600:.3g}"

@@ -374,6 +374,15 @@ def test_folders_files_and_names_of_secrets_are_those_of_the_configuration(tmp_p
     assert (known.hour, known.minute) == (23, 5)
 
 
+@pytest.mark.parametrize(("place", "listed"), [("users.json", ["users.json"]), ("store/users.json", [])])
+def test_a_file_of_users_in_the_store_needs_no_place_of_its_own(
+    place: str, listed: list[str], tmp_path: Path
+) -> None:
+    sign_in = f'[sign_in]\nmethod = "password"\npassword_file = "{place}"'
+    known = describe(configure(tmp_path, f'store = "store"\n{sign_in}'))
+    assert [path.name for path in known.secret_files] == listed
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_secret_is_in_a_file(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SLACK_HOOK", "MAIL_PASSWORD", "OUR_SECRET", "OIDC_SECRET"):
