@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 import zstandard
@@ -19,8 +22,10 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from callgauge.serving.guard import ServerGuard, read_first_page
+from callgauge.serving.monitoring_routes import Answer, HealthRoute, MetricsRoute
 from callgauge.serving.settings import (
     embedders_from_environment,
+    healthy_hours_from_environment,
     hosts_from_environment,
     sign_in_from_environment,
     store_from_environment,
@@ -28,6 +33,10 @@ from callgauge.serving.settings import (
 from callgauge.serving.sign_in.gate import Gate
 from callgauge.serving.sign_in.setup import gate_options
 from callgauge.serving.tokens import find_token
+
+if TYPE_CHECKING:
+    from callgauge.monitoring.exposition import StoreFigures
+    from callgauge.monitoring.store_health import HealthWatch
 
 HERE = Path(__file__).parent
 _ASSETS = "/static/"  # Streamlit's own scripts and styles; their names hold a hash of their content
@@ -44,6 +53,7 @@ _OUR_FONT = "./app/static/inter-latin.woff2"
 SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
 # What stands on every page. A browser would ask for the scripts of it once the page is there.
 EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
+_NO_STORE = Path(os.devnull)  # nothing was ever loaded into it
 _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 
@@ -190,9 +200,36 @@ class GoneBrowsers:
                 raise
 
 
+@cache
+def _health_watch() -> HealthWatch:
+    from callgauge.monitoring.store_health import HealthWatch  # it takes DuckDB, which no start waits for
+
+    return HealthWatch(store_from_environment() or _NO_STORE, healthy_hours_from_environment())
+
+
+def _check_health() -> tuple[bool, dict[str, object]]:
+    health = _health_watch().check()
+    return health.reason is None, health.describe()
+
+
+@cache
+def _store_figures() -> StoreFigures:
+    from callgauge.monitoring.exposition import StoreFigures
+
+    return StoreFigures(store_from_environment() or _NO_STORE)
+
+
+def _write_metrics() -> Answer:
+    from callgauge.monitoring.exposition import MEDIA_TYPE
+
+    text, _ = _store_figures().write()
+    return Answer(200, MEDIA_TYPE, text)
+
+
 app = st.App(
     HERE / "app.py",
     middleware=[
+        Middleware(HealthRoute, check=_check_health),
         Middleware(
             ServerGuard,
             page=read_first_page(SCRIPTS.parents[1]),
@@ -200,6 +237,7 @@ app = st.App(
             embed_in=embedders_from_environment(),
         ),
         Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
+        Middleware(MetricsRoute, write=_write_metrics),
         Middleware(GoneBrowsers),
         Middleware(FirstPage),
         Middleware(CompressedAssets),

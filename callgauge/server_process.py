@@ -1,12 +1,45 @@
-"""Runs Streamlit's command line, as `python -m streamlit` does, and ends at Ctrl-C without a message."""
+"""Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it, with exit code 0.
+
+Both let answers that are under way end, for some seconds at most: a page that calculates, or a browser that
+takes a download slowly, does not hold up a restart. Pages only read, and what they write into the memory of
+the team is written whole or not at all.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from contextlib import suppress
+from types import FrameType
 
+import uvicorn
 from click import Abort  # Streamlit's command line is made with it; Ctrl-C becomes this
 from streamlit.web.cli import main
 
+_LONGEST_STOP = 5.0  # seconds; systemd waits 90 of them, Kubernetes 30, Docker 10 before they kill
+
+
+class StoppingServer(uvicorn.Server):
+    """Uvicorn's server, which ends in any case some seconds after it was asked to."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop the server; called when a signal arrives."""
+        if not self.should_exit:
+            # Not by an exception: the interpreter would wait for the threads of pages that still calculate.
+            deadline = threading.Timer(_LONGEST_STOP, os._exit, (0,))
+            deadline.daemon = True
+            deadline.start()
+        super().handle_exit(sig, frame)
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    """End with exit code 0. Uvicorn raises the signal that stopped it once more when it is done."""
+    raise SystemExit(0)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
+    uvicorn.Server = StoppingServer  # type: ignore[misc]  # Streamlit makes its server of this name
     with suppress(Abort):
         main(prog_name="streamlit", standalone_mode=False)

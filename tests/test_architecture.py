@@ -36,10 +36,10 @@ OURS = {
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
-        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gates",
-        "callgauge.gateway", "callgauge.memory", "callgauge.nightly", "callgauge.prices",
-        "callgauge.recorder", "callgauge.serving.settings", "callgauge.serving.sign_in", "callgauge.trials",
-        "ingest", "lenient",
+        "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.deployment",
+        "callgauge.gates", "callgauge.gateway", "callgauge.memory", "callgauge.monitoring",
+        "callgauge.nightly", "callgauge.prices", "callgauge.recorder", "callgauge.serving.settings",
+        "callgauge.serving.sign_in", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -79,6 +79,14 @@ OURS = {
         "callgauge.report", "ingest",
     ),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
+    "callgauge.deployment": (
+        "callgauge.configuration", "callgauge.deployment", "ingest.sources.object_store",
+    ),
+    # What watches a store counts as its pages do: by the same metrics.
+    "callgauge.monitoring": (
+        "callgauge.dashboard.address.time_ranges", "callgauge.dashboard.measures.rates",
+        "callgauge.dashboard.metrics", "callgauge.memory", "callgauge.monitoring", "ingest.version",
+    ),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     # The morning report says what the pages say, by the same metrics and measures, without Streamlit.
     "callgauge.report": (
@@ -134,15 +142,16 @@ THIRD_PARTY = {
     ),
     "mcp": ("callgauge.gateway.tools.mcp_servers",),
     "fsspec": ("ingest.sources",),
-    "yaml": ("ingest.decoding", "callgauge.trials.planning.foreign_tasks"),
+    "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
-    "uvicorn": ("callgauge.cli.record_command",),
+    "uvicorn": ("callgauge.cli.record_command", "callgauge.server_process"),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
+    "prometheus_client": ("callgauge.monitoring",),
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
     "click": ("callgauge.server_process",),
-    "pandas": ("callgauge.dashboard", "callgauge.report"),
+    "pandas": ("callgauge.dashboard", "callgauge.monitoring", "callgauge.report"),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
 }  # fmt: skip
@@ -176,8 +185,7 @@ ORDER = {
     ),
     "callgauge": (
         "checked_files", "configuration", "gates", "stats", "stats/over_time", "memory", "memory/nights",
-        "serving", "serving/sign_in", "prices",
-        "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "serving", "serving/sign_in", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard/metrics", "dashboard/queries", "dashboard/sandbox", "dashboard/address", "dashboard",
@@ -186,7 +194,8 @@ ORDER = {
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages",
-        "report/content", "report/formats", "report/delivery", "report", "nightly",
+        "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
+        "nightly",
         "cli/render", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip

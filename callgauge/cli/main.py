@@ -31,7 +31,12 @@ from callgauge.cli import (
     serve_command,
     user_commands,
 )
-from callgauge.cli.service import configuration_commands, nightly_command
+from callgauge.cli.service import (
+    configuration_commands,
+    install_command,
+    metrics_command,
+    nightly_command,
+)
 from callgauge.cli.trials import commands as trial_commands
 from ingest.import_guard import leave_pandas_out
 from lenient import (
@@ -198,6 +203,7 @@ app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.command()(report_command.report)
 app.command()(report_command.gate)
+app.command()(metrics_command.metrics)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)
 app.add_typer(user_commands.users)
@@ -216,6 +222,7 @@ for explained in (
     configuration_commands.check_config,
     configuration_commands.init_config,
     nightly_command.nightly,
+    install_command.install_service,
 ):
     app.command()(_explain_errors(explained))
 

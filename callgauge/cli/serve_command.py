@@ -15,6 +15,7 @@ from callgauge.cli import render
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 from callgauge.serving.settings import (
     EMBEDDING_VARIABLE,
+    HEALTHY_HOURS_VARIABLE,
     HOSTS_VARIABLE,
     LOCAL_NAMES,
     SIGN_IN_VARIABLE,
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.with_name("server_process.py")
 _NOTHING_DONE, _WRONG_USE = 1, 2
+HealthyHours = Annotated[
+    float | None,
+    typer.Option(min=0.01, help="How old the newest load may be for /healthz, in hours. [default: 26]"),
+]
 
 
 def serve(
@@ -64,6 +69,7 @@ def serve(
         bool,
         typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors."),
     ] = False,
+    healthy_hours: HealthyHours = None,
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
@@ -81,6 +87,7 @@ def serve(
         hosts=tuple(host or known.hosts),
         embed_in=tuple(embed_in or known.embed_in),
         texts=known.texts and not no_texts,
+        healthy_hours=healthy_hours or known.healthy_hours,
     )
     signing = told.sign_in if told else SignInSettings()
     if sign_in is not None:
@@ -173,6 +180,7 @@ def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
         EMBEDDING_VARIABLE: " ".join(known.embed_in),
         SIGN_IN_VARIABLE: write_sign_in(signing),
         TEXTS_VARIABLE: "yes" if known.texts else "no",
+        HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
         # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
         "FORWARDED_ALLOW_IPS": "",
     }

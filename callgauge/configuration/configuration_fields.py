@@ -110,6 +110,9 @@ _SERVE = KeyedTable(
         "hosts": Field(_list_of(Text()), "Names by which browsers reach it, besides localhost.", ()),
         "embed_in": Field(_list_of(Text()), "Sites whose pages may show it in a frame.", ()),
         "texts": Field(Flag(), "Show arguments, messages and results; else rates and codes only.", True),
+        "healthy_hours": Field(
+            Number(0, 24 * 366, is_above=True), "How old the newest load may be for /healthz, in hours.", 26.0
+        ),
     }
 )
 _SIGN_IN = KeyedTable(

@@ -129,13 +129,17 @@ class SignInSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """Where the dashboard listens, and what it shows: with `texts` False only rates and codes."""
+    """Where the dashboard listens, and what it shows: with `texts` False only rates and codes.
+
+    `healthy_hours`: how old the newest load may be before `/healthz` says that something is wrong.
+    """
 
     address: str = "127.0.0.1"
     port: int = 8501
     hosts: tuple[str, ...] = ()
     embed_in: tuple[str, ...] = ()
     texts: bool = True
+    healthy_hours: float = 26.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

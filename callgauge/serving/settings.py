@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from callgauge.configuration.settings import SignInSettings
+from callgauge.configuration.settings import ServeSettings, SignInSettings
 
 HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
 """Names by which browsers may reach the server, apart by commas; `*` is any. Set by `callgauge serve`."""
@@ -20,6 +20,8 @@ SIGN_IN_VARIABLE = "CALLGAUGE_SIGN_IN"
 TEXTS_VARIABLE = "CALLGAUGE_TEXTS"
 """`no` where the store is served without text. Set by `callgauge serve`."""
 STORE_VARIABLE = "CALLGAUGE_STORE"
+HEALTHY_HOURS_VARIABLE = "CALLGAUGE_HEALTHY_HOURS"
+"""How old the newest load may be before `/healthz` says so, in hours. Set by `callgauge serve`."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
@@ -40,6 +42,11 @@ def hosts_from_environment() -> list[str]:
 def embedders_from_environment() -> list[str]:
     """Return the origins that may frame the dashboard."""
     return os.environ.get(EMBEDDING_VARIABLE, "").split()
+
+
+def healthy_hours_from_environment() -> float:
+    """Return how old the newest load may be, in hours."""
+    return float(os.environ.get(HEALTHY_HOURS_VARIABLE) or ServeSettings().healthy_hours)
 
 
 def write_sign_in(settings: SignInSettings) -> str:

@@ -22,7 +22,7 @@ from ingest.sources.log_file import FileStamp, LogFile
 from ingest.sources.object_stream import ObjectStream
 from ingest.sources.stored_names import strip_credentials
 
-_DRIVERS = {
+DRIVERS = {
     "s3": ("s3", "s3fs"),
     "gs": ("gs", "gcsfs"),
     "az": ("az", "adlfs"),
@@ -30,6 +30,7 @@ _DRIVERS = {
     "https": ("https", "aiohttp"),
     "http": ("https", "aiohttp"),
 }
+"""The extra of Callgauge and the package that it brings, by the scheme of an address."""
 _WEB = ("http", "https")
 _VERSIONS = ("ETag", "etag", "generation", "md5Hash", "content_md5", "Content-MD5", "Digest")
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "Last-Modified")
@@ -99,10 +100,10 @@ def find_objects(url: str) -> Iterator[LogFile]:
 def locate_driver(url: str) -> tuple[Any, str]:
     """Return the fsspec driver for an address, and the address as a path of that driver."""
     scheme = url.partition("://")[0].lower()
-    if scheme not in _DRIVERS:
-        known = ", ".join(f"{name}://" for name in _DRIVERS)
+    if scheme not in DRIVERS:
+        known = ", ".join(f"{name}://" for name in DRIVERS)
         raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {known}")
-    extra, package = _DRIVERS[scheme]
+    extra, package = DRIVERS[scheme]
     try:
         files, path = fsspec.core.url_to_fs(url)
     except ImportError as error:

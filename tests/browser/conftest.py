@@ -61,12 +61,20 @@ FROM_THE_CHECKOUT = (sys.executable, "-m", "callgauge")
 
 @contextmanager
 def serving(
-    store: Path, folder: Path, callgauge: Sequence[str] = FROM_THE_CHECKOUT, options: Sequence[str] = ()
+    store: Path,
+    folder: Path,
+    callgauge: Sequence[str] = FROM_THE_CHECKOUT,
+    options: Sequence[str] = (),
+    port: int | None = None,
 ) -> Iterator[Served]:
-    """Run `callgauge serve` on a free port; its log in `folder` must hold no traceback."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    """Run `callgauge serve`, on a free port unless one is named.
+
+    Its log in `folder` must hold no traceback, and SIGTERM must end it in order.
+    """
+    if port is None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
     log = folder / "server.log"
     command = [*callgauge, "serve", "--store", str(store), "--port", str(port), *options]
     with log.open("wb") as out:
@@ -80,7 +88,8 @@ def serving(
             pytest.fail(f"an error in the server's log:\n{told}")
     finally:
         server.terminate()
-        server.wait(30)
+        ended = server.wait(30)
+    assert ended == 0
 
 
 def _wait_until_up(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -1,15 +1,17 @@
-"""The report of a load has the figures of the Overview for all days: the same metric, the same words."""
+"""The report of a load and the figures for Prometheus are those of the Overview: the same metrics."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from callgauge.cli.main import app as cli
 from callgauge.cli.store_rates import describe_store_rates
 from callgauge.dashboard.measures.rates import HEADLINES, RATES
+from callgauge.monitoring.exposition import StoreFigures
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, publish
 
@@ -38,6 +40,25 @@ def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store
         assert "known for " in figures
         assert figures.split(", ")[-1] in said(page), "how much could be measured"
         assert f"{title:20}  {figures}" in sample
+    assert_prometheus_reads_what_the_overview_shows(store)
+
+
+def assert_prometheus_reads_what_the_overview_shows(store: Path) -> None:
+    text, _ = StoreFigures(store).write()
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    for days in ("1", "7", "28"):
+        captions = [caption.value for caption in opened(OVERVIEW, days=f"{days} days").caption]
+        for rate in HEADLINES:
+            k, n = (
+                sum(
+                    sample.value
+                    for sample in samples
+                    if sample.name == f"callgauge_rate_{part}"
+                    and (sample.labels["rate"], sample.labels["days"]) == (rate, days)
+                )
+                for part in ("numerator", "denominator")
+            )
+            assert any(caption.startswith(f"{k:,.0f} / {n:,.0f} ") for caption in captions), (days, rate)
 
 
 def test_a_rate_of_which_nothing_is_known_is_left_out(store: Path) -> None:

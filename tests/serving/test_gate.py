@@ -359,6 +359,13 @@ def test_a_page_that_sends_too_much_is_cut_off(password_site: Site, monkeypatch:
         with pytest.raises(WebSocketDisconnect) as closed:
             socket.receive_bytes()
     assert closed.value.code == open_pages._TOO_MUCH
+    monkeypatch.setattr(gate, "MOST_MESSAGES", 2)
+    with browser.websocket_connect(STREAM) as socket:
+        for _ in range(3):
+            socket.receive_bytes()
+            socket.send_bytes(b"x")
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_bytes()
     monkeypatch.setattr(password_site.gate, "_pages", OpenCount(each=1, most=5))
     with (
         browser.websocket_connect(STREAM),

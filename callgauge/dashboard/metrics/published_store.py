@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 
@@ -18,10 +19,11 @@ Connection = duckdb.DuckDBPyConnection
 _LOCKED_DOWN = """
     SET threads = 2;
     SET memory_limit = '1GB';
-    SET TimeZone = 'UTC';
+    SET GLOBAL TimeZone = 'UTC';
     SET enable_external_access = false;
     SET lock_configuration = true;
 """
+_OPENING = Lock()
 
 
 class UnshownStoreError(Exception):
@@ -57,16 +59,20 @@ def published_generation(folder: str | None) -> Path:
 def open_generation(path: Path) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
-    Where the store is served without text, it sees none.
+    A process may open a generation several times: pages and programs that read do. Where the store is served
+    without text, it sees none.
 
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
     try:
-        if texts_are_shown():
-            connection = duckdb.connect(str(path), read_only=True)
-        else:
-            connection = connect_without_texts(path, {})
-        connection.execute(_LOCKED_DOWN)
+        with _OPENING:
+            if texts_are_shown():
+                connection = duckdb.connect(str(path), read_only=True)
+            else:
+                connection = connect_without_texts(path, {})
+            # What is open already in this process is shared, and locked.
+            if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
+                connection.execute(_LOCKED_DOWN)
     except duckdb.Error as refused:
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
     try:

@@ -48,6 +48,8 @@ MOST_BODY = 1_000_000
 """Bytes that somebody may send in one request."""
 MOST_MESSAGE = 10_000_000
 """Bytes of a message that a page may send over its connection: a text in an editor."""
+MOST_MESSAGES = 1_200
+"""Messages that a page may send in a minute: keys typed into a search, a look for news every two seconds."""
 
 
 class Gate:
@@ -76,8 +78,7 @@ class Gate:
         self._log = log
         self._proxy = ProxyIdentity(settings) if settings.method == "header" else None
         self._requests = RateLimit(1_200, 60)
-        self._messages = RateLimit(1_200, 60)
-        self._pages = OpenCount(each=100, most=1_000)
+        self._pages = OpenCount(each=200, most=1_000)
         self._media = SentMedia()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -171,11 +172,12 @@ class Gate:
         if not self._pages.begin(key):
             await self._refuse(scope, receive, send, PlainTextResponse(""))
             return
+        messages = RateLimit(MOST_MESSAGES, 60, keys=1)  # of this page: a browser may have many open
         page = OpenPage(
             receive,
             send,
             is_admitted=lambda: self._is_still_admitted(visitor),
-            may_send=lambda size: size <= MOST_MESSAGE and self._messages.take(key),
+            may_send=lambda size: size <= MOST_MESSAGE and messages.take(key),
             note_media=lambda name: self._media.note(key, name),
         )
         try:

@@ -1,0 +1,130 @@
+"""The command `callgauge install-service`: files that keep the server and the nights running."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.service.configuration_commands import Config
+from ingest.version import CALLGAUGE_VERSION
+
+if TYPE_CHECKING:
+    from callgauge.deployment.installation import Installation, ServiceFiles
+
+_NOTHING_DONE, _WRONG_USE = 1, 2
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+class Target(StrEnum):
+    """What runs the service."""
+
+    SYSTEMD = "systemd"
+    CRON = "cron"
+    LAUNCHD = "launchd"
+    KUBERNETES = "kubernetes"
+    DOCKER = "docker"
+    COMPOSE = "compose"
+
+
+_RUN_AS_OTHERS = (Target.SYSTEMD, Target.CRON, Target.LAUNCHD)
+
+
+def install_service(
+    target: Annotated[Target, typer.Option("--for", help="What runs it.")],
+    config: Config = Path("callgauge.toml"),
+    write: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the files there; they are printed without it.")
+    ] = None,
+    at: Annotated[
+        str,
+        typer.Option(metavar="HH:MM", help="When the night begins, by its own clock (Kubernetes: UTC)."),
+    ] = "02:14",
+    user: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who runs it: systemd, cron, launchd. Never root.")
+    ] = None,
+    image: Annotated[str, typer.Option(help="The image: kubernetes, docker, compose.")] = (
+        f"callgauge:{CALLGAUGE_VERSION}"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace files of other content.")] = False,
+) -> None:
+    """Print, or write, the files that run the server and the nights of a callgauge.toml.
+
+    Nothing is installed: what to do with them is said. No secret is in them, only the names of variables.
+    """
+    from callgauge.configuration.configuration_file import read_configuration
+    from callgauge.deployment.installation import DeploymentError, describe_installation
+    from callgauge.deployment.written_files import write_files
+
+    if user is not None and target not in _RUN_AS_OTHERS:
+        _fail("--user: a container runs as user 10001, whatever the machine calls it", _WRONG_USE)
+    try:
+        known = describe_installation(
+            read_configuration(config),
+            _find_command(),
+            at=at,
+            user=user,
+            image=image,
+            checkout=_find_checkout(),
+        )
+        made = _make_files(target, known)
+    except DeploymentError as problem:
+        _fail(str(problem), _WRONG_USE)
+    if write is None:
+        _print_files(made)
+    else:
+        try:
+            written = write_files(made.files, write, force=force)
+        except DeploymentError as problem:
+            _fail(str(problem), _NOTHING_DONE)
+        for path in written:
+            render.print_message(f"wrote {path}")
+        if not written:
+            render.print_message(f"nothing to write: {write} holds them already")
+    render.print_message("next:" if write is None else f"next, in {write}:")
+    for step in made.steps:
+        render.print_message(f"  {step}")
+
+
+def _make_files(target: Target, known: Installation) -> ServiceFiles:
+    """Return the files for a target; only its own module is loaded."""
+    if target is Target.SYSTEMD:
+        from callgauge.deployment.systemd import make_systemd_files as make
+    elif target is Target.CRON:
+        from callgauge.deployment.cron import make_cron_files as make
+    elif target is Target.LAUNCHD:
+        from callgauge.deployment.launchd import make_launchd_files as make
+    elif target is Target.KUBERNETES:
+        from callgauge.deployment.kubernetes import make_kubernetes_files as make
+    elif target is Target.DOCKER:
+        from callgauge.deployment.docker import make_docker_files as make
+    else:
+        from callgauge.deployment.docker import make_compose_files as make
+    return make(known)
+
+
+def _print_files(made: ServiceFiles) -> None:
+    for name, text in made.files.items():
+        if len(made.files) > 1:
+            print(made.comment.format(name))
+        sys.stdout.write(text)
+
+
+def _find_command() -> list[str]:
+    """Return how this callgauge is started: the program beside this Python, else Python itself."""
+    program = Path(sys.executable).with_name("callgauge")
+    return [str(program)] if program.is_file() else [sys.executable, "-m", "callgauge"]
+
+
+def _find_checkout() -> Path | None:
+    checkout = _PACKAGE.parent
+    return checkout if (checkout / "requirements.lock").is_file() else None
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    render.print_message(message)
+    raise typer.Exit(code)

@@ -1,0 +1,23 @@
+-- title: Calls by outcome
+-- question: What became of the arguments of the calls, in each slice?
+-- unit: calls
+-- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
+-- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or mended; failed; unmeasured = the log does not tell
+-- $by: model, provider, tool, strategy, source, day.
+WITH
+named AS NOT MATERIALIZED (
+  SELECT *, NULL::VARCHAR AS prompt_name, NULL::VARCHAR AS definition_id, NULL::VARCHAR AS harness_version FROM daily_calls
+),
+chosen AS NOT MATERIALIZED (
+  SELECT {value: by} AS slice, clean, coerced, repaired, failed, unmeasured
+  FROM named
+  WHERE {filters: days, models, prompts, tools, sources, trials}
+),
+sums AS (
+  SELECT slice, sum(clean) AS clean, sum(coerced) AS coerced, sum(repaired) AS repaired, sum(failed) AS failed,
+         sum(unmeasured) AS unmeasured
+  FROM chosen GROUP BY slice
+)
+SELECT slice, outcome, calls::BIGINT AS calls
+FROM (UNPIVOT sums ON clean, coerced, repaired, failed, unmeasured INTO NAME outcome VALUE calls)
+ORDER BY slice, list_position(['clean', 'coerced', 'repaired', 'failed', 'unmeasured'], outcome)

@@ -1,0 +1,180 @@
+"""What is installed: commands, the folders that they read and write, names of variables with secrets."""
+
+from __future__ import annotations
+
+import glob
+import os.path
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from callgauge.configuration.places import is_address
+from callgauge.configuration.settings import Configuration, SignInSettings
+from ingest.sources.object_store import DRIVERS
+
+_TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
+_USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+
+
+class DeploymentError(Exception):
+    """Raised when no service can be made of what was said; the message names it and the next step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """One Callgauge that is to run as a service. All paths are absolute.
+
+    `command`: how `callgauge` is started. `hour`, `minute`: when the night begins. `user`: who runs it; None
+    where the target has a way of its own. `files`: what the configuration names besides the store;
+    `secret_files`: what only its user may read. `writable`: folders for reports and backups. `logs`:
+    folders of the sources on this machine. `secrets`: names of the environment variables that hold secrets.
+    `packages`: what an image needs besides the lock, for a provider of identities and for addresses.
+    `checkout`: where Callgauge's own files lie.
+    """
+
+    command: tuple[str, ...]
+    config: Path
+    store: Path
+    hour: int
+    minute: int
+    user: str | None
+    address: str
+    port: int
+    image: str
+    files: tuple[Path, ...] = ()
+    secret_files: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    logs: tuple[Path, ...] = ()
+    secrets: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    checkout: Path | None = None
+
+    def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
+        """Return the words of the server's command and of the night's; `config`: the file's other place."""
+        told = config or str(self.config)
+        return [*self.command, "serve", "--config", told], [*self.command, "nightly", "--config", told]
+
+    @property
+    def environment_file(self) -> Path:
+        """The file that holds the secrets, one NAME=value a line, beside the configuration."""
+        return self.config.with_suffix(".env")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFiles:
+    """The files of one target by name, and what to do with them. `comment`: how a line becomes one."""
+
+    files: Mapping[str, str]
+    steps: Sequence[str]
+    comment: str = "# {}"
+
+
+def describe_installation(
+    known: Configuration,
+    command: Sequence[str],
+    *,
+    at: str,
+    user: str | None,
+    image: str,
+    checkout: Path | None,
+) -> Installation:
+    """Return what a configuration needs to run as a service. Raises DeploymentError."""
+    begins = _TIME.fullmatch(at)
+    if begins is None:
+        raise DeploymentError(f"--at {at!r} is no time of a day: write 02:14")
+    if user is not None and (user == "root" or not _USER.fullmatch(user)):
+        raise DeploymentError(f"--user {user!r} is no name of a user other than root: write callgauge")
+    described = Installation(
+        command=tuple(command),
+        config=Path(os.path.normpath(known.path)),
+        store=known.store,
+        hour=int(begins[1]),
+        minute=int(begins[2]),
+        user=user,
+        address=known.serve.address,
+        port=known.serve.port,
+        image=image,
+        files=tuple(_list_files(known)),
+        secret_files=tuple(_list_secret_files(known)),
+        writable=tuple(_list_writable(known)),
+        logs=tuple(_list_logs(known)),
+        secrets=tuple(_list_secrets(known)),
+        packages=tuple(_list_packages(known)),
+        checkout=checkout,
+    )
+    _refuse_unwritable_names(described)
+    return described
+
+
+def _list_files(known: Configuration) -> Iterator[Path]:
+    load = known.load
+    named = (*load.tools, load.labels, load.redact_config)
+    yield from _unique(path for path in named if path is not None)
+
+
+def _list_secret_files(known: Configuration) -> Iterator[Path]:
+    users = known.sign_in.password_file
+    if users is not None and not users.is_relative_to(known.store):  # else it comes with the store
+        yield users
+
+
+def _list_writable(known: Configuration) -> Iterator[Path]:
+    folders = [known.report.folder] if known.report.folder else []
+    if known.backup.to and not is_address(known.backup.to):
+        folders.append(Path(known.backup.to))
+    yield from (path for path in _unique(folders) if not path.is_relative_to(known.store))
+
+
+def _list_logs(known: Configuration) -> Iterator[Path]:
+    """Yield the outermost folders in which the sources lie; addresses need none."""
+    found = []
+    for source in known.sources:
+        named = [(place, False) for place in source.paths] + [(place, True) for place in source.manifests]
+        for place, is_file in named:
+            if not is_address(place):
+                path = Path(_before_pattern(place))
+                found.append(path.parent if is_file or path.is_file() else path)
+    if Path("/") in found:
+        raise DeploymentError("a source lies in / itself: put the logs into a folder, and name that")
+    outermost = [path for path in found if not any(path != one and path.is_relative_to(one) for one in found)]
+    yield from _unique(outermost)
+
+
+def _before_pattern(place: str) -> str:
+    """Return the folder at the beginning of a pattern, in which everything lies that it means."""
+    parts = PurePosixPath(place).parts
+    plain = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return str(PurePosixPath(*parts[:plain])) if plain else "."
+
+
+def _list_secrets(known: Configuration) -> Iterator[str]:
+    sign_in = known.sign_in
+    names: list[str | None] = [hook.url_variable for hook in known.report.webhooks]
+    names += [known.report.email.password_variable if known.report.email else None]
+    if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
+        names.append(sign_in.secret_variable)  # without one of their own, servers make a key in the store
+    names += [sign_in.client_secret_variable] if sign_in.method == "oidc" else []
+    yield from dict.fromkeys(name for name in names if name)
+
+
+def _list_packages(known: Configuration) -> Iterator[str]:
+    places = [place for source in known.sources for place in (*source.paths, *source.manifests)]
+    places += [known.backup.to] if known.backup.to else []
+    if known.sign_in.method == "oidc":
+        yield from ("authlib", "httpx2")  # the extra `oidc`
+    schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
+    yield from dict.fromkeys(DRIVERS[scheme][1] for scheme in schemes if scheme in DRIVERS)
+
+
+def _unique(paths: Iterable[Path]) -> Iterator[Path]:
+    yield from dict.fromkeys(paths)
+
+
+def _refuse_unwritable_names(described: Installation) -> None:
+    """Refuse what would end a line of a service file, and what is no text."""
+    paths = (described.config, described.store, *described.files, *described.secret_files)
+    paths += (*described.writable, *described.logs)
+    for word in (*described.command, described.image, *map(str, paths)):
+        if not all(character.isprintable() for character in word):
+            raise DeploymentError(f"{word!r} holds a character that no service file can name: rename it")

@@ -1,0 +1,98 @@
+"""Writes the figures of a store in Prometheus' text format: for a scrape, or a file of node_exporter."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest, write_to_textfile
+from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.metrics.published_store import UnshownStoreError, published_generation
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.monitoring.night_figures import collect_night_figures
+from callgauge.monitoring.store_figures import collect_store_figures
+from ingest.version import CALLGAUGE_VERSION
+
+MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+"""Of the text that Prometheus reads, in all its versions."""
+
+
+class StoreFigures:
+    """The figures of the store in `folder`. Those of a generation are counted once, as it never changes.
+
+    May be asked from several threads at once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._counted: tuple[tuple[object, ...], Sequence[Metric]] | None = None
+
+    def write(self) -> tuple[str, str | None]:
+        """Return the figures as text, and why the store does not open; None where it does.
+
+        A store that does not open has `callgauge_store_open 0`, and no figures of its own.
+        """
+        figures, problem = self._collect()
+        return generate_latest(figures).decode(), problem
+
+    def write_file(self, path: Path) -> str | None:
+        """Replace a file by the figures, whole or not at all.
+
+        Returns why the store does not open; None where it does. Raises OSError.
+        """
+        figures, problem = self._collect()
+        write_to_textfile(str(path), figures)
+        return problem
+
+    def _collect(self) -> tuple[_Figures, str | None]:
+        with self._lock:
+            families: list[Metric] = [
+                InfoMetricFamily("callgauge_build", "What writes this.", {"version": CALLGAUGE_VERSION})
+            ]
+            problem = None
+            try:
+                families += self._count()
+            except (UnshownStoreError, MetricError, OSError) as found:
+                problem = str(found)
+            families.append(_flag("store_open", "1 where the store can be read.", problem is None))
+            remembers = True
+            try:
+                families += collect_night_figures(self._folder, datetime.now(UTC))
+            except MemoryProblemError:
+                remembers = False
+            meaning = "1 where the memory of the team can be read, or none is there yet."
+            return _Figures([*families, _flag("memory_open", meaning, remembers)]), problem
+
+    def _count(self) -> Iterator[Metric]:
+        path, today = published_generation(str(self._folder)), datetime.now(UTC).date()
+        state = path.stat()
+        identity = (path, state.st_ino, state.st_mtime_ns, today)
+        if self._counted is None or self._counted[0] != identity:
+            with read_store(self._folder) as store:
+                self._counted = (identity, tuple(collect_store_figures(store, today)))
+        yield from self._counted[1]
+        for ended in (sample for family in self._counted[1] for sample in family.samples):
+            if ended.name == "callgauge_last_load_timestamp_seconds":
+                meaning = "Seconds since then, when this was written."
+                age = time.time() - ended.value
+                yield GaugeMetricFamily("callgauge_last_load_age_seconds", meaning, age)
+
+
+def _flag(name: str, meaning: str, is_set: bool) -> Metric:
+    return GaugeMetricFamily(f"callgauge_{name}", meaning, is_set)
+
+
+class _Figures(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families

@@ -1,0 +1,105 @@
+"""Says whether a store opens and how old its newest load is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.metrics.published_store import (
+    NothingLoadedError,
+    UnshownStoreError,
+    published_generation,
+)
+from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.nights.night_steps import NightRecords
+
+_KEPT = 2.0  # seconds: whoever asks more often gets the answer before
+_NIGHTS = 7  # that are looked at; a limit of more hours asks for the newest load that changed the store
+_NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
+_NOT_OPEN = "The store cannot be opened: look at the Data page, or at the log of the load."
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    """Whether a store is fresh; holds nothing of what is in it, and no path.
+
+    `loaded_at`: when the newest load ended, also one that found nothing new; None without a load.
+    `limit`: how old it may be. `reason`: a sentence on what is wrong; None where nothing is.
+    """
+
+    loaded_at: datetime | None
+    limit: timedelta
+    reason: str | None
+
+    def describe(self) -> dict[str, object]:
+        """Return the health as JSON has it; times are ISO 8601 in UTC, spans are seconds."""
+        told: dict[str, object] = {"reason": self.reason} if self.reason else {}
+        if self.loaded_at is not None:
+            told["last_load"] = self.loaded_at.isoformat(timespec="seconds")
+            told["age_seconds"] = round((datetime.now(UTC) - self.loaded_at).total_seconds())
+        return {**told, "limit_seconds": round(self.limit.total_seconds())}
+
+
+class HealthWatch:
+    """Looks after the store in `folder`: it opens, and its newest load is at most `hours` old.
+
+    A generation is opened once, as it never changes. May be asked from several threads at once.
+    """
+
+    def __init__(self, folder: Path, hours: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._limit = timedelta(hours=hours)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._opened: tuple[tuple[str, int, int], datetime | None] | None = None
+        self._kept: tuple[float, StoreHealth] | None = None
+
+    def check(self) -> StoreHealth:
+        """Return how the store is, as of at most two seconds ago."""
+        with self._lock:
+            if self._kept is None or self._clock() - self._kept[0] >= _KEPT:
+                self._kept = (self._clock(), self._look())
+            return self._kept[1]
+
+    def _look(self) -> StoreHealth:
+        try:
+            loaded = self._find_load()
+        except NothingLoadedError:
+            return StoreHealth(None, self._limit, _NOTHING_LOADED)
+        except (UnshownStoreError, MetricError, OSError):
+            return StoreHealth(None, self._limit, _NOT_OPEN)
+        loaded = max(filter(None, (loaded, self._find_night())), default=None)
+        if loaded is None:
+            return StoreHealth(None, self._limit, _NOTHING_LOADED)
+        age = datetime.now(UTC) - loaded
+        late = f"The newest load ended {_in_hours(age)} hours ago; {_in_hours(self._limit)} are the limit."
+        return StoreHealth(loaded, self._limit, late if age > self._limit else None)
+
+    def _find_load(self) -> datetime | None:
+        path = published_generation(str(self._folder))
+        state = path.stat()
+        identity = (str(path), state.st_ino, state.st_mtime_ns)
+        if self._opened is None or self._opened[0] != identity:
+            with read_store(self._folder) as store:
+                told = store.ask("last_load")["loaded_at"].iloc[0]
+            self._opened = (identity, told.replace(tzinfo=UTC) if told is not None else None)
+        return self._opened[1]
+
+    def _find_night(self) -> datetime | None:
+        """Return when the newest night had loaded: one that finds nothing new publishes no generation."""
+        try:
+            steps = NightRecords(self._folder).list_steps(_NIGHTS, until=datetime.now(UTC).date())
+        except MemoryProblemError:
+            return None  # the pages say so; the store is as fresh as its generation
+        ends = [step.ended for step in steps if (step.step, step.outcome) == ("load", "done")]
+        return max(filter(None, ends), default=None)
+
+
+def _in_hours(span: timedelta) -> str:
+    return f"{span.total_seconds() / 3600:.3g}"

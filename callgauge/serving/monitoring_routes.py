@@ -1,0 +1,98 @@
+"""Routes for programs that watch the server: `/healthz` for everybody, `/metrics` behind the sign-in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from callgauge.serving.identity import LOCAL_USER, read_headers
+
+HEALTH = "/healthz"
+"""200 where the store opens and its newest load is young enough, else 503."""
+ALIVE = "/healthz/live"
+"""200 while the server answers, whatever the store is like: no restart mends a store."""
+METRICS = "/metrics"
+_READ = ("GET", "HEAD")
+
+
+class Answer(NamedTuple):
+    """What a route answers, with the type of its text."""
+
+    status: int
+    media_type: str
+    text: str
+
+
+class HealthRoute:
+    """Answers `/healthz` in front of everything else: any Host, no sign-in, nothing of what the store holds.
+
+    `check` returns whether all is well, and what the answer says as JSON; it may block.
+    """
+
+    def __init__(self, app: ASGIApp, check: Callable[[], tuple[bool, dict[str, object]]]) -> None:
+        self._app = app
+        self._check = check
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] not in (HEALTH, ALIVE):
+            await self._app(scope, receive, send)
+        elif scope["method"] not in _READ:
+            await _send(send, scope, _say(405, "Only GET and HEAD are answered here."))
+        elif scope["path"] == ALIVE:
+            await _send(send, scope, _make_answer(200, {"status": "ok"}))
+        else:
+            is_well, told = await asyncio.to_thread(self._check)
+            status = "ok" if is_well else "unhealthy"
+            await _send(send, scope, _make_answer(200 if is_well else 503, {"status": status, **told}))
+
+
+class MetricsRoute:
+    """Answers `/metrics` to whom the gate named; without a sign-in, to this machine only.
+
+    `write` returns the answer; it may block.
+    """
+
+    def __init__(self, app: ASGIApp, write: Callable[[], Answer]) -> None:
+        self._app = app
+        self._write = write
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != METRICS:
+            await self._app(scope, receive, send)
+        elif not _may_read(scope):
+            refused = "Metrics are for those who signed in; without a sign-in, for this machine only."
+            await _send(send, scope, _say(403, refused))
+        else:
+            await _send(send, scope, await asyncio.to_thread(self._write))
+
+
+def _may_read(scope: Scope) -> bool:
+    user = read_headers(Headers(scope=scope))
+    return user is not None and (bool(user.name) or user == LOCAL_USER)
+
+
+def _say(status: int, sentence: str) -> Answer:
+    return Answer(status, "text/plain; charset=utf-8", sentence)
+
+
+def _make_answer(status: int, told: dict[str, object]) -> Answer:
+    return Answer(status, "application/json", json.dumps(told))
+
+
+async def _send(send: Send, scope: Scope, answer: Answer) -> None:
+    body = answer.text.encode()
+    headers = {
+        "content-type": answer.media_type,
+        "content-length": str(len(body)),
+        "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+        "x-content-type-options": "nosniff",
+    }
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": raw})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
