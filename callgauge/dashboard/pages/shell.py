@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -16,7 +15,7 @@ from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import PageLink, draw_navigation
-from callgauge.dashboard.components.shell.palette import draw_palette
+from callgauge.dashboard.components.shell.palette import draw_palette, take_save_wish
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
@@ -69,13 +68,16 @@ def show(sender: LiveSender | None = None) -> None:
         problem = None  # only a page that needs the store minds
     links = [_link_to(each, current=each is entry) for each in PAGES]
     views = list_views({each.name: each.title for each in PAGES}) if store_queries.store_folder() else []
-    save = partial(_ask_view_name, entry) if store_queries.store_folder() and may_write() else None
+    may_save = bool(store_queries.store_folder()) and may_write()
     with navigation:
         draw_navigation(links, views, filters.page_link("memory", {}, {"about": "views"}))
-        if save and st.button("Save this view", icon=":material/bookmark_add:", type="tertiary", key="save"):
-            save()
+        is_asked = may_save and st.button(
+            "Save this view", icon=":material/bookmark_add:", type="tertiary", key="save"
+        )
         _draw_account()
-    draw_palette(links, views, save, tour=problem is None and entry is PAGES[0])
+    if (take_save_wish() or is_asked) and may_save:
+        ask_view_name(entry.name, entry.title, read_query())
+    draw_palette(links, views, may_save=may_save, tour=problem is None and entry is PAGES[0])
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
         st.title(entry.title, anchor=False)
@@ -87,10 +89,6 @@ def show(sender: LiveSender | None = None) -> None:
     else:
         st.title(entry.title, anchor=False)
         cards.show_no_store(problem)
-
-
-def _ask_view_name(entry: PageEntry) -> None:
-    ask_view_name(entry.name, entry.title, read_query())
 
 
 def _link_to(entry: PageEntry, *, current: bool) -> PageLink:

@@ -101,6 +101,7 @@ function makePalette(root, state, askServer) {
     const [node, item] = items[place] ?? []
     if (!item || (event?.metaKey || event?.ctrlKey) && item.href) return
     event?.preventDefault()
+    clearTimeout(timer)
     dialog.close()
     if (item.act) item.act()
     else go(node.href)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,22 +31,22 @@ _HTML = "<div class='palette'></div>"
 _FILES = ("icons.js", "keys.js", "tour.js", "palette.js")
 
 
-def draw_palette(
-    pages: Sequence[PageLink], views: Sequence[ViewLink], save: Callable[[], None] | None, *, tour: bool
-) -> None:
+def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_save: bool, tour: bool) -> None:
     """Draw the button of the palette and install the keys.
 
-    `save` opens the dialog that saves the view, None for who may not; `tour`: a new visitor is shown the tour
-    here.
+    `may_save`: it offers to save the view; `tour`: a new visitor is shown the tour here.
     """
     with st.container(key="palette"):
-        _draw(pages, views, save, tour)
+        _draw(pages, views, may_save, tour)
+
+
+def take_save_wish() -> bool:
+    """Return True once after somebody chose to save the view."""
+    return bool(st.session_state.pop(_SAVING, False))
 
 
 @st.fragment
-def _draw(
-    pages: Sequence[PageLink], views: Sequence[ViewLink], save: Callable[[], None] | None, tour: bool
-) -> None:
+def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, tour: bool) -> None:
     # The values travel when somebody opens the palette, not with every page.
     asked = st.session_state.pop(_ASKED, None)
     is_asked = asked is not None and store_queries.is_open()
@@ -65,13 +65,13 @@ def _draw(
             "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
             "tour": tour,
             "views": [asdict(view) for view in views],
-            "may_save": save is not None,
+            "may_save": may_save,
         },
         on_ask_change=_note_asked,
         on_save_change=_note_save,
     )
-    if st.session_state.pop(_SAVING, False) and save:
-        save()
+    if st.session_state.get(_SAVING):
+        st.rerun()  # a dialog that this fragment opened would go with its next run
 
 
 def _note_asked() -> None:
