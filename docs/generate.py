@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from callgauge.configuration.configuration_fields import configuration_schema
 from callgauge.dashboard.metrics import metrics
 from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.task_fields import task_schema
@@ -232,6 +233,10 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def configuration_schema_page() -> Iterator[str]:
+    yield json.dumps(configuration_schema(), indent=2, ensure_ascii=False)
+
+
 def plan_schema_page() -> Iterator[str]:
     yield json.dumps(plan_schema(), indent=2, ensure_ascii=False)
 
@@ -242,6 +247,7 @@ def task_schema_page() -> Iterator[str]:
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "agents.md": agents_page,
+    "callgauge.schema.json": configuration_schema_page,
     "codes.md": codes_page,
     "definitions.md": definitions_page,
     "formats.md": formats_page,

@@ -16,6 +16,10 @@ class InputError(IngestError):
     """A path or a file of tool definitions that the user named cannot be used."""
 
 
+class NothingFoundError(InputError):
+    """What the user named is there, and holds no files."""
+
+
 class OptionError(InputError):
     """An option, or the file that an option names, cannot be used; the logs are not the cause."""
 

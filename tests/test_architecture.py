@@ -37,7 +37,7 @@ OURS = {
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
-        "callgauge.memory", "callgauge.prices", "callgauge.recorder",
+        "callgauge.memory", "callgauge.nightly", "callgauge.prices", "callgauge.recorder",
         "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
@@ -66,6 +66,9 @@ OURS = {
     ),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.memory",),
+    "callgauge.memory.night_lock": ("callgauge.memory", "ingest.file_lock"),
+    "callgauge.nightly": ("callgauge.checked_files", "callgauge.configuration", "callgauge.memory",
+                          "callgauge.nightly", "ingest"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
     "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
@@ -149,7 +152,8 @@ ORDER = {
         "dashboard/texts", "dashboard/measures", "dashboard/comparisons", "dashboard/replay", "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages", "cli/render", "cli/trials", "cli", "",
+        "dashboard/pages/<page>", "dashboard/pages", "nightly", "cli/render", "cli/trials", "cli/service",
+        "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

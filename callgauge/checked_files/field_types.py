@@ -86,7 +86,9 @@ class Text:
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if not isinstance(value, str):
-            return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a text", self.advice)
+            shown = "what stands here" if self.is_secret else quote_value(value)
+            mistakes.append(Mistake(key, f"{shown} {_name_kind(value)}, not a text", self.advice))
+            return UNREAD
         if not value.strip() and not self.may_be_empty:
             return _refuse(value, key, mistakes, "is empty", self.advice)
         if self.pattern is not None and re.fullmatch(self.pattern, value) is None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import replace as replace_fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
 from callgauge.cli import maintenance_commands, render
 from callgauge.cli.store_rates import describe_store_rates
+from callgauge.configuration.settings import LoadSettings, SourceSettings
 from ingest.decoding.lines import MAX_LINE
 
 if TYPE_CHECKING:
+    from callgauge.configuration.settings import Configuration
+    from callgauge.nightly.source_loads import SourceLoad
     from ingest.load_report import LoadReport
-    from ingest.privacy.configuration import PrivacyOptions
 
-NOTHING_READ, SOME_REJECTED = 1, 3
+NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
+S = TypeVar("S", LoadSettings, SourceSettings)
 
 Files = Annotated[
     list[str] | None,
@@ -30,7 +34,16 @@ Files = Annotated[
         "https://), - for standard input; contents decide.",
     ),
 ]
-Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Store = Annotated[Path | None, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        readable=False,
+        help="A callgauge.toml: its store and options, and without a PATH all its sources.",
+    ),
+]
 Manifest = Annotated[
     list[str] | None,
     typer.Option("--manifest", metavar="FILE", help="A list of such paths, one a line, relative to it."),
@@ -45,7 +58,10 @@ Labels = Annotated[
     Path | None,
     typer.Option(metavar="FILE", readable=False, help='Names for prompts, as JSON: {"id or hash": "name"}.'),
 ]
-MaxLine = Annotated[int, typer.Option(metavar="BYTES", min=1024, help="The longest line to read.")]
+MaxLine = Annotated[
+    int | None,
+    typer.Option(metavar="BYTES", min=1024, help=f"The longest line to read; {MAX_LINE:,} unless told."),
+]
 Form = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="Read all as this format, whatever they look like."),
@@ -97,13 +113,27 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """How a load is run and told, whatever it loads: the options of those names."""
+
+    limit: int | None
+    dry_run: bool
+    watch: bool
+    patience: Callable[[Callable[[], bool]], Callable[[str], bool]]
+    strict: bool
+    quiet: bool
+    as_json: bool
+
+
 def ingest(
-    store: Store,
     paths: Files = None,
+    store: Store = None,
+    config: Config = None,
     manifest: Manifest = None,
     tools: Tools = None,
     labels: Labels = None,
-    max_line: MaxLine = MAX_LINE,
+    max_line: MaxLine = None,
     form: Form = None,
     since: Since = None,
     limit: Limit = None,
@@ -130,40 +160,130 @@ def ingest(
     that it tells again are replaced, those that go on are continued, all others stay.
 
     Ends with 3 when it meets lines or files that it cannot use for the first time; later loads end with 0,
-    and the Data page keeps them.
+    and the Data page keeps them. With --config what is said here counts before what the file says.
 
     Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
     """
-    if mine:
-        named = _find_mine(
-            [*(paths or ()), *(manifest or ())], store, ask=not (yes or dry_run), as_json=as_json
-        )
-    else:
-        named = _all_named(paths or (), manifest or (), watch=watch, dry_run=dry_run)
-    words: dict[str, Any] = {
-        "tools": tools or (),
-        "max_line": max_line,
-        "form": form,
-        "since": since,
-        "limit": limit,
-        "model": model,
-        "from_path": from_path or (),
-        "private": _privacy_options(redact, redact_config, results=not no_results),
+    source = SourceSettings(
+        name="", paths=tuple(paths or ()), manifests=tuple(manifest or ()),
+        log_format=form, model=model, from_path=tuple(from_path or ()),
+    )  # fmt: skip
+    settings = LoadSettings(
+        tools=tuple(tools or ()), labels=labels, workers=workers, max_line=max_line, since=since,
+        replace=replace, redact=redact, redact_config=redact_config, results=not no_results,
+    )  # fmt: skip
+    way = _Way(
+        limit=limit, dry_run=dry_run, watch=watch, strict=strict, quiet=quiet, as_json=as_json,
+        patience=partial(maintenance_commands.lock_patience, wait, wait_at_most),
+    )  # fmt: skip
+    if config is not None:
+        configuration = _read_configuration(config, store, settings, source)
+        if not (mine or paths or manifest):
+            _ingest_sources(configuration, way)
+        store, settings = configuration.store, configuration.load
+    if store is None:
+        render.print_message("name the store's folder with --store, or a callgauge.toml with --config")
+        raise typer.Exit(WRONG_USE)
+    _ingest_named(source, settings, store, way, mine=mine, ask=not (yes or dry_run))
+
+
+def _read_configuration(
+    file: Path, store: Path | None, settings: LoadSettings, source: SourceSettings
+) -> Configuration:
+    """Return what the file says, but for what the command line says. Raises ConfigurationError."""
+    from callgauge.configuration.configuration_file import read_configuration
+
+    told = read_configuration(file)
+    return replace_fields(
+        told,
+        store=store or told.store,
+        load=_overlay(told.load, settings),
+        sources=tuple(_overlay(one, source) for one in told.sources),
+    )
+
+
+def _overlay(told: S, given: S) -> S:
+    """Return `told` with the values of `given` that are no defaults."""
+    news = {
+        one.name: getattr(given, one.name)
+        for one in fields(given)
+        if one.default is not MISSING and getattr(given, one.name) != one.default
     }
-    if dry_run:
-        _print_forecast(named, store, words, as_json=as_json)
+    return replace_fields(told, **news)
+
+
+def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
+    """Load all sources of a configuration, one after another; a failed one stops no other. Exits."""
+    from callgauge.nightly.source_loads import list_named, load_sources, load_words, source_words
+    from ingest.errors import OptionError
+
+    if not configuration.sources:
+        raise OptionError(f"nothing to load: {configuration.path} names no [sources]")
+    if way.watch:
+        raise OptionError("--watch takes folders; `callgauge nightly` loads the sources of a file")
+    if way.dry_run:
+        for source in configuration.sources:
+            words = {**load_words(configuration.load), **source_words(source), "limit": way.limit}
+            render.print_message(f"source {source.name}:")
+            _print_forecast(list_named(source), configuration.store, words, as_json=way.as_json)
+        raise typer.Exit
+    with render.catch_interrupts() as interrupts:
+        stop = interrupts.is_stop_wanted
+        loads = load_sources(
+            configuration,
+            given={"limit": way.limit, "patience": way.patience(stop)},
+            show_progress=partial(render.show_progress, quiet=way.quiet),
+            stop=stop,
+        )
+        codes = [_show_source(load, configuration.store, way) for load in loads]
+    raise typer.Exit(_join_codes(codes))
+
+
+def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
+    """Print what became of a source; return the exit code of its load alone."""
+    if load.problem:
+        render.print_message(f"source {load.name}: {load.problem}")
+        return NOTHING_READ
+    if load.report is None:
+        render.print_message(f"source {load.name} holds no files")
+        return 0
+    render.print_message(f"source {load.name}:")
+    _show(load.report, store=store, quiet=way.quiet, as_json=way.as_json)
+    return _exit_code(load.report, store, strict=way.strict)
+
+
+def _join_codes(codes: Sequence[int]) -> int:
+    """Return the exit code of several loads: of a failure among others, that not all could be used."""
+    if render.INTERRUPTED in codes:
+        return render.INTERRUPTED
+    if codes and set(codes) == {NOTHING_READ}:
+        return NOTHING_READ
+    return SOME_REJECTED if any(codes) else 0
+
+
+def _ingest_named(
+    source: SourceSettings, settings: LoadSettings, store: Path, way: _Way, *, mine: bool, ask: bool
+) -> None:
+    from callgauge.nightly.source_loads import load_words, source_words
+
+    if mine:
+        others = [*source.paths, *source.manifests]
+        named = _find_mine(others, store, ask=ask, as_json=way.as_json)
+    else:
+        named = _all_named(source.paths, source.manifests, watch=way.watch, dry_run=way.dry_run)
+    words = {**load_words(settings), **source_words(source), "limit": way.limit}
+    if way.dry_run:
+        _print_forecast(named, store, words, as_json=way.as_json)
         return
-    patience = partial(maintenance_commands.lock_patience, wait, wait_at_most)
-    words |= {"labels": labels, "workers": workers, "replacing": replace}
     find_named = _find_mine_again if mine else named.copy
-    once = partial(_load, find_named, store, words, patience, quiet=quiet)
-    show = partial(_show, store=store, quiet=quiet, as_json=as_json)
-    if watch:
+    once = partial(_load, find_named, store, words, way.patience, quiet=way.quiet)
+    show = partial(_show, store=store, quiet=way.quiet, as_json=way.as_json)
+    if way.watch:
         _watch(find_named, store, once, show)
         return
     report = once()
     show(report)
-    raise typer.Exit(_exit_code(report, store, strict=strict))
+    raise typer.Exit(_exit_code(report, store, strict=way.strict))
 
 
 def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_run: bool) -> list[str]:
@@ -227,17 +347,6 @@ def _ask_to_load(files: int, store: Path) -> None:
     raise typer.Exit(NOTHING_READ)
 
 
-def _privacy_options(redact: bool, config: Path | None, *, results: bool) -> PrivacyOptions:
-    """Return the options for what a load leaves out. Raises OptionError."""
-    from ingest.privacy.configuration import PrivacyOptions
-
-    if not redact and config is None:
-        return PrivacyOptions(results=results)
-    from ingest.privacy.rules import read_rules  # imports the detectors
-
-    return PrivacyOptions(read_rules(config), results)
-
-
 def _load(
     find_named: Callable[[], Sequence[str]],
     store: Path,
@@ -284,7 +393,9 @@ def _exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
 def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *, as_json: bool) -> None:
     from ingest.pipeline.dry_run import forecast_load
 
-    outlook = forecast_load(named, store, **words)
+    of_load_only = ("labels", "workers", "replacing")
+    told = {name: value for name, value in words.items() if name not in of_load_only}
+    outlook = forecast_load(named, store, **told)
     print(render.to_json(asdict(outlook)) if as_json else render.outlook_text(outlook))
 
 

@@ -27,6 +27,7 @@ from callgauge.cli import (
     record_command,
     render,
 )
+from callgauge.cli.service import configuration_commands, nightly_command
 from callgauge.cli.trials import commands as trial_commands
 from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES, is_loopback
 from ingest.import_guard import leave_pandas_out
@@ -233,6 +234,8 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def explain_errors(**words: Any) -> None:
+        from callgauge.checked_files.file_problems import CheckedFileError
+        from callgauge.memory.memory_file import MemoryProblemError
         from ingest.errors import IngestError, OptionError
 
         try:
@@ -241,7 +244,9 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
             fail("stopped at once: nothing was published, the store is as it was", render.INTERRUPTED)
         except OptionError as problem:
             fail(str(problem), WRONG_USE)
-        except IngestError as problem:
+        except CheckedFileError as problem:
+            fail(str(problem), WRONG_USE)
+        except (IngestError, MemoryProblemError) as problem:
             fail(str(problem))
 
     return explain_errors
@@ -252,15 +257,18 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.add_typer(trial_commands.trial)
-for store_command in (
+for explained in (
     ingest_command.ingest,
     maintenance_commands.reparse,
     maintenance_commands.rejects,
     maintenance_commands.forget,
     maintenance_commands.models,
     price_command.prices,
+    configuration_commands.check_config,
+    configuration_commands.init_config,
+    nightly_command.nightly,
 ):
-    app.command()(_explain_errors(store_command))
+    app.command()(_explain_errors(explained))
 
 
 def fail(message: str, code: int = NOTHING_READ) -> NoReturn:

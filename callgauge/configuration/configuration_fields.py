@@ -29,6 +29,11 @@ _NAME = Text(
     "write letters (a to z), digits, `.`, `_` and `-`, at most 64, the first a letter or a digit",
     r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
 )
+_MOMENT = Text(
+    'write a day ("2026-11-20"), a time ("2026-11-20T18:00+01:00") or how long ago ("12h", "7d", "2w")',
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,6} *[smhdw]",
+)
+_DOMAIN = Text('write a domain without its @: "example.com"', r"[^@\s/]+\.[^@\s/.]+")
 _DAYS = Number(1, 36_500, is_whole=True)
 _PORT = Number(1, 65_535, is_whole=True)
 
@@ -44,7 +49,7 @@ _SOURCE = KeyedTable(
         "format": Field(Text(), "Read all as this format; contents decide without it."),
         "model": Field(Text(), "The model of logs that name none."),
         "from_path": Field(_list_of(Text()), "Where the path says what the log does not.", ()),
-        "silent_after": Field(Number(0, is_above=True), "Days without a new log that are too many.", 2.0),
+        "silent_after": Field(Number(0), "Days without new data that are too many; 0: never.", 2.0),
     }
 )
 _LOAD = KeyedTable(
@@ -53,7 +58,7 @@ _LOAD = KeyedTable(
         "labels": Field(Text(), "A file of names for prompts."),
         "workers": Field(Number(1, 64, is_whole=True), "Processes that read."),
         "max_line": Field(Number(1024, is_whole=True), "The longest line to read, in bytes."),
-        "since": Field(Text(), "Only files changed since: 2026-11-20, 12h, 7d, 2w."),
+        "since": Field(_MOMENT, "Only files changed since: 2026-11-20, 12h, 7d, 2w."),
         "replace": Field(Flag(), "Of files that got other content, drop what they no longer hold.", False),
         "redact": Field(Flag(), "Replace secrets, e-mail addresses and home folders.", False),
         "redact_config": Field(Text(), "A file of own patterns; redacts."),
@@ -111,7 +116,7 @@ _SIGN_IN = KeyedTable(
     {
         "method": Field(Choice(get_args(SignInMethod)), "How people sign in.", REQUIRED),
         "hours": Field(Number(0, 24 * 31, is_above=True), "How long a sign-in lasts.", 12.0),
-        "domains": Field(_list_of(Text()), "Domains of e-mail addresses that may come in.", ()),
+        "domains": Field(_list_of(_DOMAIN), "Domains of e-mail addresses that may come in.", ()),
         "users": Field(_list_of(Text()), "E-mail addresses that may come in.", ()),
         "groups": Field(_list_of(Text()), "Groups of the provider that may come in.", ()),
         "admins": Field(_list_of(Text()), "E-mail addresses of admins.", ()),
@@ -131,7 +136,7 @@ CONFIGURATION = KeyedTable(
         "store": Field(Text(), "The store's folder.", REQUIRED),
         "sources": Field(NamedTables(_SOURCE, _NAME), "Where logs come from, [sources.NAME].", {}),
         "load": Field(_LOAD, "How logs are loaded."),
-        "aliases": Field(NamedTables(Text(), Text()), "Names of models, by their name in logs.", {}),
+        "aliases": Field(NamedTables(Text(), Text()), "Models, each by a name that logs have for it.", {}),
         "retention": Field(_RETENTION, "When data goes."),
         "backup": Field(_BACKUP, "Where backups go."),
         "report": Field(_REPORT, "The morning report."),

@@ -17,8 +17,8 @@ SignInMethod = Literal["none", "password", "link", "header", "oidc"]
 class SourceSettings:
     """Logs that belong together, such as those of one gateway.
 
-    `paths` and `manifests` are those of `callgauge ingest`. `silent_after`: days without a
-    new log after which the source is overdue; None never.
+    `paths` and `manifests` are those of `callgauge ingest`, absolute or an address. `silent_after`: days
+    without new data after which the source is overdue; None never.
     """
 
     name: str
@@ -58,7 +58,7 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
-    """Where backups go (a folder, or s3://…) and how many are kept; no backup without a place."""
+    """Where backups go (an absolute folder, or s3://…) and how many are kept; no backup without a place."""
 
     to: str | None = None
     keep: int = 7

@@ -34,11 +34,19 @@ CREATE TABLE signature_states (
   by TEXT NOT NULL, at TEXT NOT NULL
 );
 
--- One row for each step of a night that began: load, retention, backup, report. `outcome`: done, failed, skipped;
--- NULL while it runs, or where its process was killed. `told`: JSON.
+-- One row for each step of a night that began: load, retention, backup, report. `outcome`: done, failed, skipped,
+-- stopped (by a signal), broken off (its process was killed); NULL while it runs. `told`: JSON.
 CREATE TABLE night_steps (
   night TEXT, step TEXT, began TEXT NOT NULL, ended TEXT, outcome TEXT, told TEXT NOT NULL,
   PRIMARY KEY (night, step)
+);
+
+-- The sources of callgauge.toml as their last load found them. `newest`: the time of their newest data, NULL where none
+-- came yet; `first_seen`, `looked`: their first and last load; `silent_after`: days without data that are too many, NULL
+-- never; `problem`: why the last load of it failed, empty where it did not.
+CREATE TABLE source_states (
+  name TEXT PRIMARY KEY, newest TEXT, first_seen TEXT NOT NULL, looked TEXT NOT NULL, silent_after REAL,
+  problem TEXT NOT NULL
 );
 
 -- What was sent, so that nothing is sent twice. `report`: the night it tells of; `channel`: where it went.

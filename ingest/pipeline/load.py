@@ -56,7 +56,12 @@ from ingest.store.generations import (
     published_generation,
 )
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow
-from ingest.store.reader import has_new_labels, is_outdated, read_ledger_and_forgotten
+from ingest.store.reader import (
+    has_new_labels,
+    is_outdated,
+    read_ledger_and_forgotten,
+    read_newest_time,
+)
 from ingest.store.writer import FactWriter
 
 OnProgress = Callable[[Progress], None]
@@ -135,7 +140,9 @@ def load(
         if generation is None:
             run.writer.abandon()
     run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
-    return run.totals.make_report(generation, time.monotonic() - started)
+    published = published_generation(store_dir)
+    newest = read_newest_time(published, run.totals.present) if published else None
+    return run.totals.make_report(generation, newest, time.monotonic() - started)
 
 
 def _needs_publishing(current: Path, names: Mapping[str, str], naming: Naming) -> bool:
@@ -207,8 +214,12 @@ class LogLoader:
             done += found.seen.size
         if self._replacing:
             loaded = FileStatus.LOADED
-            known = (self._ledger.find_by_name(found.name) for found in files)
-            self._book.remove_earlier({row.name for row in known if row is not None and row.status is loaded})
+            rows = (self._ledger.find_by_name(found.name) for found in files)
+            self._book.remove_earlier({row.name for row in rows if row is not None and row.status is loaded})
+        known = (
+            self._ledger.find_by_name(found.name) or self._ledger.find_copy(found.name) for found in files
+        )
+        self.totals.present = [row.file_id for row in known if row is not None]
         self._report_progress(
             replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects)
         )

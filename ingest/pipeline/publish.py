@@ -72,6 +72,7 @@ class LoadTotals:
     less_kept: bool = False  # files were read again to keep less of them
     unread: int = 0
     left: int = 0
+    present: list[int] = field(default_factory=list)  # ids of the files of this load that are in
     notes: tuple[str, ...] = ()
     rejects: int = 0
 
@@ -97,7 +98,7 @@ class LoadTotals:
         listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
         listed.append(RejectedFile(row.name, row.reason or "", row.foreign))
 
-    def make_report(self, generation: str | None, seconds: float) -> LoadReport:
+    def make_report(self, generation: str | None, newest: datetime | None, seconds: float) -> LoadReport:
         return LoadReport(
             loaded=len(self.loaded),
             unchanged=self.unchanged,
@@ -121,6 +122,7 @@ class LoadTotals:
             unread=self.unread,
             left=self.left,
             notes=self.notes,
+            newest=newest,
             generation=generation,
             seconds=seconds,
         )
@@ -264,7 +266,7 @@ def _look_row(outside: FileLook) -> Row:
 
 
 def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
-    report = totals.make_report(None, 0.0)
+    report = totals.make_report(None, None, 0.0)
     return {
         "run_id": run_id,
         "started_at": started_at,

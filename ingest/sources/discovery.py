@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ingest.errors import InputError
+from ingest.errors import InputError, NothingFoundError
 from ingest.sources.agent_places import hidden_patterns, match_files
 from ingest.sources.databases.snapshot import DATABASE_NAMES
 from ingest.sources.hidden_folders import HiddenNames
@@ -47,7 +47,7 @@ def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | Non
     hidden.idle += gathered.idle
     if not gathered.logs:
         where = ", ".join(stored_path(one) for one in named) or "no path"
-        raise InputError("; ".join((f"nothing to load: {where} holds no files", *hidden.notes())))
+        raise NothingFoundError("; ".join((f"nothing to load: {where} holds no files", *hidden.notes())))
     return sorted(gathered.logs, key=lambda log: log.name)
 
 

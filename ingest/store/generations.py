@@ -6,20 +6,17 @@ final name only when it is complete and on disk, and is never written again.
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import re
 import shutil
-import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
+from ingest.file_lock import lock_file
 
 CURRENT = "CURRENT"
 LOCK = "lock"
@@ -186,33 +183,19 @@ def lock_store(
     Raises StoreBusy when another load holds the lock and `patience` returns False, and StoreError when the
     folder cannot be used as a store.
     """
-    _prepare_folder(store_dir)
-    with explain_os_errors(store_dir):
-        # Not "w": whoever fails to get the lock must not wipe out who holds it.
-        lock = os.open(store_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        while not _try_lock(lock):
-            who = _describe_lock_owner(store_dir)
-            if not patience(f"{who} is loading into the store {store_dir}"):
-                raise StoreBusy(
-                    f"{who} is loading into the store {store_dir}; wait until it is done and run this again, "
-                    "or add --wait"
-                )
-        with explain_os_errors(store_dir):
-            _write_lock_owner(lock)
+    prepare_store(store_dir)
+
+    def wait(who: str) -> None:
+        if not patience(f"{who} is loading into the store {store_dir}"):
+            raise StoreBusy(
+                f"{who} is loading into the store {store_dir}; wait until it is done and run this again, "
+                "or add --wait"
+            )
+
+    with lock_file(store_dir / LOCK, wait):
         folder = StoreFolder(store_dir, on_write)
         folder.sweep()
         yield folder
-    finally:
-        os.close(lock)
-
-
-def _try_lock(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def check_store_place(store_dir: Path) -> None:
@@ -234,30 +217,12 @@ def check_store_place(store_dir: Path) -> None:
         )
 
 
-def _prepare_folder(store_dir: Path) -> None:
+def prepare_store(store_dir: Path) -> None:
+    """Make a folder an empty store where it is none yet; its lock file marks it as one. Raises StoreError."""
     check_store_place(store_dir)
     with explain_os_errors(store_dir):
         store_dir.mkdir(exist_ok=True)
-
-
-def _write_lock_owner(lock: int) -> None:
-    """Write into the lock file who holds the lock. The kernel releases the lock when the process ends."""
-    holder = {
-        "pid": os.getpid(),
-        "host": socket.gethostname(),
-        "since": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, json.dumps(holder).encode(), 0)
-
-
-def _describe_lock_owner(store_dir: Path) -> str:
-    try:
-        holder = json.loads((store_dir / LOCK).read_text("utf-8"))
-        who = f"process {int(holder['pid'])} on {str(holder['host'])[:80]} since {str(holder['since'])[:40]}"
-    except (OSError, ValueError, TypeError, KeyError):
-        who = "another process"
-    return who
+        (store_dir / LOCK).touch(0o644)
 
 
 def _flush_to_disk(path: Path) -> None:

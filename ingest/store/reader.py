@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, Ledger
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 
 _AT_ONCE = 1_000  # rows
+_CLOCKS = timedelta(days=1)  # by which clocks and time zones may be wrong
 
 _REJECTS = """
     SELECT coalesce(m.path, f.path) AS place, r.line - coalesce(m.line - 1, 0) AS line,
@@ -154,6 +156,20 @@ def holds_rejects(generation: Path) -> bool:
         read_schema_version(con, generation)
         query = "SELECT EXISTS (FROM rejects) OR EXISTS (FROM files WHERE status = 'rejected')"
         return con.execute(query).fetchone() == (True,)
+
+
+def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
+    """Return when the newest session of the files ended, in UTC; None where no time of them is known.
+
+    Times of more than a day from now on are taken for mistakes. Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        query = (
+            "SELECT max(coalesce(ended_at, started_at)) FROM sessions WHERE file_id IN (SELECT unnest(?)) "
+            "AND coalesce(ended_at, started_at) < ?"
+        )
+        row = con.execute(query, [list(files), datetime.now(UTC).replace(tzinfo=None) + _CLOCKS]).fetchone()
+        return row[0].replace(tzinfo=UTC) if row and row[0] is not None else None
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:

@@ -222,7 +222,7 @@ CREATE TABLE trial_looks (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- Names of models that are counted as another one, and the rule that says so: own (the store's naming.toml) | a kind of
+-- Names of models that are counted as another one, and the rule that says so: naming.toml (of the store), callgauge.toml | a kind of
 -- the table that comes with Callgauge. A name that is not here is counted as it stands.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 

@@ -57,6 +57,7 @@ REPORT = LoadReport(
     judged=20,
     unread=0,
     notes=(),
+    newest=None,
     generation="gen-000001.duckdb",
     seconds=2.0,
 )

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from ingest.pipeline.planning.naming import AliasSettings
 
-OWN = "naming.toml"
-
 # Makers and hosts that stand before a model's name in routers, SDKs and on model hubs.
 _MAKERS = (
     "accounts/fireworks/models", "ai21", "amazon", "anthropic", "azure", "azure_ai", "bedrock", "cerebras",
@@ -67,7 +65,7 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
     model, rules = name, []
     for _ in range(_LONGEST_CHAIN):
         if model in settings.own:
-            found = [(settings.own[model], OWN)]
+            found = [(settings.own[model], settings.own_rule)]
         else:
             found = _apply_table(model) if settings.defaults else []
         if not found or found[-1][0] == model:

@@ -14,6 +14,9 @@ The file `naming.toml` in the store's folder holds patterns for every load, and 
     defaults = true      # false: without the table that comes with Callgauge
     [aliases.names]
     "our-proxy/sonnet" = "claude-sonnet-4-5"
+
+Aliases of a callgauge.toml are kept in the store, too, as aliases.json: so its models are counted in one way,
+whatever is done with it. Names in both files are refused.
 """
 
 from __future__ import annotations
@@ -21,15 +24,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from ingest.errors import OptionError
+import orjson
+
+from ingest.errors import OptionError, explain_os_errors
 from ingest.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
 
 FILE = "naming.toml"
+KEPT_ALIASES = "aliases.json"
 _FACTS = ("model", "prompt", "run", "date")
 
 
@@ -66,11 +72,15 @@ class PathRule:
 
 @dataclass(frozen=True, slots=True)
 class AliasSettings:
-    """How names of models are counted: `own` maps names to models; `defaults`: our table counts, too."""
+    """How names of models are counted: `own` maps names to models; `defaults`: our table counts, too.
+
+    `own_rule`: the name of the file that says `own`.
+    """
 
     enabled: bool = True
     defaults: bool = True
     own: Mapping[str, str] = field(default_factory=dict)
+    own_rule: str = FILE
 
 
 DEFAULT_ALIASES = AliasSettings()
@@ -105,8 +115,42 @@ def read_naming(store_dir: Path, patterns: Sequence[str] = (), model: str | None
     except BadRuleError as problem:
         raise OptionError(f"--from-path {problem}; {_HOW}") from problem
     told, aliases = _read_file(store_dir / FILE)
+    if kept := _read_kept_aliases(store_dir / KEPT_ALIASES):
+        if aliases.own:
+            raise OptionError(
+                f"{store_dir / FILE} and the callgauge.toml of this store both name models; keep all names "
+                "in one of the two"
+            )
+        aliases = replace(aliases, own=kept, own_rule="callgauge.toml")
     given = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
     return Naming((*rules, *told), given, aliases)
+
+
+def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
+    """Keep the aliases of a callgauge.toml in the store, in place of those kept before; none take them away.
+
+    Raises StoreError.
+    """
+    path = store_dir / KEPT_ALIASES
+    with explain_os_errors(store_dir):
+        if not names:
+            path.unlink(missing_ok=True)
+            return
+        new = path.with_name(f"{path.name}.new")
+        new.write_bytes(orjson.dumps(dict(names), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+        new.replace(path)
+
+
+def _read_kept_aliases(path: Path) -> dict[str, str]:
+    try:
+        names = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as problem:
+        raise OptionError(f"{path} cannot be read: {problem}; remove it and load again") from problem
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise OptionError(f"{path} holds no aliases; remove it and load again")
+    return names
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

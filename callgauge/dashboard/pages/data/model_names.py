@@ -17,6 +17,7 @@ _RULES = {
     "spelling": "spelled in one way",
     "date": "its date tells no two versions apart",
     "naming.toml": "your naming.toml says so",
+    "callgauge.toml": "your callgauge.toml says so",
 }
 
 
@@ -31,8 +32,8 @@ def _draw_names() -> None:
     with cards.draw_card(
         "Names of models",
         "model_names",
-        caption="The store keeps each name as it was found. A file naming.toml in the store's folder changes "
-        f"or switches off what counts as one; `callgauge models` applies it. {BY_SOURCE_ONLY}",
+        caption="The store keeps each name as it was found. A file naming.toml in the store's folder, or "
+        f"callgauge.toml, changes what counts as one; `callgauge models` applies it. {BY_SOURCE_ONLY}",
         framed=False,
     ):
         rows, pages = read_page_of("model_names", "named")

@@ -1,0 +1,27 @@
+"""Resolves the places that callgauge.toml names: folders, files, patterns, addresses."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from pathlib import Path
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def is_address(place: str) -> bool:
+    """Return True for what lies elsewhere, such as `s3://bucket/logs`."""
+    return _ADDRESS.match(place) is not None
+
+
+def resolve_place(folder: Path, place: str) -> str:
+    """Return a place as an absolute path without `..`: `~` is the home folder, all else relative to `folder`.
+
+    An address is returned as it is. In a pattern the folder's own name stays a name, whatever it contains.
+    """
+    if is_address(place):
+        return place
+    home = os.path.expanduser(place)  # noqa: PTH111 - a pattern is no path
+    above = glob.escape(str(folder)) if glob.has_magic(place) else str(folder)
+    return os.path.normpath(os.path.join(above, home))  # noqa: PTH118 - a pattern is no path

@@ -1,0 +1,37 @@
+"""Lets one night at a time work on a store. A night that was killed holds nothing back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingest.file_lock import is_locked, lock_file
+
+_FILE = "night.lock"
+_PATIENCE = 1.0  # seconds; who only looks whether a night runs holds the lock for no time at all
+_BETWEEN = 0.05
+
+
+class NightBusyError(Exception):
+    """Raised when another process does the night; the message names it."""
+
+
+@contextmanager
+def hold_night(folder: Path) -> Iterator[None]:
+    """Do the night of the store in `folder` alone. Raises NightBusyError, StoreError."""
+    began = time.monotonic()
+
+    def wait(who: str) -> None:
+        if time.monotonic() - began > _PATIENCE:
+            raise NightBusyError(f"{who} does the night of {folder}; nothing was done here")
+        time.sleep(_BETWEEN)
+
+    with lock_file(folder / _FILE, wait):
+        yield
+
+
+def is_night_running(folder: Path) -> bool:
+    """Return True while a process does the night of the store in `folder`."""
+    return is_locked(folder / _FILE)

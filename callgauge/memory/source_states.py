@@ -1,0 +1,77 @@
+"""The sources of callgauge.toml, as their last load found them: when their newest data is from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from callgauge.memory.memory_file import MemoryFile, cut_text
+
+_ALL = "SELECT name, newest, first_seen, looked, silent_after, problem FROM source_states ORDER BY name"
+# The newest data stays the newest: a log that is gone takes nothing back.
+_NOTE = """
+    INSERT INTO source_states VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
+      newest = coalesce(max(newest, excluded.newest), newest, excluded.newest), looked = excluded.looked,
+      silent_after = excluded.silent_after, problem = excluded.problem"""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """A source after its last load, at `looked`. `newest`: the time of its newest data, None before any came.
+
+    `silent_after`: days without data that are too many, None never. `problem`: why the load of it failed,
+    empty where it did not.
+    """
+
+    name: str
+    newest: datetime | None
+    first_seen: datetime
+    looked: datetime
+    silent_after: float | None
+    problem: str
+
+    def count_silent_days(self, now: datetime) -> float:
+        """Return for how many days no data came; before any came, since the first load."""
+        return (now - (self.newest or self.first_seen)).total_seconds() / 86_400
+
+    def is_silent(self, now: datetime) -> bool:
+        return self.silent_after is not None and self.count_silent_days(now) > self.silent_after
+
+
+class SourceStates:
+    """The states of the sources of the store in `folder`. All methods raise MemoryProblemError."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = MemoryFile(folder)
+
+    def read(self) -> Sequence[SourceState]:
+        """Return the sources of the last configuration, by name."""
+        (rows,) = self._file.read_rows(_ALL)
+        return [
+            SourceState(
+                name,
+                None if newest is None else datetime.fromisoformat(newest),
+                datetime.fromisoformat(first),
+                datetime.fromisoformat(looked),
+                days,
+                problem,
+            )
+            for name, newest, first, looked, days, problem in rows
+        ]
+
+    def note(self, state: SourceState) -> None:
+        """Note what a load found of a source; `first_seen` counts at the first time only."""
+        times = (state.newest, state.first_seen, state.looked)
+        told = (one and one.isoformat(timespec="seconds") for one in times)
+        self._file.write((_NOTE, [(state.name, *told, state.silent_after, cut_text(state.problem))]))
+
+    def drop_others(self, names: Collection[str]) -> None:
+        """Remove the sources that the configuration no longer names."""
+        self._file.write(
+            (
+                "DELETE FROM source_states WHERE name = ?",
+                [(one.name,) for one in self.read() if one.name not in names],
+            )
+        )

@@ -1,0 +1,166 @@
+"""Holds a callgauge.toml against this machine: files, folders, variables, and what a night would load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from callgauge.checked_files.file_problems import Problem
+from callgauge.checked_files.toml_lines import KeyPath, find_key_lines, find_line, write_key
+from callgauge.configuration.places import is_address
+from callgauge.configuration.settings import Configuration, SourceSettings
+from callgauge.nightly.source_loads import list_named, load_words
+from ingest.errors import IngestError, InputError, NothingFoundError
+from ingest.pipeline.planning.naming import read_naming
+from ingest.pipeline.planning.selection import check_format_name, parse_moment
+from ingest.sources.discovery import find_logs
+from ingest.store.generations import check_store_place, published_generation
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOutlook:
+    """What a source holds now: files, of them those that cannot be read, and the time of the newest."""
+
+    name: str
+    files: int = 0
+    unreadable: int = 0
+    newest: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationOutlook:
+    """What a configuration would do here. `problems`: what is not as the file says, in its order."""
+
+    sources: tuple[SourceOutlook, ...]
+    variables: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def check_configuration(
+    configuration: Configuration, environment: Mapping[str, str] = os.environ
+) -> ConfigurationOutlook:
+    """Return what the file's sources hold, and what is missing on this machine. Changes nothing."""
+    lines = find_key_lines(configuration.path.read_text("utf-8-sig"))
+    sources, problems = [], []
+
+    def note(key: KeyPath, what: str, advice: str) -> None:
+        problems.append(Problem(configuration.path, find_line(lines, key), write_key(key), what, advice))
+
+    for key, what, advice in (
+        *_check_places(configuration),
+        *_check_files(configuration),
+        *_check_load(configuration),
+    ):
+        note(key, what, advice)
+    for source in configuration.sources:
+        try:
+            sources.append(_look_at_source(source, configuration))
+        except InputError as problem:
+            note(("sources", source.name), str(problem), "mend it here, or in the file")
+            sources.append(SourceOutlook(source.name))
+    variables = list_variables(configuration)
+    for key, name in variables:
+        if not environment.get(name, "").strip():
+            note(key, f"the variable {name} is not set here", "set it where this is used: night or dashboard")
+    return ConfigurationOutlook(
+        tuple(sources),
+        tuple(name for _, name in variables),
+        tuple(sorted(problems, key=lambda one: one.line or 0)),
+    )
+
+
+def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
+    """Return the environment variables that hold the secrets of a configuration, each with its key."""
+    report, sign_in = configuration.report, configuration.sign_in
+    found: list[tuple[KeyPath, str]] = [
+        (("report", "webhooks", place, "url"), hook.url_variable)
+        for place, hook in enumerate(report.webhooks)
+    ]
+    if report.email is not None and report.email.password_variable is not None:
+        found.append((("report", "email", "password"), report.email.password_variable))
+    if sign_in.method in ("oidc", "password", "link"):
+        found.append((("sign_in", "secret"), sign_in.secret_variable))
+    if sign_in.method == "oidc":
+        found.append((("sign_in", "client_secret"), sign_in.client_secret_variable))
+    return found
+
+
+def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
+    """Yield what is wrong with the folders that are written."""
+    try:
+        check_store_place(configuration.store)
+        published_generation(configuration.store)
+    except IngestError as problem:
+        yield ("store",), str(problem), "a night makes the store in a folder that is there"
+    else:
+        if not _can_write(configuration.store):
+            yield (
+                ("store",),
+                f"{configuration.store} cannot be written",
+                "change its permissions or its owner",
+            )
+    places = {("backup", "to"): configuration.backup.to, ("report", "folder"): configuration.report.folder}
+    for key, place in places.items():
+        if place is not None and not is_address(str(place)) and not _can_write(Path(place)):
+            yield key, f"{place} cannot be written", "make the folder, or change its permissions"
+
+
+def _can_write(folder: Path) -> bool:
+    """Return True where a folder, or the nearest one above it that exists, can be written."""
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
+
+def _check_files(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
+    load = configuration.load
+    files: list[tuple[KeyPath, Path | None]] = [
+        *((("load", "tools"), tool) for tool in load.tools),
+        (("load", "labels"), load.labels),
+        (("load", "redact_config"), load.redact_config),
+        (("sign_in", "password_file"), configuration.sign_in.password_file),
+    ]
+    for key, file in files:
+        if file is not None and not (file.is_file() and os.access(file, os.R_OK)):
+            yield key, f"{file} is no file that can be read here", "check its name and its permissions"
+
+
+def _check_load(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
+    """Yield what `callgauge ingest` would refuse of the options."""
+    try:
+        load_words(configuration.load)
+        if configuration.load.since is not None:
+            parse_moment(configuration.load.since, datetime.now().astimezone())
+    except InputError as problem:
+        yield ("load",), str(problem), "correct it"
+    for source in configuration.sources:
+        for name, check in (("format", _check_format), ("from_path", _check_naming)):
+            try:
+                check(source, configuration)
+            except InputError as problem:
+                yield ("sources", source.name, name), str(problem), "correct it"
+
+
+def _check_format(source: SourceSettings, _: Configuration) -> None:
+    check_format_name(source.log_format)
+
+
+def _check_naming(source: SourceSettings, configuration: Configuration) -> None:
+    read_naming(configuration.store, source.from_path, source.model)
+
+
+def _look_at_source(source: SourceSettings, configuration: Configuration) -> SourceOutlook:
+    """Return what a source holds. Raises InputError where it is not there."""
+    try:
+        logs = find_logs(list_named(source), configuration.store)
+    except NothingFoundError:
+        return SourceOutlook(source.name)
+    newest = max((log.seen.mtime_ns for log in logs), default=0)
+    return SourceOutlook(
+        source.name,
+        len(logs),
+        sum(log.problem is not None for log in logs),
+        datetime.fromtimestamp(newest / 1e9, UTC) if newest else None,
+    )

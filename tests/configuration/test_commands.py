@@ -1,0 +1,174 @@
+"""The commands on callgauge.toml: options have keys, what is missing here is told, sources are loaded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from callgauge.checked_files.field_types import KeyedTable, NamedTables
+from callgauge.cli.main import app
+from callgauge.configuration.configuration_fields import CONFIGURATION
+from callgauge.configuration.example import EXAMPLE
+from callgauge.memory.source_states import SourceStates
+from tests.configuration.team import TOML, write_log, write_team
+from tests.store.night import ask
+
+# Options that say something else than how a team's store is loaded and served.
+_NO_KEY = {
+    "ingest": {
+        "config": "names the file itself",
+        "mine": "one person's machine",
+        "yes": "one person's machine",
+        "limit": "for a try",
+        "dry_run": "for a try",
+        "watch": "a night ends",
+        "strict": "says the exit code",
+        "wait": "a night waits",
+        "wait_at_most": "a night waits",
+        "quiet": "how it is told",
+        "as_json": "how it is told",
+    },
+    "serve": {
+        "config": "names the file itself",
+        "no_sign_in": "said anew at each start: sign_in.method says the rest",
+    },
+}
+_KEYS = {
+    "ingest": {"paths": "sources.paths", "manifest": "sources.manifests", "form": "sources.format",
+               "model": "sources.model", "from_path": "sources.from_path", "no_results": "load.results",
+               "store": "store"},
+    "serve": {"store": "store", "host": "serve.hosts"},
+}  # fmt: skip
+_SECTION = {"ingest": "load", "serve": "serve"}
+# Keys that no option of these commands has.
+_NO_OPTION = {"sources.silent_after": "the night's", "serve.texts": "a decision that no start may forget"}
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def list_keys(section: str) -> set[str]:
+    kind: Any = CONFIGURATION.fields[section].type
+    table = kind.item if isinstance(kind, NamedTables) else kind
+    assert isinstance(table, KeyedTable)
+    return {f"{section}.{name}" for name in table.fields}
+
+
+@pytest.mark.parametrize("name", ["ingest", "serve"])
+def test_every_option_of_a_command_has_its_key(name: str) -> None:
+    group: Any = typer.main.get_command(app)
+    options = {param.name for param in group.commands[name].params if param.name} - _NO_KEY[name].keys()
+    keys = {_KEYS[name].get(option, f"{_SECTION[name]}.{option}") for option in options}
+    known = {"store"} | list_keys("load") | list_keys("sources") | list_keys("serve")
+    assert keys <= known, f"without a key: {keys - known}"
+    ours = list_keys("serve") if name == "serve" else list_keys("load") | list_keys("sources")
+    assert ours - keys <= _NO_OPTION.keys(), f"without an option: {ours - keys}"
+
+
+def test_a_configuration_that_fits_this_machine_is_told(tmp_path: Path) -> None:
+    told = run("check-config", write_team(tmp_path))
+    assert told.exit_code == 0, told.output
+    assert "sources    eu: 2 files, the newest of " in told.output
+    assert not (tmp_path / "store").exists(), "it changes nothing"
+
+
+def test_everything_that_is_missing_here_is_told_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    file = write_team(
+        tmp_path,
+        'store = "none/store"\n[sources.eu]\npaths = "nowhere"\nformat = "otlpp"\nfrom_path = "{modle}"\n'
+        '[load]\ntools = "tools.json"\nsince = "2026-99-99"\n[backup]\nto = "file/backup"\n[report]\n'
+        'address = "https://cg.test"\n[[report.webhooks]]\nurl = "env:CALLGAUGE_TEST_HOOK"\n',
+    )
+    monkeypatch.delenv("CALLGAUGE_TEST_HOOK", raising=False)
+    told = run("check-config", file)
+    assert told.exit_code == 1
+    problems = [line.partition("callgauge.toml, ")[2] for line in told.stderr.splitlines()]
+    for number, begins in enumerate(
+        [
+            f"line 1, store: cannot make the store {tmp_path}/none/store: there is no folder",
+            f"line 2, sources.eu: {tmp_path}/nowhere does not exist",
+            "line 4, sources.eu.format: there is no format 'otlpp'; did you mean otlp?",
+            "line 5, sources.eu.from_path: --from-path '{modle}' has {modle}, which is unknown",
+            "line 6, load: --since '2026-99-99' is no time",
+            f"line 7, load.tools: {tmp_path}/tools.json is no file that can be read here",
+            f"line 10, backup.to: {tmp_path}/file/backup cannot be written",
+            "line 14, report.webhooks[0].url: the variable CALLGAUGE_TEST_HOOK is not set here",
+        ]
+    ):
+        assert problems[number].startswith(begins), problems
+    monkeypatch.setenv("CALLGAUGE_TEST_HOOK", "https://hooks.test/swordfish")
+    told = run("check-config", file, "--json")
+    assert "swordfish" not in told.output
+    assert len(json.loads(told.stdout)["problems"]) == 7
+
+
+def test_mistakes_of_the_file_end_every_command_that_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "callgauge.toml"
+    file.write_text("stroe = 1\n")
+    for words in (["check-config", file], ["nightly", "--config", file], ["ingest", "--config", file]):
+        told = run(*words)
+        assert (told.exit_code, 'did you mean "store"?' in told.stderr) == (2, True), told.output
+
+
+def test_the_example_is_written_once(tmp_path: Path) -> None:
+    file = tmp_path / "callgauge.toml"
+    assert (run("init-config", file).exit_code, file.read_text("utf-8")) == (0, EXAMPLE)
+    file.write_text("mine")
+    assert (run("init-config", file).exit_code, file.read_text("utf-8")) == (1, "mine")
+    assert run("init-config", tmp_path / "no" / "callgauge.toml").exit_code == 1
+
+
+def test_ingest_loads_all_sources_of_a_file(tmp_path: Path) -> None:
+    file = write_team(tmp_path, TOML + "[load]\nresults = false\n")
+    told = run("ingest", "--config", file, "--quiet")
+    assert told.exit_code == 0, told.output
+    store = tmp_path / "store"
+    assert ask(store, "SELECT count(*), count(DISTINCT privacy), min(privacy) FROM files") == [
+        (4, 1, "without_results")
+    ]
+    assert [one.name for one in SourceStates(store).read()] == ["eu", "us"]
+    (tmp_path / "us").rename(tmp_path / "away")
+    told = run("ingest", "--config", file, "--quiet")
+    assert (told.exit_code, "source us:" in told.stderr) == (3, True)
+    assert run("ingest", "--config", file, "--watch").exit_code == 2
+
+
+def test_what_the_command_line_says_counts_before_the_file(tmp_path: Path) -> None:
+    file = write_team(tmp_path, TOML + "[load]\nresults = false\nmax_line = 2000\n")
+    write_log(tmp_path / "one.jsonl", "one")
+    other = tmp_path / "other"
+    words = ("--config", file, "--store", other, "--model", "aurora", "--quiet")
+    told = run("ingest", tmp_path / "one.jsonl", *words)
+    assert told.exit_code == 0, told.output
+    assert ask(other, "SELECT path, privacy, path_facts LIKE '%aurora%' FROM files") == [
+        (f"{tmp_path}/one.jsonl", "without_results", True)
+    ]
+    forecast = run("ingest", "--config", file, "--dry-run")
+    assert (forecast.exit_code, "source us:" in forecast.stderr) == (0, True), forecast.output
+
+
+def test_ingest_without_a_store_says_how_to_name_one() -> None:
+    told = run("ingest", "logs")
+    assert (told.exit_code, "--store, or a callgauge.toml with --config" in told.stderr) == (2, True)
+
+
+def test_a_night_is_told_and_its_exit_code_too(tmp_path: Path) -> None:
+    file = write_team(tmp_path)
+    (tmp_path / "us").rename(tmp_path / "away")
+    told = run("nightly", "--config", file)
+    assert told.exit_code == 4
+    assert "load       failed: 2 files, 6 calls" in told.stdout
+    assert "does not exist; check the spelling" in told.stderr
+    (tmp_path / "away").rename(tmp_path / "us")
+    night = json.loads(run("nightly", "--config", file, "--json").stdout)
+    assert (night["exit"], night["steps"][0]["outcome"]) == (0, "done")
+    assert "is done already; --again does it once more" in run("nightly", "--config", file).stdout
