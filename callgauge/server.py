@@ -19,7 +19,15 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from callgauge.serving.guard import ServerGuard, read_first_page
-from callgauge.serving.settings import embedders_from_environment, hosts_from_environment
+from callgauge.serving.settings import (
+    embedders_from_environment,
+    hosts_from_environment,
+    sign_in_from_environment,
+    store_from_environment,
+)
+from callgauge.serving.sign_in.gate import Gate
+from callgauge.serving.sign_in.setup import gate_options
+from callgauge.serving.tokens import find_token
 
 HERE = Path(__file__).parent
 _ASSETS = "/static/"  # Streamlit's own scripts and styles; their names hold a hash of their content
@@ -191,6 +199,7 @@ app = st.App(
             hosts=hosts_from_environment(),
             embed_in=embedders_from_environment(),
         ),
+        Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
         Middleware(GoneBrowsers),
         Middleware(FirstPage),
         Middleware(CompressedAssets),

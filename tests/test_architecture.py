@@ -144,7 +144,7 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "serving", "stats", "stats/over_time", "memory", "prices",
+        "checked_files", "configuration", "stats", "stats/over_time", "memory", "serving", "prices",
         "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import os
-import socket
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -24,12 +22,14 @@ from callgauge.cli import (
     maintenance_commands,
     model_commands,
     price_command,
+    program_commands,
     record_command,
     render,
+    serve_command,
+    user_commands,
 )
 from callgauge.cli.service import configuration_commands, nightly_command
 from callgauge.cli.trials import commands as trial_commands
-from callgauge.serving.settings import EMBEDDING_VARIABLE, HOSTS_VARIABLE, LOCAL_NAMES, is_loopback
 from ingest.import_guard import leave_pandas_out
 from lenient import (
     CODES,
@@ -51,74 +51,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ENTRY = Path(__file__).resolve().parents[1] / "server.py"
-STREAMLIT = ENTRY.with_name("server_process.py")
 NOTHING_READ, WRONG_USE = 1, 2
-LOOPBACK = "127.0.0.1"
+app.command()(serve_command.serve)
 
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-@app.command()
-def serve(
-    store: Store,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8501,
-    address: Annotated[
-        str, typer.Option(help="0.0.0.0 lets the network in; that takes --no-sign-in.")
-    ] = LOOPBACK,
-    host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which browsers may reach it, besides localhost."),
-    ] = None,
-    embed_in: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A site whose pages may show it in a frame: https://wiki.test."),
-    ] = None,
-    no_sign_in: Annotated[
-        bool, typer.Option("--no-sign-in", help="Whoever reaches the address sees everything in the store.")
-    ] = False,
-) -> None:
-    """Serve the dashboard of a store."""
-    if not is_loopback(address):
-        if not no_sign_in:
-            fail(
-                f"{address} lets the network in, and there is no sign-in: whoever reaches it could read "
-                "every text in the store. Put a proxy with a sign-in before 127.0.0.1 (SECURITY.md), or say "
-                "--no-sign-in if that is meant",
-                WRONG_USE,
-            )
-        render.print_message(
-            f"Warning: no sign-in. Whoever reaches {address}:{port} reads every text in the store"
-        )
-    store = store.resolve()
-    if store.exists() and not store.is_dir():
-        fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
-    if not (store / "CURRENT").exists():
-        render.print_message(
-            f"{store} holds no data yet; it shows as soon as `callgauge ingest PATH --store {store}` ran"
-        )
-    with socket.socket() as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((address, port))
-        except OSError as taken:
-            fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", WRONG_USE)
-    render.print_message(f"Callgauge on http://{address}:{port} (Ctrl-C stops it)")
-    options = ["--server.port", str(port), "--server.address", address]
-    names = [*LOCAL_NAMES, *(host or ())]
-    if not is_loopback(address):
-        names.append(address)
-    for name in names:
-        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
-    command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
-    environment = {
-        **os.environ,
-        "CALLGAUGE_STORE": str(store),
-        HOSTS_VARIABLE: ",".join(names),
-        EMBEDDING_VARIABLE: " ".join(embed_in or ()),
-    }
-    os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
 
 
 @app.command()
@@ -257,6 +194,8 @@ app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.add_typer(trial_commands.trial)
+app.add_typer(program_commands.token)
+app.add_typer(user_commands.users)
 for explained in (
     ingest_command.ingest,
     maintenance_commands.reparse,

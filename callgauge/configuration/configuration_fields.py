@@ -115,6 +115,7 @@ _SERVE = KeyedTable(
 _SIGN_IN = KeyedTable(
     {
         "method": Field(Choice(get_args(SignInMethod)), "How people sign in.", REQUIRED),
+        "address": Field(Address(), "Where browsers reach the dashboard; needed behind a proxy with https."),
         "hours": Field(Number(0, 24 * 31, is_above=True), "How long a sign-in lasts.", 12.0),
         "domains": Field(_list_of(_DOMAIN), "Domains of e-mail addresses that may come in.", ()),
         "users": Field(_list_of(Text()), "E-mail addresses that may come in.", ()),

@@ -105,10 +105,12 @@ class SignInSettings:
 
     `domains`, `users`, `groups`: who may come in, by e-mail address, its domain, or a group of the provider;
     with the methods `password` and `link` the file of users says it. `admins`, `admin_groups`: who is an
-    admin; all others are viewers. `hours`: how long a sign-in lasts.
+    admin; all others are viewers. `hours`: how long a sign-in lasts. `address`: where browsers reach the
+    dashboard, where a proxy speaks https for it.
     """
 
     method: SignInMethod = "none"
+    address: str | None = None
     hours: float = 12.0
     domains: tuple[str, ...] = ()
     users: tuple[str, ...] = ()

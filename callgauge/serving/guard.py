@@ -22,6 +22,7 @@ from callgauge.serving.settings import LOCAL_NAMES
 _CORE = "/_stcore/"
 _CORE_ROUTES = ("health", "host-config", "stream", "bidi-components/")
 _METHODS = ("GET", "HEAD", "OPTIONS")  # nothing is uploaded: pages speak over the websocket
+_POSTED = ("/sign-in", "/sign-out", "/mcp")  # forms of the sign-in, and messages of programs
 _STATIC = ("/static/", "/app/static/")  # scripts, styles, fonts: the same for everybody
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -65,7 +66,7 @@ class ServerGuard:
             return 421, "This name is not one of this server's. Name it with --host when you start it."
         if origin is not None and not self._is_own_origin(origin, host):
             return 403, "Pages of another site may not ask this server."
-        if scope["type"] == "http" and scope["method"] not in _METHODS:
+        if scope["type"] == "http" and not _is_method_known(scope["method"], scope["path"]):
             return 405, "This server takes no uploads."
         _, is_core, route = scope["path"].partition(_CORE)
         if is_core and not route.startswith(_CORE_ROUTES):
@@ -108,6 +109,12 @@ class _SendWithHeaders:
                 headers["cache-control"] = "no-store"
             message = {**message, "headers": headers.raw}
         await self._send(message)
+
+
+def _is_method_known(method: str, path: str) -> bool:
+    return method in _METHODS or (
+        method == "POST" and any(path == place or path.startswith(f"{place}/") for place in _POSTED)
+    )
 
 
 def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], ...]:

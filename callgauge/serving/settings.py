@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from callgauge.configuration.settings import SignInSettings
 
 HOSTS_VARIABLE = "CALLGAUGE_HOSTS"
 """Names by which browsers may reach the server, apart by commas; `*` is any. Set by `callgauge serve`."""
 EMBEDDING_VARIABLE = "CALLGAUGE_EMBED_IN"
 """Origins whose pages may show the dashboard in a frame, apart by blanks. Set by `callgauge serve`."""
+SIGN_IN_VARIABLE = "CALLGAUGE_SIGN_IN"
+"""The settings of the sign-in, as JSON without secrets. Set by `callgauge serve`."""
+TEXTS_VARIABLE = "CALLGAUGE_TEXTS"
+"""`no` where the store is served without text. Set by `callgauge serve`."""
+STORE_VARIABLE = "CALLGAUGE_STORE"
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
@@ -29,3 +40,38 @@ def hosts_from_environment() -> list[str]:
 def embedders_from_environment() -> list[str]:
     """Return the origins that may frame the dashboard."""
     return os.environ.get(EMBEDDING_VARIABLE, "").split()
+
+
+def write_sign_in(settings: SignInSettings) -> str:
+    """Return the settings of the sign-in as the text that `sign_in_from_environment` reads."""
+    return json.dumps(asdict(settings), default=str)
+
+
+def sign_in_from_environment() -> SignInSettings:
+    """Return how people sign in; the method `none` where `callgauge serve` named no other.
+
+    Raises TypeError or ValueError for what it never writes, so that no server starts half guarded.
+    """
+    told: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+    }
+    if known.get("password_file"):
+        known["password_file"] = Path(str(known["password_file"]))
+    return SignInSettings(**known)
+
+
+def is_gated() -> bool:
+    """Return True in a server that `callgauge serve` started: its gate names the user of every request."""
+    return SIGN_IN_VARIABLE in os.environ
+
+
+def texts_are_shown() -> bool:
+    """Return False where the store is served without text."""
+    return os.environ.get(TEXTS_VARIABLE) != "no"
+
+
+def store_from_environment() -> Path | None:
+    """Return the folder of the store that is served."""
+    told = os.environ.get(STORE_VARIABLE)
+    return Path(told) if told else None

@@ -60,13 +60,15 @@ FROM_THE_CHECKOUT = (sys.executable, "-m", "callgauge")
 
 
 @contextmanager
-def serving(store: Path, folder: Path, callgauge: Sequence[str] = FROM_THE_CHECKOUT) -> Iterator[Served]:
+def serving(
+    store: Path, folder: Path, callgauge: Sequence[str] = FROM_THE_CHECKOUT, options: Sequence[str] = ()
+) -> Iterator[Served]:
     """Run `callgauge serve` on a free port; its log in `folder` must hold no traceback."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = folder / "server.log"
-    command = [*callgauge, "serve", "--store", str(store), "--port", str(port)]
+    command = [*callgauge, "serve", "--store", str(store), "--port", str(port), *options]
     with log.open("wb") as out:
         server = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT)
     try:

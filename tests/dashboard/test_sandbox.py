@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pandas as pd
 import pytest
 
 from callgauge.dashboard.sandbox import query_runs
-from callgauge.dashboard.sandbox.child import open_locked_down
+from callgauge.dashboard.sandbox.child import _ORPHANED as ORPHANED
+from callgauge.dashboard.sandbox.child import _describe_error, open_locked_down
 from callgauge.dashboard.sandbox.query_runs import QueryLimits, SandboxBusyError, SqlError, run
 from callgauge.dashboard.sandbox.statement import StatementRefusedError, allow_statement
 from tests.dashboard.store_fixture import publish, small_tables
+
+T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -370,3 +377,92 @@ def test_a_refusal_names_no_place_of_this_machine(generation: Path) -> None:
 
 def test_a_generation_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
     assert "loaded anew" in refusal(tmp_path / "gen-1.duckdb", "SELECT 1")
+
+
+ASKING = """
+import sys
+from pathlib import Path
+from callgauge.dashboard.sandbox.query_runs import QueryLimits, run
+print("asking", flush=True)
+run(Path(sys.argv[1]), "SELECT count(*) FROM range(1000000) a, range(1000000) b", QueryLimits(seconds=300))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+def test_a_query_ends_with_the_server_that_asked_it(generation: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKING, str(generation)], stdout=subprocess.PIPE, cwd=ROOT
+    ) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        child = wait_for(lambda: next(iter(children_of(server.pid)), None))
+        wait_for(lambda: "sandbox.child" in command_of(child))
+        server.kill()
+    wait_for(lambda: not command_of(child))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+def test_a_query_ends_when_nobody_waits_at_its_input(generation: Path) -> None:
+    """The kernel's signal aside: the end of the input alone is enough."""
+    request = {
+        "generation": str(generation),
+        "sql": "SELECT count(*) FROM range(1000000) a, range(1000000) b",
+        "rows": 1,
+        "bytes": 1000,
+        "counting": 1,
+        "seconds": 300,
+        "threads": 1,
+        "texts": True,
+        "memory": "256MB",
+        "address_space": 10**9,
+    }
+    with subprocess.Popen(
+        query_runs._COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as child:
+        assert child.stdin is not None
+        child.stdin.write(json.dumps(request).encode() + b"\n")
+        child.stdin.flush()
+        wait_for(lambda: has_bound(child.pid))
+        child.stdin.close()
+        assert child.wait(60) == ORPHANED
+
+
+def has_bound(pid: int) -> bool:
+    line = next(line for line in limits_of(pid).splitlines() if line.startswith("Max cpu time"))
+    return "unlimited" not in line.split("seconds")[0].split()[3]
+
+
+def limits_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/limits").read_text()
+
+
+def children_of(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def command_of(pid: int | None) -> str:
+    """The command of a process; empty when it is gone, or dead and waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def wait_for(find: Callable[[], T]) -> T:
+    """Return what `find` finds; wait for it as long as only what is broken would need."""
+    for _ in range(1200):
+        if found := find():
+            return found
+        time.sleep(0.05)
+    pytest.fail("it did not happen")
+
+
+def test_an_error_of_duckdb_itself_shows_no_path() -> None:
+    trace = "INTERNAL Error: Attempted to access index\n\nStack Trace:\n/opt/venv/lib/duckdb.so(+0x1)"
+    for problem in (duckdb.InternalException(trace), duckdb.FatalException(trace)):
+        told = _describe_error(problem, "/srv/store/gen-1.duckdb")
+        assert "/" not in told
+        assert "an error of its own" in told

@@ -19,6 +19,7 @@ from callgauge.dashboard.metrics.published_store import NothingLoadedError, Unsh
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.texts.sql_literals import fill_parameters
 from callgauge.dashboard.texts.url_texts import LinkError, pack_text
+from callgauge.dashboard.viewer import refuse_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,9 @@ def _draw_export(title: str, tables: Sequence[Table], take: Download | None) -> 
 
 
 def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
+    if refusal := refuse_file():
+        st.caption(refusal)
+        return
     for table in drawn:
         # A page may draw the same component again, so rows are made on the click.
         _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)

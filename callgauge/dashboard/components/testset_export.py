@@ -12,6 +12,7 @@ from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.testsets import MOST, MOST_BYTES, REASONS, make_case_file
 from callgauge.dashboard.testsets.shapes import SHAPES
 from callgauge.dashboard.testsets.trial_package import gather_tasks, make_package, name_package
+from callgauge.dashboard.viewer import refuse_file
 
 TRIAL = "trial"
 _TRIAL_TITLE = "Trial: tasks and a plan"
@@ -42,6 +43,9 @@ def draw_testset_export(
     shapes = [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"
     with st.popover(label, type="tertiary", width="content"):
+        if refusal := refuse_file(of_texts=True):
+            st.caption(refusal)
+            return
         shape = st.selectbox(
             "Shape",
             shapes,

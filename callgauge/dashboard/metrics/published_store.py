@@ -7,6 +7,8 @@ from pathlib import Path
 import duckdb
 
 from callgauge.dashboard.metrics import first_line
+from callgauge.dashboard.metrics.masked_store import connect_without_texts
+from callgauge.serving.settings import texts_are_shown
 from ingest.errors import StoreError
 from ingest.store import generations
 from ingest.store.migrations import SCHEMA_VERSION
@@ -55,10 +57,15 @@ def published_generation(folder: str | None) -> Path:
 def open_generation(path: Path) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
+    Where the store is served without text, it sees none.
+
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True)
+        if texts_are_shown():
+            connection = duckdb.connect(str(path), read_only=True)
+        else:
+            connection = connect_without_texts(path, {})
         connection.execute(_LOCKED_DOWN)
     except duckdb.Error as refused:
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None

@@ -3,5 +3,5 @@
 -- unit: one row a column, in their order
 SELECT column_name AS name, data_type AS type
 FROM duckdb_columns()
-WHERE NOT internal AND ($table::VARCHAR IS NULL OR table_name = $table)
+WHERE NOT internal AND database_name = current_database() AND ($table::VARCHAR IS NULL OR table_name = $table)
 ORDER BY table_name, column_index

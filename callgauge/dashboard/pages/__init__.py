@@ -17,7 +17,8 @@ class PageEntry:
     """One page of the navigation.
 
     `key`: the letter that opens the page after g. `filtered`: True when the page shows the filter bar.
-    `needs_store`: True when the page cannot be shown without a store.
+    `needs_store`: True when the page cannot be shown without a store. `shows_texts`: True when texts of logs
+    stand on it, so that its files are an admin's. `needs_texts`, `for_admins`: it is for nobody else.
     """
 
     section: str
@@ -27,6 +28,9 @@ class PageEntry:
     help: str
     filtered: bool = True
     needs_store: bool = True
+    shows_texts: bool = False
+    needs_texts: bool = False
+    for_admins: bool = False
 
     @property
     def file(self) -> str:
@@ -61,6 +65,7 @@ PAGES = (
         "Prompts",
         "p",
         "What each version of a prompt changed, in its text and in the rates.",
+        shows_texts=True,
     ),
     PageEntry(
         "Decide",
@@ -76,6 +81,7 @@ PAGES = (
         "i",
         "What another model, prompt or definition would do, tried on the same tasks, with a verdict.",
         filtered=False,
+        shows_texts=True,
     ),
     PageEntry(
         "Understand",
@@ -90,6 +96,7 @@ PAGES = (
         "Errors",
         "e",
         "What goes wrong, by layer, code and signature; what is new.",
+        shows_texts=True,
     ),
     PageEntry(
         "Understand",
@@ -111,6 +118,7 @@ PAGES = (
         "Calls",
         "l",
         "Every call; open one to see what was wrong with it.",
+        shows_texts=True,
     ),
     PageEntry(
         "Records",
@@ -118,6 +126,7 @@ PAGES = (
         "Sessions",
         "s",
         "Every session; open one to read it turn by turn, from fault to fault.",
+        shows_texts=True,
     ),
     PageEntry(
         "Records",
@@ -125,6 +134,7 @@ PAGES = (
         "Data",
         "d",
         "What was loaded, what was rejected, and what each source cannot tell.",
+        shows_texts=True,
     ),
     PageEntry(
         "Try",
@@ -141,6 +151,8 @@ PAGES = (
         "Replay",
         "a",
         "Read stored calls again under another definition, other codes or another policy; see what moves.",
+        shows_texts=True,
+        needs_texts=True,
     ),
     PageEntry(
         "Try",
@@ -149,6 +161,8 @@ PAGES = (
         "q",
         "Ask the store anything, read-only; every metric's SQL to begin with.",
         filtered=False,
+        shows_texts=True,
+        for_admins=True,
     ),
     PageEntry(
         "Try",

@@ -17,9 +17,13 @@ from callgauge.dashboard.components.shell.palette import draw_palette
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.viewer import current_viewer, log_page, note_page, signed_in_viewer
 from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.serving.identity import User
+from callgauge.serving.settings import texts_are_shown
 
 STATIC = Path(__file__).parents[2] / "static"
+_SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'  # leaves the app, unlike links to pages
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 
 
@@ -32,6 +36,7 @@ def show(sender: LiveSender | None = None) -> None:
         initial_sidebar_state=208,
         menu_items={"About": _ABOUT},  # with an entry of our own, the menu also offers the theme
     )
+    viewer = current_viewer()  # first of all: it ends the run where nobody is known
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(STATIC / f"wordmark-{theme}.png"), size="medium", icon_image=str(STATIC / "favicon.png"))
     # The first page is at the root; its own name leads to it, too.
@@ -41,8 +46,11 @@ def show(sender: LiveSender | None = None) -> None:
     }
     page = st.navigation(list(by_page), position="hidden")
     entry = by_page[page]
+    log_page(entry.name, session=st.query_params.get("session"), call=st.query_params.get("call"))
     declare_url_keys(entry.url_keys)
-    offer_sender(sender)
+    note_page(shows_texts=entry.shows_texts)
+    # The server's key pays for what is asked of a model.
+    offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
     if problem is None:
@@ -57,8 +65,15 @@ def show(sender: LiveSender | None = None) -> None:
     links = [_link_to(each, current=each is entry) for each in PAGES]
     with navigation:
         draw_navigation(links)
+        _draw_account()
     draw_palette(links, tour=problem is None and entry is PAGES[0])
-    if problem is None:
+    refusal = _refuse_page(entry, viewer)
+    if refusal is not None:
+        st.title(entry.title, anchor=False)
+        st.caption(refusal)
+    elif problem is None:
+        if entry.shows_texts and not texts_are_shown():
+            st.caption("This store is served without texts: codes and numbers stand where texts would.")
         page.run()
     else:
         st.title(entry.title, anchor=False)
@@ -70,6 +85,24 @@ def _link_to(entry: PageEntry, *, current: bool) -> PageLink:
     return PageLink(
         entry.section, entry.name, entry.title, entry.help, entry.key, href.removesuffix("?"), current
     )
+
+
+def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
+    """Return the sentence that stands in place of a page that is not for this viewer."""
+    if entry.for_admins and not viewer.is_admin:
+        return f"{entry.title} is for admins: it can ask for every text in the store."
+    if entry.needs_texts and not texts_are_shown():
+        return "This store is served without texts, and this page would need them."
+    return None
+
+
+def _draw_account() -> None:
+    """Draw who is signed in, and the way out."""
+    viewer = signed_in_viewer()
+    if viewer is not None:
+        with st.container(key="account", gap="xxsmall"):
+            st.caption(f"{wording.in_markdown(viewer.name, 60)} · {viewer.role}")
+            st.html(_SIGN_OUT)
 
 
 def _open_store() -> UnshownStoreError | None:

@@ -7,10 +7,13 @@ time is over.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from callgauge.dashboard.metrics.masked_store import connect_without_texts
 from callgauge.dashboard.sandbox.statement import StatementRefusedError, allow_statement
 
+_ORPHANED = 72  # exit code: nobody waits any more
+_SIGNAL_AT_PARENTS_END = 1  # PR_SET_PDEATHSIG of prctl(2)
 _BATCH = 2048  # rows; DuckDB's own vector
 _MOST_COLUMNS = 300
 # In this order: what cannot be taken back any more comes last.
@@ -40,8 +46,11 @@ _LOCKED_DOWN = (
 
 
 def main() -> None:
-    request = json.loads(sys.stdin.buffer.read())
-    connection = open_locked_down(Path(request["generation"]), request["threads"], request["memory"])
+    request = json.loads(sys.stdin.buffer.readline())
+    _end_with_server(request["seconds"])
+    connection = open_locked_down(
+        Path(request["generation"]), request["threads"], request["memory"], texts=request["texts"]
+    )
     _give_up(request["address_space"])
     try:
         header, table = _answer(connection, request)
@@ -57,11 +66,34 @@ def main() -> None:
     os._exit(0)
 
 
-def open_locked_down(generation: Path, threads: int, memory: str) -> duckdb.DuckDBPyConnection:
-    """Return a connection that can read this one file and nothing else."""
-    connection = duckdb.connect(
-        str(generation), read_only=True, config={"threads": threads, "memory_limit": memory}
-    )
+def _end_with_server(seconds: float) -> None:
+    """End this process when the server is gone, or when it was not killed at its time limit.
+
+    The server's end closes the standard input; where a thread gets no turn, the kernel sends the signal.
+    """
+    bound = int(seconds) + 5
+    threads = os.cpu_count() or 1
+    resource.setrlimit(resource.RLIMIT_CPU, (bound * threads, bound * threads + 1))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SIGNAL_AT_PARENTS_END, signal.SIGKILL)
+    threading.Thread(target=_watch_server, daemon=True).start()
+
+
+def _watch_server() -> None:
+    while sys.stdin.buffer.readline():
+        pass
+    os._exit(_ORPHANED)
+
+
+def open_locked_down(
+    generation: Path, threads: int, memory: str, *, texts: bool = True
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection that can read this one file and nothing else; of it no texts without `texts`."""
+    config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
+    if texts:
+        connection = duckdb.connect(str(generation), read_only=True, config=config)
+    else:
+        connection = connect_without_texts(generation, config)
     for setting in _LOCKED_DOWN:
         connection.execute(setting)
     return connection
@@ -133,6 +165,9 @@ def _make_unique(names: list[str]) -> list[str]:
 def _describe_error(problem: BaseException, generation: str) -> str:
     """Return the error message of DuckDB without the path of the store on this machine."""
     said = str(problem).strip() or "There was not enough memory for it."
+    if isinstance(problem, (duckdb.InternalException, duckdb.FatalException)):
+        # What follows is a trace of the machine's own files.
+        return "DuckDB met an error of its own in this query. Ask in other words, or for fewer columns."
     return said.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
 
 

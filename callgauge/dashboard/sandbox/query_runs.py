@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -19,6 +20,8 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+
+from callgauge.serving.settings import texts_are_shown
 
 _ROOT = Path(__file__).parents[3]
 _COMMAND = [sys.executable, "-X", "utf8", "-m", "callgauge.dashboard.sandbox.child"]
@@ -127,9 +130,11 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits) -> tuple[int, by
         "sql": sql,
         "rows": limits.rows,
         "bytes": limits.bytes,
+        "seconds": limits.seconds,
         "counting": limits.counting,
         "memory": limits.memory,
         "address_space": limits.address_space,
+        "texts": texts_are_shown(),
         "threads": max(1, (os.cpu_count() or 1) // 2),
     }
     # An empty environment: nothing of this server's can be read in there.
@@ -142,7 +147,7 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits) -> tuple[int, by
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            out, _ = process.communicate(json.dumps(request).encode(), timeout=limits.seconds)
+            out = _ask_child(process, json.dumps(request).encode() + b"\n", limits.seconds)
         except subprocess.TimeoutExpired:
             raise SqlError(
                 f"Stopped after {limits.seconds:g} seconds. Narrow it: one day, one model, or a daily_ table."
@@ -150,6 +155,21 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits) -> tuple[int, by
         finally:
             process.kill()
         return process.wait(), out
+
+
+def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
+    """Send the request and return the answer. Raises subprocess.TimeoutExpired.
+
+    The child's input stays open meanwhile: its end tells the child that this server is gone.
+    """
+    pipe, process.stdin = process.stdin, None
+    if pipe is None:
+        return b""
+    with suppress(BrokenPipeError), pipe:  # the exit code says why it ended
+        pipe.write(request)
+        pipe.flush()
+        return process.communicate(timeout=seconds)[0]
+    return b""
 
 
 def _read_result(code: int, out: bytes, limits: QueryLimits) -> QueryResult:

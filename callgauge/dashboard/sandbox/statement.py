@@ -14,6 +14,8 @@ from typing import Any
 
 import duckdb
 
+from callgauge.dashboard.metrics.masked_store import ALIAS
+
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 # What may stand in FROM like a function. Not query() and its kin: they run a text that nobody has looked at.
 _TABLE_FUNCTIONS = frozenset(
@@ -59,6 +61,7 @@ _FUNCTIONS_REFUSED = frozenset(
     {"current_setting", "getenv", "getvariable", "write_log", "nextval", "setval", "json_serialize_plan"}
 )
 # No table of a store has one in its name; DuckDB takes such a name for that of a file.
+_SCHEMAS = ("main", "information_schema")
 _FILE_LIKE = frozenset("./\\:")
 _ONE = "One statement at a time: "
 
@@ -134,8 +137,10 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         "SELECT lower(view_name) FROM duckdb_views() WHERE internal AND schema_name <> 'information_schema'"
     ).fetchall()
     hidden = frozenset(name for (name,) in internal) - _VIEWS
+    # It shows the least and the greatest values of a column, of any table that is open.
+    refused = {"pragma_storage_info"} if _is_masked(connection) else set()
     for part in _walk_tree(tree):
-        _check_part(part, hidden)
+        _check_part(part, hidden, refused)
 
 
 def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
@@ -150,13 +155,18 @@ def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
             waiting.extend(part)
 
 
-def _check_part(part: dict[str, Any], hidden: frozenset[str]) -> None:
+def _is_masked(connection: duckdb.DuckDBPyConnection) -> bool:
+    found = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
+    return bool(found)
+
+
+def _check_part(part: dict[str, Any], hidden: frozenset[str], refused_functions: set[str]) -> None:
     kind = part.get("type")
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _QUERIES:
         raise StatementRefusedError(_check_reads_only(kind.removesuffix("_NODE").removesuffix("_QUERY")))
     if kind == "TABLE_FUNCTION":
         name = str(part["function"].get("function_name", "")).lower()
-        if name not in _TABLE_FUNCTIONS:
+        if name not in _TABLE_FUNCTIONS or name in refused_functions:
             raise StatementRefusedError(
                 f"{name}() is refused: a query may read the tables of the store, nothing else."
             )
@@ -164,6 +174,8 @@ def _check_part(part: dict[str, Any], hidden: frozenset[str]) -> None:
         name = str(part.get("table_name", ""))
         if name.lower() in hidden:
             raise StatementRefusedError(f"{name} is refused: it speaks of the machine, not of the store.")
+        if part.get("catalog_name") or str(part.get("schema_name") or "main").lower() not in _SCHEMAS:
+            raise StatementRefusedError(f"Name the table {name} alone, without a database before it.")
         if not _FILE_LIKE.isdisjoint(name):
             raise StatementRefusedError(
                 f"{name!r} is refused: a query may read the tables of the store, no file."

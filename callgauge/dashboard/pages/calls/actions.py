@@ -16,6 +16,7 @@ from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
 from callgauge.dashboard.regression_cases import case_json
 from callgauge.dashboard.reparsed_call import LONGEST
+from callgauge.dashboard.viewer import refuse_file
 from lenient import ToolDefinition
 
 Row = Mapping[Hashable, Any]
@@ -78,6 +79,8 @@ def _draw_copy(key: str, label: str, name: str, text: str) -> None:
     """Draw a button that copies `text`, or one that downloads it when it has more than _COPIED characters."""
     if len(text) <= _COPIED:
         copy_text(f"copy_{key}", label, text)
+    elif refusal := refuse_file(of_texts=True):
+        st.caption(refusal)
     else:
         st.download_button(
             f"{label.replace('Copy', 'Save')} ({wording.size(len(text))})",

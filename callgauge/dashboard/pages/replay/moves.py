@@ -25,6 +25,7 @@ from callgauge.dashboard.pages.replay.sentences import describe_order, describe_
 from callgauge.dashboard.reparsed_call import NOT_READ
 from callgauge.dashboard.replay.jobs import ReplayJob
 from callgauge.dashboard.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
+from callgauge.dashboard.viewer import refuse_file
 
 _TITLES = {"failed": "Refused", "mended": "Mended (coerced or repaired)", "clean": "Clean"}
 _BETTER = {"failed": -1, "mended": 0, "clean": 1}
@@ -278,6 +279,8 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
     draw_testset_export(
         "replay", lambda: [row["call_id"] for row in job.read_changed_calls(0, testsets.MOST)], listed
     )
+    if refuse_file(of_texts=True):
+        return  # the export above says why
     st.download_button(
         "JSON Lines",
         lambda: b"".join(

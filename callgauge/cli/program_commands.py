@@ -1,0 +1,120 @@
+"""The commands for programs that read a store: `callgauge token …`."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.render.printable import align_columns
+
+if TYPE_CHECKING:
+    from callgauge.memory.tokens import AccessToken
+
+_NOTHING_DONE, _WRONG_USE = 1, 2
+
+Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+token = typer.Typer(
+    name="token", help="Tokens with which programs read a served store.", no_args_is_help=True
+)
+
+
+@token.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What the token is for, such as ci or reporting-agent.")],
+    store: Store,
+    role: Annotated[
+        Literal["viewer", "admin"], typer.Option(help="admin also asks SQL and takes whole raw texts.")
+    ] = "viewer",
+    expires: Annotated[str, typer.Option(metavar="TIME", help="90d, 12h, 8w, 2027-01-31 or never.")] = "90d",
+) -> None:
+    """Make a token and print it, once: the store keeps its hash only."""
+    from callgauge.memory.tokens import TokenList, read_expiry
+
+    with _explain_problems():
+        if not store.is_dir():
+            render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
+            raise typer.Exit(_WRONG_USE)
+        ends = read_expiry(expires, datetime.now(UTC))
+        text = TokenList(store).create(name, role, ends, _find_user())
+    print(text)
+    until = f"until {ends:%Y-%m-%d %H:%M} UTC" if ends else "until it is revoked"
+    render.print_message(f"A {role}'s token, good {until}. It is shown only now; keep it as a secret")
+
+
+@token.command("list")
+def list_(store: Store, as_json: Json = False) -> None:
+    """List the tokens with their roles and when they end, never their texts."""
+    from callgauge.memory.tokens import TokenList
+
+    with _explain_problems():
+        known = TokenList(store).read()
+    if as_json:
+        print(render.to_json([_describe(one) for one in known]))
+    elif known:
+        head = ("name", "role", "expires", "made", "by")
+        rows = [tuple(str(value) for value in _describe(one).values()) for one in known]
+        for line in align_columns([head, *rows]):
+            print(render.escape_for_terminal(line))
+    else:
+        render.print_message(f"no tokens: `callgauge token create NAME --store {store}` makes one")
+
+
+@token.command()
+def revoke(
+    name: Annotated[str, typer.Argument(help="The token's name, as `callgauge token list` has it.")],
+    store: Store,
+) -> None:
+    """Take a token back: a served store refuses it within two seconds."""
+    from callgauge.memory.tokens import TokenList
+
+    with _explain_problems():
+        is_gone = TokenList(store).revoke(name)
+    if not is_gone:
+        render.print_message(f"there is no token {name!r}; `callgauge token list` names them")
+        raise typer.Exit(_NOTHING_DONE)
+    render.print_message(f"{name} is revoked")
+
+
+def _describe(one: AccessToken) -> dict[str, str]:
+    ends = f"{one.expires:%Y-%m-%d %H:%M}" if one.expires else "never"
+    if not one.is_valid(datetime.now(UTC)):
+        ends += " (expired)"
+    return {
+        "name": one.name,
+        "role": one.role,
+        "expires": ends,
+        "made": f"{one.at:%Y-%m-%d %H:%M}",
+        "by": one.by,
+    }
+
+
+@contextmanager
+def _explain_problems() -> Iterator[None]:
+    """Exit with a sentence where the token or the memory is refused."""
+    from callgauge.memory.memory_file import MemoryProblemError
+    from callgauge.memory.tokens import TokenProblemError
+
+    try:
+        yield
+    except TokenProblemError as problem:
+        render.print_message(str(problem))
+        raise typer.Exit(_WRONG_USE) from None
+    except MemoryProblemError as problem:
+        render.print_message(str(problem))
+        raise typer.Exit(_NOTHING_DONE) from None
+
+
+def _find_user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""

@@ -1,0 +1,159 @@
+"""The commands `callgauge users …`: who may sign in with a password or a link."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.render.printable import align_columns
+
+if TYPE_CHECKING:
+    from callgauge.serving.sign_in.users_file import UsersFile
+
+_NOTHING_DONE, _WRONG_USE = 1, 2
+
+Store = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The store's folder; users.json in it is the file.")
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", readable=False, help="A callgauge.toml, which names store and file."),
+]
+Name = Annotated[str, typer.Argument(help="The user's name, or e-mail address.")]
+
+users = typer.Typer(name="users", help="People who sign in with a password or a link.", no_args_is_help=True)
+
+
+@users.command()
+def add(
+    name: Name,
+    store: Store = None,
+    config: Config = None,
+    admin: Annotated[
+        bool, typer.Option("--admin", help="May ask SQL, take raw texts out, and forget.")
+    ] = False,
+    without_password: Annotated[
+        bool, typer.Option("--without-password", help="Signs in by links only.")
+    ] = False,
+) -> None:
+    """Add a user, or change one; asks for the password, or reads it from standard input."""
+    from callgauge.serving.sign_in.users_file import tidy_name
+
+    with _explain_problems():
+        file = _find_file(store, config)
+        try:
+            tidy = tidy_name(name)
+        except ValueError as problem:
+            _fail(f"{name!r} is no user's name: {problem}", _WRONG_USE)
+        password = None if without_password else _ask_password()
+        file.put(tidy, "admin" if admin else "viewer", password)
+    render.print_message(f"{tidy} may sign in as {'an admin' if admin else 'a viewer'} ({file.path})")
+
+
+@users.command()
+def link(
+    name: Name,
+    store: Store = None,
+    config: Config = None,
+    hours: Annotated[float, typer.Option(min=0.01, max=24 * 31, help="How long the link is good.")] = 24.0,
+    address: Annotated[
+        str | None, typer.Option(help="Where people reach the dashboard: https://gauge.example.com.")
+    ] = None,
+) -> None:
+    """Print a link that signs a user in, once."""
+    with _explain_problems():
+        file = _find_file(store, config)
+        text = file.make_link(name, hours)
+    if text is None:
+        _fail(f"there is no user {name}: callgauge users add {name}")
+    print(f"{(address or _find_address(config)).rstrip('/')}/sign-in/link?token={text}")
+    render.print_message(f"Good for {hours:g} hours and one sign-in; keep it as a secret")
+
+
+@users.command("list")
+def list_(store: Store = None, config: Config = None) -> None:
+    """List the users and their roles."""
+    with _explain_problems():
+        listed = _find_file(store, config).list_users()
+    rows = [(user.name, user.role, "password" if user.password else "links only") for user in listed]
+    for line in align_columns(rows):
+        print(line)
+    if not rows:
+        render.print_message("nobody yet: callgauge users add NAME --admin")
+
+
+@users.command()
+def remove(name: Name, store: Store = None, config: Config = None) -> None:
+    """Remove a user; what is open in a browser shows nothing new from then on."""
+    with _explain_problems():
+        is_removed = _find_file(store, config).remove(name)
+    if not is_removed:
+        _fail(f"there is no user {name}")
+    render.print_message(f"{name} is removed")
+
+
+def _find_file(store: Path | None, config: Path | None) -> UsersFile:
+    from callgauge.serving.sign_in.users_file import FILE, UsersFile
+
+    if config is not None:
+        from callgauge.configuration.configuration_file import ConfigurationError, read_configuration
+
+        try:
+            told = read_configuration(config)
+        except ConfigurationError as mistakes:
+            _fail(str(mistakes), _WRONG_USE)
+        path = told.sign_in.password_file or (store or told.store) / FILE
+    elif store is not None:
+        path = store / FILE
+    else:
+        _fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
+    if not path.parent.is_dir():
+        _fail(f"there is no folder {path.parent}", _WRONG_USE)
+    return UsersFile(path)
+
+
+def _find_address(config: Path | None) -> str:
+    if config is not None:
+        from callgauge.configuration.configuration_file import read_configuration
+
+        told = read_configuration(config)
+        known = told.sign_in.address or told.report.address
+        return known or f"http://{told.serve.address}:{told.serve.port}"
+    return "http://127.0.0.1:8501"
+
+
+def _ask_password() -> str:
+    """Return a password, typed twice at a terminal, or the first line of standard input."""
+    from callgauge.serving.sign_in.users_file import LONGEST_PASSWORD, SHORTEST_PASSWORD
+
+    if sys.stdin.isatty():
+        password = str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        _fail(
+            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; several words are good",
+            _WRONG_USE,
+        )
+    return password
+
+
+@contextmanager
+def _explain_problems() -> Iterator[None]:
+    from callgauge.serving.sign_in.users_file import UsersFileError
+
+    try:
+        yield
+    except UsersFileError as problem:
+        _fail(str(problem))
+
+
+def _fail(message: str, code: int = _NOTHING_DONE) -> NoReturn:
+    render.print_message(message)
+    raise typer.Exit(code)

@@ -1,0 +1,108 @@
+"""Opens a generation without its texts: every table is a view in which only known columns stand as they are.
+
+All queries of pages, palette, exports, SQL and programs go through this one connection, so no text can be
+asked for. A column of text that is not named here is NULL: a new one is hidden until somebody decides.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+ALIAS = "with_texts"
+"""The name of the generation itself in such a connection; a person's SQL may not use it."""
+# Tables of our own words: what formats can tell, what codes mean, which loads there were.
+_WHOLE = frozenset(
+    {
+        "codes",
+        "copies",
+        "file_members",
+        "forgotten",
+        "ingest_runs",
+        "model_aliases",
+        "sources",
+        "store_info",
+        "trial_looks",
+    }
+)
+# What a log's calls are counted by; ids, names, and words of a fixed list.
+_KEPT = frozenset(
+    {
+        *("arm", "args_source", "call_id", "capabilities", "chain_id", "chain_outcome", "code", "cut"),
+        *("definition", "definition_id", "definition_origin", "derived_reason", "description", "ended"),
+        *("error_flag_source", "example", "fault_layer", "harness", "harness_verdict", "harness_version"),
+        *("label", "model", "model_name", "model_source", "name", "origin", "outcome", "parent_session_id"),
+        *("parser_version", "probe_id", "prompt_hash", "prompt_id", "provider", "rate", "repeat_no"),
+        *("result_fault_layer", "result_status", "retry_kind", "retry_of", "run", "sampling", "schema_seen"),
+        *("schema_told", "session_id", "severity", "signature_id", "simulated", "source", "stage", "state"),
+        *("strategy", "syntax_seen", "syntax_told", "task_origin", "text_hash", "tool", "tool_call_id"),
+        *("trait", "trial_run", "turn_id", "version", "worst_severity"),
+        # of files
+        *("archive", "archive_seen", "fingerprint", "foreign_kind", "head", "lacks", "path", "path_facts"),
+        *("privacy", "refused_by", "status", "tools_hash"),
+        # of plans of trials
+        *("arms", "definitions", "endpoints", "hashes", "prices", "primary_measure", "question", "reference"),
+        *("secondary", "task_groups", "task_order", "versions"),
+    }
+)
+_CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # of code:detail
+_WORD = "if(regexp_full_match({0}, '[\\w.:-]{{1,40}}'), {0}, NULL)"
+_TOLD = "if({0} IS NULL, NULL, 'not shown')"
+_SIGNATURE = f"""
+    coalesce(if(fault_layer IN ('syntax', 'schema'), {_CODE}, NULL), 'text not shown')
+    || ' (' || left(signature_id, 8) || ')'
+"""
+# What is shown in place of a text, where a page needs to know that there is one.
+_INSTEAD = {
+    "daily_parameters.parameter": "if(code = 'unknown_parameter', '', regexp_extract({0}, '^[A-Za-z_]\\w*'))",
+    "diagnostics.path": "if(code = 'unknown_parameter', '$', regexp_extract({0}, '^\\$(\\.[A-Za-z_]\\w*)?'))",
+    "files.reason": _TOLD,
+    "probes.error": _TOLD,
+    "rejects.reason": "'not shown'",
+    "sessions.task": "if(trial_run IS NULL, left(md5({0}), 16), {0})",
+    "signatures.text": _SIGNATURE,
+    "task_trials.task": "if(trial_run IS NULL, left(md5({0}), 16), {0})",
+    "tool_calls.parse_error": _CODE,
+    "tool_calls.parse_warning": _CODE,
+    "turns.recorded_status": _WORD,
+    "turns.stop_reason": _WORD,
+    "turn_parts.recorded_status": _WORD,
+    "turn_parts.stop_reason": _WORD,
+}  # fmt: skip
+_COLUMNS = """
+SELECT table_name, column_name, data_type FROM duckdb_columns()
+WHERE database_name = ? ORDER BY table_name, column_index
+"""
+
+
+def connect_without_texts(
+    path: Path, config: dict[str, str | bool | int | float | list[str]]
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection in which the tables of the generation at `path` hold no text.
+
+    Raises duckdb.Error.
+    """
+    connection = duckdb.connect(":memory:", config=config)
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {ALIAS} (READ_ONLY)")
+    tables: dict[str, list[str]] = {}
+    for table, column, kind in connection.execute(_COLUMNS, [ALIAS]).fetchall():
+        tables.setdefault(table, []).append(_select_column(table, column, kind))
+    for table, columns in tables.items():
+        # Two metrics read the rows of one page by their place.
+        listed = ", ".join([*columns, "rowid AS rowid"])
+        source = f'{ALIAS}."{table}"'
+        connection.execute(f'CREATE VIEW "{table}" AS SELECT {listed} FROM {source}')  # noqa: S608 - our tables
+    return connection
+
+
+def _select_column(table: str, column: str, kind: str) -> str:
+    quoted = f'"{column}"'
+    instead = _INSTEAD.get(f"{table}.{column}")
+    if instead is not None:
+        return f"{instead.format(quoted)} AS {quoted}"
+    is_kept = kind != "BLOB" and ("VARCHAR" not in kind or column in _KEPT)
+    if is_kept or table in _WHOLE:
+        return quoted
+    return f"NULL::{kind} AS {quoted}"

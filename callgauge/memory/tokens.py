@@ -1,0 +1,117 @@
+"""Tokens of programs that read a team's numbers: made once, shown once, and kept as hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
+
+PREFIX = "callgauge_"
+"""How every token begins, so that scanners for secrets find one that was committed."""
+ROLES = ("viewer", "admin")
+_BYTES = 32  # random: so a plain hash cannot be guessed back, and needs no salt
+_NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
+_SPAN = re.compile(r"(\d{1,4})([hdw])")
+_HOURS = {"h": 1, "d": 24, "w": 168}
+
+
+class TokenProblemError(Exception):
+    """Raised when a token cannot be made; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """What is known of a token; never its text. `expires`: None for never. `hash`: SHA-256 of the text."""
+
+    name: str
+    role: str
+    expires: datetime | None
+    by: str
+    at: datetime
+    hash: str
+
+    def is_valid(self, now: datetime) -> bool:
+        return self.role in ROLES and (self.expires is None or now < self.expires)
+
+
+class TokenList:
+    """The tokens of the team that uses the store in `folder`. All methods raise MemoryProblemError."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = MemoryFile(folder)
+
+    def read(self) -> list[AccessToken]:
+        """Return all tokens by their names, those that have expired too."""
+        (rows,) = self._file.read_rows("SELECT name, role, expires, by, at, hash FROM tokens ORDER BY name")
+        return [
+            AccessToken(name, role, _read_time(expires) if expires else None, by, _read_time(at), digest)
+            for name, role, expires, by, at, digest in rows
+        ]
+
+    def create(self, name: str, role: str, expires: datetime | None, by: str = "") -> str:
+        """Keep a new token and return its text, which cannot be read again. Raises TokenProblemError."""
+        if not _NAME.fullmatch(name):
+            raise TokenProblemError(
+                f"{name[:80]!r} is no name for a token: take up to 80 letters, digits, blanks and . @ + - _"
+            )
+        if role not in ROLES:
+            raise TokenProblemError(f"{role[:80]!r} is no role: {' or '.join(ROLES)}")
+        if expires is not None and expires <= datetime.now(UTC):
+            raise TokenProblemError("the token would have expired already: name a later time")
+        if any(one.name == name for one in self.read()):
+            raise TokenProblemError(f"there is a token {name!r} already: revoke it, or take another name")
+        text = PREFIX + secrets.token_urlsafe(_BYTES)
+        ends = expires.isoformat(timespec="seconds") if expires else None
+        row = (name, hash_token(text), role, ends, cut_text(by), write_now())
+        self._file.write(
+            ("INSERT INTO tokens (name, hash, role, expires, by, at) VALUES (?, ?, ?, ?, ?, ?)", [row])
+        )
+        return text
+
+    def revoke(self, name: str) -> bool:
+        """Remove a token for good. Return False when there is none of this name."""
+        known = any(one.name == name for one in self.read())
+        if known:
+            self._file.write(("DELETE FROM tokens WHERE name = ?", [(name,)]))
+        return known
+
+
+def hash_token(text: str) -> str:
+    """Return the SHA-256 of a token as it is kept."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def match_token(text: str, known: list[AccessToken], now: datetime) -> AccessToken | None:
+    """Return the valid token with this text; each is compared, in a time that does not depend on the text."""
+    if not text.startswith(PREFIX):
+        return None
+    digest = hash_token(text)
+    found = [one for one in known if hmac.compare_digest(one.hash, digest)]
+    return found[0] if found and found[0].is_valid(now) else None
+
+
+def read_expiry(text: str, now: datetime) -> datetime | None:
+    """Return when a token ends: 90d, 12h, 8w, a day as 2027-01-31 (its end, UTC), or never (None).
+
+    Raises TokenProblemError for anything else.
+    """
+    if text == "never":
+        return None
+    try:
+        if span := _SPAN.fullmatch(text):
+            return now + timedelta(hours=int(span[1]) * _HOURS[span[2]])
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(1)
+    except (ValueError, OverflowError):
+        raise TokenProblemError(
+            f"{text[:40]!r} is no time: write 90d, 12h, 8w, 2027-01-31 or never"
+        ) from None
+
+
+def _read_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

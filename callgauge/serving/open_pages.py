@@ -1,0 +1,105 @@
+"""The connection of an open page: what it may send, and until when its user may look."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.types import Message, Receive, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+_MEDIA = re.compile(rb"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
+_FOLDER = str(Path(__file__).resolve().parents[1]).encode()
+_LONGEST_FIRST = 1_000_000  # bytes; the message that begins a run has a few thousand
+_POLICY, _TOO_MUCH = 1008, 1009  # codes of a closed websocket
+
+
+class SentMedia:
+    """Remembers which files were offered to whom on a page: an address is good for no other user."""
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._most = most
+        self._sent: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def note(self, user: str, name: str) -> None:
+        self._sent[user, name] = None
+        self._sent.move_to_end((user, name))
+        if len(self._sent) > self._most:
+            self._sent.popitem(last=False)
+
+    def was_sent(self, user: str, name: str) -> bool:
+        return (user, name) in self._sent
+
+
+class OpenPage:
+    """Stands between a websocket and Streamlit.
+
+    `is_admitted`: whether the user may still look; asked before each message. `may_send`: whether the page
+    may send a message of this size now. `note_media`: told the name of each file that the page is offered.
+    """
+
+    def __init__(
+        self,
+        receive: Receive,
+        send: Send,
+        *,
+        is_admitted: Callable[[], bool],
+        may_send: Callable[[int], bool],
+        note_media: Callable[[str], None],
+    ) -> None:
+        self._receive = receive
+        self._send = send
+        self._is_admitted = is_admitted
+        self._may_send = may_send
+        self._note_media = note_media
+        self._is_closed = False
+
+    async def receive(self) -> Message:
+        """Return the page's next message; the end of the connection where it may send no more."""
+        message = await self._receive()
+        if message["type"] != "websocket.receive" or self._is_closed:
+            return message
+        if not self._is_admitted():
+            return await self._close(_POLICY)
+        if not self._may_send(len(message.get("bytes") or message.get("text") or b"")):
+            return await self._close(_TOO_MUCH)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a message on, while its user may look."""
+        if self._is_closed:
+            return
+        data = message.get("bytes") if message["type"] == "websocket.send" else None
+        if data:
+            if not self._is_admitted():
+                await self._close(_POLICY)
+                return
+            for found in _MEDIA.finditer(data):
+                self._note_media(found[1].decode())
+            message = {**message, "bytes": leave_folder_out(data)}
+        elif message["type"] == "websocket.close":
+            self._is_closed = True
+        await self._send(message)
+
+    async def _close(self, code: int) -> Message:
+        if not self._is_closed:
+            self._is_closed = True
+            await self._send({"type": "websocket.close", "code": code})
+        return {"type": "websocket.disconnect", "code": code}
+
+
+def leave_folder_out(data: bytes) -> bytes:
+    """Return a message of Streamlit's without the folder that Callgauge is installed in.
+
+    The message that begins a run names the script by its whole path; the browser needs its name at most.
+    """
+    if len(data) > _LONGEST_FIRST or _FOLDER not in data:
+        return data
+    message = ForwardMsg()
+    message.ParseFromString(data)
+    if message.WhichOneof("type") != "new_session":
+        return data
+    message.new_session.main_script_path = Path(message.new_session.main_script_path).name
+    return bytes(message.SerializeToString())

@@ -1,0 +1,55 @@
+"""How much one client may ask in a time: token buckets, and counts of what is open; in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable
+
+
+class RateLimit:
+    """Lets each key do `most` things in `seconds`: all at once, then as they come back.
+
+    The keys that were used last are remembered, `keys` of them; a forgotten one begins anew.
+    """
+
+    def __init__(
+        self, most: int, seconds: float, keys: int = 10_000, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._per_second = most / seconds
+        self._keys = keys
+        self._clock = clock
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: Hashable) -> bool:
+        """Return True and count it when the key may do one thing more now."""
+        now = self._clock()
+        left, then = self._left.pop(key, (float(self._most), now))
+        left = min(float(self._most), left + (now - then) * self._per_second)
+        may = left >= 1
+        self._left[key] = (left - 1 if may else left, now)
+        if len(self._left) > self._keys:
+            self._left.popitem(last=False)
+        return may
+
+
+class OpenCount:
+    """Counts what each key has open: at most `each` of one key, and `most` of all."""
+
+    def __init__(self, each: int, most: int) -> None:
+        self._each = each
+        self._most = most
+        self._open: Counter[Hashable] = Counter()
+
+    def begin(self, key: Hashable) -> bool:
+        """Return True and count it when the key may open one more; then `end` must follow."""
+        if self._open[key] >= self._each or self._open.total() >= self._most:
+            return False
+        self._open[key] += 1
+        return True
+
+    def end(self, key: Hashable) -> None:
+        self._open[key] -= 1
+        if self._open[key] <= 0:
+            del self._open[key]

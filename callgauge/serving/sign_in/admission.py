@@ -1,0 +1,64 @@
+"""Who may come in, and as what: the rules of `[sign_in]` over what a method says of a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving.identity import User
+from callgauge.serving.sign_in.users_file import UsersFile, UsersFileError
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a method of signing in has proved of a person.
+
+    `name`: an e-mail address or a user's name, in small letters. `groups`: of the provider or the proxy.
+    `stamp`: of the entry in the file of users that it was proved with; a changed entry has another.
+    """
+
+    name: str
+    groups: tuple[str, ...] = ()
+    stamp: str = ""
+
+
+class Admission:
+    """Decides on each request anew, so that whoever is taken off a list is out at once."""
+
+    def __init__(self, settings: SignInSettings, users: UsersFile | None = None) -> None:
+        self._settings = settings
+        self._users = users
+        self._admins = _lower(settings.admins)
+        self._named = _lower(settings.users) | self._admins
+        self._domains = {domain.removeprefix("@") for domain in _lower(settings.domains)}
+        self._admin_groups = set(settings.admin_groups)
+        self._groups = set(settings.groups) | self._admin_groups
+
+    def admit(self, identity: Identity) -> User | None:
+        """Return the user that an identity may act as; None when it may not come in."""
+        if self._users is not None:
+            return self._admit_listed(identity, self._users)
+        groups = set(identity.groups)
+        domain = identity.name.rpartition("@")[2] if "@" in identity.name else None
+        is_open = not (self._named or self._domains or self._groups)  # the proxy has decided already
+        if not (is_open or identity.name in self._named or domain in self._domains or groups & self._groups):
+            return None
+        is_admin = identity.name in self._admins or bool(groups & self._admin_groups)
+        return User(identity.name, "admin" if is_admin else "viewer", may_write=True)
+
+    def keep_groups(self, groups: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the groups that the rules name: a cookie need not carry others."""
+        return tuple(group for group in groups if group in self._groups)
+
+    def _admit_listed(self, identity: Identity, users: UsersFile) -> User | None:
+        try:
+            listed = users.find(identity.name)
+        except UsersFileError:
+            return None  # the file was damaged since: nobody comes in
+        if listed is None or listed.stamp != identity.stamp:
+            return None
+        return User(listed.name, listed.role, may_write=True)
+
+
+def _lower(names: tuple[str, ...]) -> set[str]:
+    return {name.strip().lower() for name in names}

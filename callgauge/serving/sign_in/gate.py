@@ -1,0 +1,243 @@
+"""The gate before everything that the server answers: who is not known gets the sign-in page alone.
+
+It refuses before Streamlit sees a request, names the user to what stands behind it, and looks again at each
+message of an open connection: a session that ends, or a user that is taken off the list, gets nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving.access_log import AccessLog
+from callgauge.serving.clients import client_address, is_of_this_machine
+from callgauge.serving.identity import (
+    LOCAL_USER,
+    NETWORK_USER,
+    ROLE_HEADER,
+    USER_HEADER,
+    WRITES_HEADER,
+    User,
+    write_headers,
+)
+from callgauge.serving.open_pages import OpenPage, SentMedia
+from callgauge.serving.request_limits import OpenCount, RateLimit
+from callgauge.serving.sign_in.admission import Admission, Identity
+from callgauge.serving.sign_in.page import FILES
+from callgauge.serving.sign_in.proxy_identity import ProxyIdentity
+from callgauge.serving.sign_in.routes import PLACE, SIGN_OUT, SignInRoutes, refuse_account, sign_in_address
+from callgauge.serving.sign_in.sessions import COOKIE, Sessions, SignInSession
+
+HEALTH = ("/healthz", "/_stcore/health")
+"""Tell a watcher that the server lives; nothing of the store but the age of its last load."""
+PROGRAMS = ("/api/", "/mcp", "/metrics")
+"""Where programs ask, with a token; a browser's session will do, too."""
+MEDIA = "/media/"
+_PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")  # of pages, and no pages
+_STATIC = ("/static/", "/app/static/")
+_OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))
+_BEARER = "bearer "
+MOST_BODY = 1_000_000
+"""Bytes that somebody may send in one request."""
+MOST_MESSAGE = 10_000_000
+"""Bytes of a message that a page may send over its connection: a text in an editor."""
+
+
+class Gate:
+    """Lets nobody through whom the method of signing in does not name and the rules do not admit.
+
+    `find_token`: whose a token is. Without sign-in this machine is a user who may do all, and the network one
+    who reads. The limits are for each user, or for each address where there is none.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: SignInSettings,
+        find_token: Callable[[str], User | None],
+        sessions: Sessions | None = None,
+        routes: SignInRoutes | None = None,
+        admission: Admission | None = None,
+        log: AccessLog | None = None,
+    ) -> None:
+        self._app = app
+        self._method = settings.method
+        self._find_token = find_token
+        self._sessions = sessions
+        self._routes = routes
+        self._admission = admission or Admission(settings)
+        self._log = log
+        self._proxy = ProxyIdentity(settings) if settings.method == "header" else None
+        self._requests = RateLimit(1_200, 60)
+        self._messages = RateLimit(1_200, 60)
+        self._pages = OpenCount(each=100, most=1_000)
+        self._media = SentMedia()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        # Nobody from outside may name a user.
+        scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in _OURS]}
+        path = scope["path"]
+        visitor = _Visitor(scope)
+        if not path.startswith(_STATIC) and not self._requests.take(client_address(scope)):
+            refusal: Response = PlainTextResponse("Too many requests.", 429, {"retry-after": "10"})
+            await self._refuse(scope, receive, send, refusal)
+            return
+        if scope["type"] == "http" and _is_for_all(path, scope["method"]):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http" and self._routes is not None and _is_sign_in(path):
+            answer = await self._routes.answer(Request(scope, _LimitedBody(receive)))
+            await answer(scope, receive, send)
+        else:
+            await self._find_user(visitor)
+            if visitor.user is None:
+                await self._refuse(scope, receive, send, self._turn_away(visitor))
+            else:
+                await self._let_through(visitor, visitor.user, receive, send)
+
+    async def _find_user(self, visitor: _Visitor) -> None:
+        """Find who asks, and whether that person may come in."""
+        request = visitor.request
+        told = request.headers.get("authorization", "")
+        if request.url.path.startswith(PROGRAMS) and told:
+            is_bearer = told.lower().startswith(_BEARER)
+            visitor.user = self._find_token(told[len(_BEARER) :].strip()) if is_bearer else None
+        elif self._method == "none":
+            visitor.user = LOCAL_USER if is_of_this_machine(visitor.scope) else NETWORK_USER
+        elif self._proxy is not None:
+            visitor.identity = self._proxy.read(visitor.scope)
+        elif self._sessions is not None:
+            visitor.session = self._sessions.read(request.cookies.get(COOKIE, ""))
+            visitor.identity = visitor.session.identity if visitor.session else None
+        if visitor.identity is not None:
+            visitor.user = self._admission.admit(visitor.identity)
+
+    def _turn_away(self, visitor: _Visitor) -> Response:
+        """Return the answer to somebody who may not come in."""
+        request = visitor.request
+        if request.url.path.startswith(PROGRAMS):
+            return JSONResponse(
+                {"error": "Send a token that holds: Authorization: Bearer TOKEN."},
+                HTTPStatus.UNAUTHORIZED,
+                {"www-authenticate": 'Bearer realm="callgauge"', "cache-control": "no-store"},
+            )
+        if visitor.identity is not None:
+            return refuse_account(visitor.identity.name)
+        is_page = "text/html" in request.headers.get("accept", "") and not _PARTS.match(request.url.path)
+        if visitor.scope["type"] == "http" and is_page:
+            place = sign_in_address(request.url.path, request.url.query)
+            return RedirectResponse(place, HTTPStatus.SEE_OTHER)
+        return PlainTextResponse("Sign in first.", HTTPStatus.UNAUTHORIZED)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, answer: Response) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})  # before accepting: HTTP 403
+        else:
+            await answer(scope, receive, send)
+
+    async def _let_through(self, visitor: _Visitor, user: User, receive: Receive, send: Send) -> None:
+        scope = {**visitor.scope, "headers": [*visitor.scope["headers"], *write_headers(user)]}
+        key = user.name or client_address(scope)
+        if scope["type"] == "websocket":
+            await self._open_page(scope, visitor, key, receive, send)
+            return
+        path = scope["path"]
+        if path.startswith(MEDIA) and self._method != "none":
+            if not self._media.was_sent(key, path.removeprefix(MEDIA)):
+                await PlainTextResponse("There is no such file.", 404)(scope, receive, send)
+                return
+            send = _NotedDownload(send, self._log, user, path)
+        elif path.startswith(PROGRAMS) and self._log is not None:
+            self._log.write("api", user, client=client_address(scope), path=path)
+        await self._app(scope, _LimitedBody(receive), send)
+
+    async def _open_page(
+        self, scope: Scope, visitor: _Visitor, key: str, receive: Receive, send: Send
+    ) -> None:
+        if not self._pages.begin(key):
+            await self._refuse(scope, receive, send, PlainTextResponse(""))
+            return
+        page = OpenPage(
+            receive,
+            send,
+            is_admitted=lambda: self._is_still_admitted(visitor),
+            may_send=lambda size: size <= MOST_MESSAGE and self._messages.take(key),
+            note_media=lambda name: self._media.note(key, name),
+        )
+        try:
+            await self._app(scope, page.receive, page.send)
+        finally:
+            self._pages.end(key)
+
+    def _is_still_admitted(self, visitor: _Visitor) -> bool:
+        if visitor.identity is None:
+            return True  # without sign-in
+        if visitor.session is not None and not (self._sessions and self._sessions.is_open(visitor.session)):
+            return False
+        return self._admission.admit(visitor.identity) == visitor.user
+
+
+class _Visitor:
+    """A request, and what is known of who made it."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        # A websocket's handshake has headers and cookies as any request has.
+        self.request = Request({"method": "GET", **scope, "type": "http"})
+        self.identity: Identity | None = None
+        self.session: SignInSession | None = None
+        self.user: User | None = None
+
+
+class _LimitedBody:
+    """Takes what a client sends, up to MOST_BYTES; more is taken for a broken connection."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._left = MOST_BODY
+
+    async def __call__(self) -> Any:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                return {"type": "http.disconnect"}
+        return message
+
+
+class _NotedDownload:
+    """Writes into the log which file was taken out, when it is one to keep."""
+
+    def __init__(self, send: Send, log: AccessLog | None, user: User, path: str) -> None:
+        self._send = send
+        self._log = log
+        self._user = user
+        self._path = path
+
+    async def __call__(self, message: Any) -> None:
+        if message["type"] == "http.response.start" and self._log is not None:
+            told = dict(message["headers"])
+            disposition = told.get(b"content-disposition", b"").decode("latin-1")
+            if disposition.startswith("attachment") and message["status"] == HTTPStatus.OK:
+                size = told.get(b"content-length", b"").decode("latin-1")
+                file = disposition.partition("filename")[2].lstrip("*=").strip('"')
+                self._log.write("export", self._user, file=file, bytes=int(size) if size.isdigit() else None)
+        await self._send(message)
+
+
+def _is_for_all(path: str, method: str) -> bool:
+    return path in (*FILES, *HEALTH) and method in ("GET", "HEAD")
+
+
+def _is_sign_in(path: str) -> bool:
+    return path in (PLACE, SIGN_OUT) or path.startswith(f"{PLACE}/")

@@ -1,0 +1,159 @@
+"""Sign-in by OpenID Connect: the authorization code flow with PKCE, state and nonce, by Authlib.
+
+What is known of a sign-in that began stays on the server, under a random id that only this browser's cookie
+has, and is taken away by the first answer: no state can be used twice, nor in another browser.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.types import Scope
+
+from callgauge.serving.settings import is_loopback
+from callgauge.serving.sign_in.admission import Identity
+
+if TYPE_CHECKING:
+    from authlib.integrations.starlette_client import StarletteOAuth2App
+
+MINUTES = 10
+"""How long a sign-in at the provider may take."""
+_MOST_PENDING = 1_000
+_LEEWAY = 60  # seconds that two clocks may differ
+# Signatures that only the provider can make. Not `none`, and none with a secret that we have, too.
+_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+
+
+class ProviderRefusedError(Exception):
+    """Raised when the provider's answer lets nobody in; the message is a sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    next: str
+    until: float
+    session: dict[str, Any] = field(default_factory=dict)
+
+
+class OidcProvider:
+    """A provider of identities. `issuer`: its address, below which its configuration is published."""
+
+    def __init__(
+        self, issuer: str, client_id: str, client_secret: str | None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._issuer = issuer
+        self._client_id = client_id
+        self._client_secret = client_secret
+        self._clock = clock
+        self._pending: OrderedDict[str, _Pending] = OrderedDict()
+        self._made: StarletteOAuth2App | None = None
+
+    async def begin(self, scope: Scope, back: str, then: str) -> tuple[str, str]:
+        """Return the provider's address to go to, and the text of the cookie that belongs to it.
+
+        `back`: our address for its answer. `then`: where to go in the end. Raises ProviderRefusedError.
+        """
+        pending = _Pending(then, self._clock() + MINUTES * 60)
+        with _Explained():
+            client = await self._client()
+            answer = await client.authorize_redirect(Request({**scope, "session": pending.session}), back)
+        cookie = secrets.token_urlsafe(32)
+        self._pending[cookie] = pending
+        while len(self._pending) > _MOST_PENDING:
+            self._pending.popitem(last=False)
+        return answer.headers["location"], cookie
+
+    async def finish(self, scope: Scope, cookie: str | None) -> tuple[Identity, str]:
+        """Return who came back from the provider, and where to go. Raises ProviderRefusedError."""
+        pending = self._pending.pop(cookie or "", None)
+        if pending is None or pending.until < self._clock():
+            raise ProviderRefusedError("This sign-in is over already, took too long, or began elsewhere.")
+        with _Explained():
+            client = await self._client()
+            token = await client.authorize_access_token(
+                Request({**scope, "session": pending.session}),
+                leeway=_LEEWAY,
+                claims_options={
+                    "iss": {"essential": True, "value": self._issuer},
+                    "aud": {"essential": True, "value": self._client_id},
+                },
+            )
+        return _read_claims(token.get("userinfo")), pending.next
+
+    async def _client(self) -> StarletteOAuth2App:
+        if self._made is None:
+            from authlib.integrations.starlette_client import OAuth
+
+            made: StarletteOAuth2App = OAuth().register(
+                "provider",
+                client_id=self._client_id,
+                client_secret=self._client_secret,
+                server_metadata_url=f"{self._issuer.rstrip('/')}/.well-known/openid-configuration",
+                client_kwargs={"scope": "openid email profile", "code_challenge_method": "S256"},
+            )
+            told = await made.load_server_metadata()
+            if told.get("issuer") != self._issuer:
+                raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
+            for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
+                if not is_safe_address(str(told.get(name))):
+                    raise ProviderRefusedError(f"The provider's {name} is no https address.")
+            offered = told.get("id_token_signing_alg_values_supported") or ["RS256"]
+            told["id_token_signing_alg_values_supported"] = [
+                name for name in offered if name in _ALGORITHMS
+            ] or ["RS256"]
+            self._made = made
+        return self._made
+
+
+class _Explained:
+    """Makes one kind of error of all that an unreachable or a lying provider raises."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
+        from authlib.common.errors import AuthlibBaseError
+        from httpx2 import HTTPError, InvalidURL
+        from joserfc.errors import JoseError
+
+        if isinstance(problem, (AuthlibBaseError, JoseError)):
+            # `error` is a word of the standards or of ours; a description could be anybody's.
+            raise ProviderRefusedError(
+                f"The provider's answer was not accepted ({getattr(problem, 'error', 'invalid')})."
+            ) from problem
+        if isinstance(problem, (HTTPError, InvalidURL, OSError)):
+            raise ProviderRefusedError("The provider cannot be reached just now.") from problem
+        if isinstance(problem, (KeyError, TypeError, ValueError, RuntimeError, AttributeError)):
+            raise ProviderRefusedError("The provider's answer could not be read.") from problem
+
+
+def _read_claims(claims: Any) -> Identity:
+    """Return the person that an id token names. Raises ProviderRefusedError without a verified address."""
+    if not isinstance(claims, Mapping):
+        raise ProviderRefusedError("The provider sent no id token.")
+    address = claims.get("email")
+    if not isinstance(address, str) or address.count("@") != 1 or not address.isprintable():
+        raise ProviderRefusedError("The provider told no e-mail address.")
+    if claims.get("email_verified") is not True:
+        raise ProviderRefusedError("The provider has not verified this account's e-mail address.")
+    groups = claims.get("groups")
+    if isinstance(groups, str):
+        groups = [groups]
+    named = tuple(group for group in groups or () if isinstance(group, str))
+    return Identity(address.strip().lower(), named)
+
+
+def is_safe_address(address: str) -> bool:
+    """Return True for https, and for http on this machine."""
+    try:
+        parts = urlsplit(address)
+        return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
+    except ValueError:
+        return False

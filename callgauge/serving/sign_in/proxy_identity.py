@@ -1,0 +1,54 @@
+"""Sign-in by a proxy in front: who it names in a header, where the request really comes from the proxy."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving.clients import peer_address
+from callgauge.serving.sign_in.admission import Identity
+
+_LONGEST = 320  # characters of an e-mail address
+_MOST_GROUPS = 200
+
+
+class ProxyIdentity:
+    """Reads the identity that a proxy puts into headers.
+
+    Raises ValueError for `proxies` that are no addresses.
+    """
+
+    def __init__(self, settings: SignInSettings) -> None:
+        self._user_header = settings.user_header
+        self._groups_header = settings.groups_header
+        self._proxies: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network] = [
+            ipaddress.ip_network(name, strict=False) for name in settings.proxies
+        ]
+
+    def read(self, scope: Scope) -> Identity | None:
+        """Return whom the proxy names; None where it names nobody, or the request is not the proxy's."""
+        if not self._is_proxy(peer_address(scope)):
+            return None
+        headers = Headers(scope=scope)
+        named = headers.getlist(self._user_header)
+        if len(named) != 1:  # two: somebody's own beside the proxy's
+            return None
+        name = named[0].strip().lower()
+        if not name or len(name) > _LONGEST or not name.isprintable():
+            return None
+        told = headers.getlist(self._groups_header) if self._groups_header else []
+        groups = [group.strip() for line in told for group in line.split(",")]
+        return Identity(name, tuple(group for group in groups if group)[:_MOST_GROUPS])
+
+    def _is_proxy(self, address: str) -> bool:
+        try:
+            peer = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        if isinstance(peer, ipaddress.IPv6Address) and peer.ipv4_mapped:
+            peer = peer.ipv4_mapped
+        return any(peer in network for network in self._proxies)

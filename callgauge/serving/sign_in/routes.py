@@ -1,0 +1,319 @@
+"""What the sign-in answers itself: its page, the forms that come back from it, and the end of a session."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Mapping
+from http import HTTPStatus
+from urllib.parse import quote, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving.access_log import AccessLog
+from callgauge.serving.clients import client_address
+from callgauge.serving.identity import User
+from callgauge.serving.request_limits import RateLimit
+from callgauge.serving.sign_in.admission import Admission, Identity
+from callgauge.serving.sign_in.oidc import MINUTES, OidcProvider, ProviderRefusedError
+from callgauge.serving.sign_in.page import (
+    draw_field,
+    draw_form,
+    draw_link,
+    draw_problem,
+    draw_sentence,
+    make_page,
+)
+from callgauge.serving.sign_in.sessions import COOKIE, Sessions, Signer
+from callgauge.serving.sign_in.users_file import LONGEST_NAME, LONGEST_PASSWORD, ListedUser, UsersFile
+
+PLACE = "/sign-in"
+SIGN_OUT = "/sign-out"
+_LINK, _BEGIN, _BACK = f"{PLACE}/link", f"{PLACE}/oidc", f"{PLACE}/oidc/callback"
+_FORM_COOKIE, _PENDING_COOKIE = "callgauge_form", "callgauge_pending"
+_FORM_SECONDS = 3600
+_FORM_LENGTH = 48  # characters of the cookie
+_LONGEST_NEXT = 8_000
+_AT_ONCE = 2  # passwords that are hashed at once: each takes 64 MB
+_TOO_OFTEN = "Too many tries. Wait some minutes, then try again."
+_REFUSED = "Name and password do not fit together."
+_NO_LINK = "This link was used already, is too old, or was never made. Ask for a new one."
+
+
+class SignInRoutes:
+    """Answers below /sign-in, and /sign-out."""
+
+    def __init__(
+        self,
+        settings: SignInSettings,
+        sessions: Sessions,
+        signer: Signer,
+        admission: Admission,
+        log: AccessLog,
+        users: UsersFile | None,
+    ) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._signer = signer
+        self._admission = admission
+        self._log = log
+        self._users = users
+        self._tries_of_client = RateLimit(20, 600)
+        self._tries_of_name = RateLimit(60, 600)
+        self._hashing = asyncio.Semaphore(_AT_ONCE)
+        self._oidc = (
+            OidcProvider(
+                settings.issuer or "",
+                settings.client_id or "",
+                os.environ.get(settings.client_secret_variable),
+            )
+            if settings.method == "oidc"
+            else None
+        )
+
+    async def answer(self, request: Request) -> Response:
+        """Return the answer to a request below /sign-in or to /sign-out."""
+        path, posted, users = request.url.path, request.method == "POST", self._users
+        if path == SIGN_OUT:
+            return await self._sign_out(request)
+        if path == PLACE and users is not None and self._settings.method == "password":
+            return await self._take_password(request, users) if posted else self._ask(request)
+        if path == PLACE and not posted:
+            return self._ask_otherwise(request)
+        if path == _LINK and users is not None:
+            return await self._take_link(request, users) if posted else self._show_link(request, users)
+        if path == _BEGIN and self._oidc is not None and not posted:
+            return await self._go_to_provider(request, self._oidc)
+        if path == _BACK and self._oidc is not None and not posted:
+            return await self._come_back(request, self._oidc)
+        return make_page("Nothing is here", draw_link("Sign in", PLACE), status=HTTPStatus.NOT_FOUND)
+
+    def _ask(
+        self,
+        request: Request,
+        problem: str | None = None,
+        told: Mapping[str, str] | None = None,
+        status: int = 200,
+    ) -> Response:
+        """Return the page that asks for name and password; `told`: what a form said that was refused."""
+        told = told or request.query_params
+        then, name = tidy_next(told.get("next")), told.get("name", "")[:LONGEST_NAME] if problem else ""
+        return self._make_form_page(
+            request,
+            "Sign in",
+            status,
+            draw_problem(problem),
+            (
+                PLACE,
+                "Sign in",
+                {"next": then},
+                (
+                    draw_field("Name", "name", "text", "username", name, focus=not name),
+                    draw_field("Password", "password", "password", "current-password", focus=bool(name)),
+                ),
+            ),
+        )
+
+    def _ask_otherwise(self, request: Request, problem: str | None = None, status: int = 200) -> Response:
+        method = self._settings.method
+        if method == "oidc":
+            then = tidy_next(request.query_params.get("next"))
+            return make_page(
+                "Sign in",
+                draw_problem(problem),
+                draw_sentence("With the account of your organisation.", quiet=True),
+                draw_link("Sign in", f"{_BEGIN}?next={quote(then, safe='')}"),
+                status=status,
+            )
+        if method == "link":
+            words = "Open the link that you were sent. Whoever runs this dashboard can make you one."
+        else:
+            words = "The sign-in before this dashboard named nobody. Come in by its address, not past it."
+        return make_page("Sign in", draw_problem(problem), draw_sentence(words, quiet=True), status=status)
+
+    async def _take_password(self, request: Request, users: UsersFile) -> Response:
+        told = await _read_form(request)
+        name, password = told.get("name", "")[:LONGEST_NAME], told.get("password", "")[:LONGEST_PASSWORD]
+        client = client_address(request.scope)
+        if not self._is_own_form(request, told):
+            return self._ask(request, "The page was too old. Try again.", told, HTTPStatus.FORBIDDEN)
+        # A known name is slowed down, too: guesses may come from many addresses.
+        may = self._tries_of_client.take(client) and self._tries_of_name.take(name.strip().lower())
+        if not may:
+            self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
+            return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
+        async with self._hashing:
+            user = await asyncio.to_thread(users.check_password, name, password)
+        if user is None:
+            self._log.write("sign_in_refused", name=name, client=client, reason="password")
+            return self._ask(request, _REFUSED, told, HTTPStatus.FORBIDDEN)
+        return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
+
+    def _show_link(self, request: Request, users: UsersFile) -> Response:
+        """Ask before the link is used: programs that look at links in mails must not use it up."""
+        text = request.query_params.get("token", "")
+        if not self._tries_of_client.take(client_address(request.scope)):
+            return make_page("Sign in", draw_problem(_TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
+        user = users.read_link(text)
+        if user is None:
+            return make_page("Sign in", draw_problem(_NO_LINK), status=HTTPStatus.FORBIDDEN)
+        then = tidy_next(request.query_params.get("next"))
+        button = (_LINK, f"Sign in as {user.name}", {"token": text, "next": then}, ())
+        return self._make_form_page(
+            request, "Sign in", 200, draw_sentence("The link works once.", quiet=True), button
+        )
+
+    async def _take_link(self, request: Request, users: UsersFile) -> Response:
+        told = await _read_form(request)
+        client = client_address(request.scope)
+        if not self._is_own_form(request, told):
+            return make_page("Sign in", draw_problem("Open the link again."), status=HTTPStatus.FORBIDDEN)
+        user = users.use_link(told.get("token", ""))
+        if user is None:
+            self._log.write("sign_in_refused", client=client, reason="link")
+            return make_page("Sign in", draw_problem(_NO_LINK), status=HTTPStatus.FORBIDDEN)
+        return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
+
+    async def _go_to_provider(self, request: Request, provider: OidcProvider) -> Response:
+        if not self._tries_of_client.take(client_address(request.scope)):
+            return self._ask_otherwise(request, _TOO_OFTEN, HTTPStatus.TOO_MANY_REQUESTS)
+        back = f"{self._own_address(request)}{_BACK}"
+        try:
+            place, cookie = await provider.begin(
+                request.scope, back, tidy_next(request.query_params.get("next"))
+            )
+        except ProviderRefusedError as refused:
+            return self._refuse_provider(request, refused)
+        answer = RedirectResponse(place, HTTPStatus.SEE_OTHER)
+        self._set_cookie(request, answer, _PENDING_COOKIE, cookie, MINUTES * 60, PLACE)
+        return answer
+
+    async def _come_back(self, request: Request, provider: OidcProvider) -> Response:
+        try:
+            identity, then = await provider.finish(request.scope, request.cookies.get(_PENDING_COOKIE))
+        except ProviderRefusedError as refused:
+            return self._refuse_provider(request, refused)
+        kept = Identity(identity.name, self._admission.keep_groups(identity.groups))
+        return self._let_in(request, kept, then)
+
+    def _refuse_provider(self, request: Request, refused: ProviderRefusedError) -> Response:
+        self._log.write("sign_in_refused", client=client_address(request.scope), reason=str(refused))
+        return self._ask_otherwise(request, str(refused), HTTPStatus.FORBIDDEN)
+
+    def _let_in(self, request: Request, identity: Identity, then: str) -> Response:
+        user = self._admission.admit(identity)
+        client = client_address(request.scope)
+        if user is None:
+            self._log.write("sign_in_refused", name=identity.name, client=client, reason="not allowed")
+            return refuse_account(identity.name)
+        self._log.write("sign_in", user, client=client)
+        answer = RedirectResponse(then, HTTPStatus.SEE_OTHER)
+        seconds = int(self._settings.hours * 3600)
+        self._set_cookie(request, answer, COOKIE, self._sessions.begin(identity), seconds, "/")
+        answer.delete_cookie(_FORM_COOKIE, "/")
+        answer.delete_cookie(_PENDING_COOKIE, PLACE)
+        return answer
+
+    async def _sign_out(self, request: Request) -> Response:
+        session = self._sessions.read(request.cookies.get(COOKIE, ""))
+        if session is None:
+            return RedirectResponse(PLACE, HTTPStatus.SEE_OTHER)
+        if request.method == "POST":
+            own = self._is_own_form(request, await _read_form(request))
+        else:
+            own = request.headers.get("sec-fetch-site") == "same-origin"
+        if not own:  # another site's link must sign nobody out
+            words = draw_sentence(f"You are signed in as {session.identity.name}.", quiet=True)
+            return self._make_form_page(request, "Sign out?", 200, words, (SIGN_OUT, "Sign out", {}, ()))
+        self._sessions.end(session)
+        user = self._admission.admit(session.identity) or User(session.identity.name, "viewer", False)
+        self._log.write("sign_out", user, client=client_address(request.scope))
+        answer = make_page(
+            "Signed out",
+            draw_sentence("Other tabs show nothing new any more.", quiet=True),
+            draw_link("Sign in", PLACE),
+        )
+        answer.delete_cookie(COOKIE, "/")
+        return answer
+
+    def _make_form_page(
+        self,
+        request: Request,
+        title: str,
+        status: int,
+        words: str,
+        form: tuple[str, str, dict[str, str], tuple[str, ...]],
+    ) -> Response:
+        """Return a page with a form that only the browser that got it can send: its cookie must fit."""
+        action, button, hidden, fields = form
+        cookie = request.cookies.get(_FORM_COOKIE, "")
+        if len(cookie) != _FORM_LENGTH or not cookie.isascii():  # two tabs share one
+            cookie = secrets.token_hex(_FORM_LENGTH // 2)
+        hidden = {**hidden, "form": self._signer.sign("form", cookie)}
+        answer = make_page(title, words, draw_form(action, button, hidden, *fields), status=status)
+        self._set_cookie(request, answer, _FORM_COOKIE, cookie, _FORM_SECONDS, "/")
+        return answer
+
+    def _is_own_form(self, request: Request, told: dict[str, str]) -> bool:
+        cookie = request.cookies.get(_FORM_COOKIE)
+        return bool(cookie) and self._signer.read("form", told.get("form", ""), _FORM_SECONDS) == cookie
+
+    def _set_cookie(
+        self, request: Request, answer: Response, name: str, value: str, seconds: int, path: str
+    ) -> None:
+        secure = self._own_address(request).startswith("https:")
+        answer.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
+
+    def _own_address(self, request: Request) -> str:
+        """Return scheme and host by which browsers reach us; the guard has checked the name."""
+        told = self._settings.address
+        return told.rstrip("/") if told else f"{request.url.scheme}://{request.url.netloc}"
+
+
+def refuse_account(name: str) -> Response:
+    """Return the page for somebody who is known, but not allowed here."""
+    return make_page(
+        "No access",
+        draw_sentence(f"{name} may not see this dashboard. Ask whoever runs it."),
+        draw_link("Sign in as somebody else", PLACE),
+        status=HTTPStatus.FORBIDDEN,
+    )
+
+
+def tidy_next(told: str | None) -> str:
+    """Return a place on this server to go to after the sign-in: the first page for anything else."""
+    if not told or len(told) > _LONGEST_NEXT or not told.startswith("/") or not told.isprintable():
+        return "/"
+    # Browsers read \ as /, and what begins with two of them as another host.
+    if told.startswith("//") or "\\" in told:
+        return "/"
+    try:
+        parts = urlsplit(told)
+    except ValueError:
+        return "/"
+    if parts.scheme or parts.netloc or parts.path.startswith((PLACE, SIGN_OUT)):
+        return "/"
+    return told
+
+
+def sign_in_address(path: str, query: str) -> str:
+    """Return the address of the sign-in for somebody who asked for a page."""
+    then = tidy_next(f"{path}?{query}" if query else path)
+    return PLACE if then == "/" else f"{PLACE}?next={quote(then, safe='')}"
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    try:
+        form = await request.form(max_files=0, max_fields=10)
+    except (HTTPException, MultiPartException):
+        return {}
+    return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def _identity_of(user: ListedUser) -> Identity:
+    return Identity(user.name, stamp=user.stamp)

@@ -1,0 +1,144 @@
+"""Sessions of people who signed in: a signed cookie that says who it is, and the list of those that ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from callgauge.serving.sign_in.admission import Identity
+
+COOKIE = "callgauge_session"
+KEY_FILE = "sign_in.key"
+ENDED_FILE = "signed_out.json"
+_SHORTEST_SECRET = 32
+
+
+class SecretError(Exception):
+    """Raised when there is no secret to sign with; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignInSession:
+    """A session. `id`: drawn at random. `until`: when it ends, in seconds since 1970."""
+
+    id: str
+    identity: Identity
+    until: float
+
+
+def read_secret(variable: str, folder: Path) -> str:
+    """Return the secret that signs cookies: that of the environment, else that of a file, made when needed.
+
+    Raises SecretError.
+    """
+    told = os.environ.get(variable)
+    if told:
+        if len(told) < _SHORTEST_SECRET:
+            raise SecretError(f"{variable} has less than {_SHORTEST_SECRET} characters: take a random text")
+        return told
+    path = folder / KEY_FILE
+    try:
+        with suppress(FileExistsError):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as out:
+                out.write(secrets.token_hex(32))
+        if path.stat().st_mode & 0o077:
+            raise SecretError(f"{path} may be read by others: chmod 600 {path}")
+        secret = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as refused:
+        raise SecretError(f"{path} cannot be read or made: {refused}") from None
+    if len(secret) < _SHORTEST_SECRET:
+        raise SecretError(f"{path} is damaged: remove it; everybody then signs in again")
+    return secret
+
+
+class Signer:
+    """Signs small data for cookies and forms, each kind under a name of its own."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+
+    def sign(self, kind: str, told: Any) -> str:
+        return str(self._serializer(kind).dumps(told))
+
+    def read(self, kind: str, text: str, seconds: float) -> Any:
+        """Return what was signed at most so many seconds ago; None for anything else."""
+        try:
+            return self._serializer(kind).loads(text, max_age=int(seconds))
+        except BadData:
+            return None
+
+    def _serializer(self, kind: str) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(
+            self._secret,
+            salt=f"callgauge {kind}",
+            signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
+        )
+
+
+class Sessions:
+    """Begins and ends sessions. Those that ended early are listed in `folder` until they would have ended."""
+
+    def __init__(
+        self, signer: Signer, hours: float, folder: Path, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._signer = signer
+        self._seconds = hours * 3600
+        self._path = folder / ENDED_FILE
+        self._clock = clock
+        self._ended = self._read_ended()
+
+    def begin(self, identity: Identity) -> str:
+        """Return the text of the cookie of a new session."""
+        told = {
+            "id": secrets.token_hex(16),
+            "name": identity.name,
+            "groups": list(identity.groups),
+            "stamp": identity.stamp,
+            "until": self._clock() + self._seconds,
+        }
+        return self._signer.sign("session", told)
+
+    def read(self, text: str) -> SignInSession | None:
+        """Return the session of a cookie; None when it is not ours, too old, or was ended."""
+        told = self._signer.read("session", text, self._seconds)
+        if not isinstance(told, Mapping):
+            return None
+        try:
+            identity = Identity(told["name"], tuple(told["groups"]), told["stamp"])
+            session = SignInSession(told["id"], identity, float(told["until"]))
+        except (KeyError, TypeError, ValueError):
+            return None
+        return session if self.is_open(session) else None
+
+    def is_open(self, session: SignInSession) -> bool:
+        return session.id not in self._ended and session.until > self._clock()
+
+    def end(self, session: SignInSession) -> None:
+        """End a session; also a copy of its cookie lets nobody in any more."""
+        now = self._clock()
+        self._ended = {known: until for known, until in self._ended.items() if until > now}
+        self._ended[session.id] = session.until
+        aside = self._path.with_suffix(".new")
+        with suppress(OSError):  # it has ended in this process anyhow
+            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as out:
+                json.dump(self._ended, out)
+            aside.replace(self._path)
+
+    def _read_ended(self) -> dict[str, float]:
+        try:
+            told = json.loads(self._path.read_text("ascii"))
+            return {str(known): float(until) for known, until in told.items()}
+        except (OSError, ValueError, AttributeError, TypeError):
+            return {}

@@ -1,0 +1,100 @@
+"""Makes the gate of a server from its settings, and says what is missing before one starts."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving.access_log import AccessLog
+from callgauge.serving.identity import User
+from callgauge.serving.sign_in.admission import Admission
+from callgauge.serving.sign_in.oidc import is_safe_address
+from callgauge.serving.sign_in.proxy_identity import ProxyIdentity
+from callgauge.serving.sign_in.routes import SignInRoutes
+from callgauge.serving.sign_in.sessions import SecretError, Sessions, Signer, read_secret
+from callgauge.serving.sign_in.users_file import FILE, UsersFile, UsersFileError
+
+
+class SignInSetupError(Exception):
+    """Raised when nobody could sign in, or anybody; the message says what is missing."""
+
+
+def users_file(settings: SignInSettings, folder: Path) -> UsersFile | None:
+    """Return the file of users of a method that has one; that of the store when none is named."""
+    if settings.method not in ("password", "link"):
+        return None
+    return UsersFile(settings.password_file or folder / FILE)
+
+
+def check_sign_in(settings: SignInSettings, folder: Path) -> None:
+    """Raise SignInSetupError when a server with these settings would let in nobody, or anybody."""
+    check = {"oidc": _check_oidc, "header": _check_header, "password": _check_users, "link": _check_users}
+    if settings.method in check:
+        check[settings.method](settings, folder)
+        try:
+            read_secret(settings.secret_variable, folder)
+        except SecretError as problem:
+            raise SignInSetupError(str(problem)) from None
+
+
+def _check_oidc(settings: SignInSettings, _: Path) -> None:
+    if not settings.issuer or not settings.client_id:
+        raise SignInSetupError("[sign_in] needs issuer and client_id with oidc")
+    if not is_safe_address(settings.issuer):
+        raise SignInSetupError(f"the issuer {settings.issuer} is no https address")
+    if not os.environ.get(settings.client_secret_variable):
+        raise SignInSetupError(f"{settings.client_secret_variable} holds the client's secret, and is not set")
+    if not (
+        settings.domains or settings.users or settings.groups or settings.admins or settings.admin_groups
+    ):
+        raise SignInSetupError(
+            "[sign_in] names nobody: give domains, users or groups; the provider may know anybody"
+        )
+    if not all(importlib.util.find_spec(name) for name in ("authlib", "httpx2")):
+        raise SignInSetupError("OIDC needs two packages more: pip install 'callgauge[oidc]'")
+
+
+def _check_header(settings: SignInSettings, _: Path) -> None:
+    if not settings.proxies:
+        raise SignInSetupError("[sign_in] needs proxies with header: the addresses that may send it")
+    try:
+        ProxyIdentity(settings)
+    except ValueError as problem:
+        raise SignInSetupError(f"[sign_in] proxies: {problem}") from None
+
+
+def _check_users(settings: SignInSettings, folder: Path) -> None:
+    users = users_file(settings, folder)
+    try:
+        is_empty = users is None or not users.list_users()
+    except UsersFileError as problem:
+        raise SignInSetupError(str(problem)) from None
+    if is_empty:
+        raise SignInSetupError(
+            f"nobody is in the file of users yet: callgauge users add NAME --admin --store {folder}"
+        )
+
+
+def gate_options(
+    settings: SignInSettings, folder: Path | None, find_token: Callable[[str], User | None]
+) -> dict[str, Any]:
+    """Return the arguments of a Gate for the store in `folder`.
+
+    Raises SignInSetupError, so that a server does not start half guarded.
+    """
+    options: dict[str, Any] = {"settings": settings, "find_token": find_token}
+    if settings.method == "none":
+        return options
+    if folder is None:
+        raise SignInSetupError("no store is named")
+    check_sign_in(settings, folder)
+    users = users_file(settings, folder)
+    signer = Signer(read_secret(settings.secret_variable, folder))
+    sessions = Sessions(signer, settings.hours, folder)
+    admission, log = Admission(settings, users), AccessLog(folder)
+    routes = SignInRoutes(settings, sessions, signer, admission, log, users)
+    return options | {"sessions": sessions, "routes": routes, "admission": admission, "log": log}

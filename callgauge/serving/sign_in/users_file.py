@@ -1,0 +1,223 @@
+"""The file of users of a small team: names, roles, password hashes (argon2id), and links that work once.
+
+Only hashes are kept. The file is readable by its owner alone, or it is not read; each change replaces it
+whole, under a lock, so that two commands and a server may use it at once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from callgauge.serving.identity import Role
+
+FILE = "users.json"
+SHORTEST_PASSWORD = 12
+LONGEST_NAME, LONGEST_PASSWORD = 100, 1_000
+LINK_HOURS = 24.0
+_VERSION = 1
+
+
+class UsersFileError(Exception):
+    """Raised when the file of users cannot be read or written; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedUser:
+    """A user. `password`: its argon2 hash, empty without one. `stamp`: new with each change of the entry."""
+
+    name: str
+    role: Role
+    password: str = ""
+    stamp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    hash: str
+    name: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    users: tuple[ListedUser, ...] = ()
+    links: tuple[_Link, ...] = field(default=(), repr=False)
+
+
+def tidy_name(name: str) -> str:
+    """Return a user's name as it is kept: trimmed, in small letters.
+
+    Raises ValueError for one that is empty, too long, or holds what cannot be seen.
+    """
+    tidy = name.strip().lower()
+    if not tidy or len(tidy) > LONGEST_NAME or not tidy.isprintable():
+        raise ValueError(f"a name has 1 to {LONGEST_NAME} visible characters")
+    return tidy
+
+
+class UsersFile:
+    """The users in `path`. A file that does not exist yet has none. All methods raise UsersFileError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read: tuple[tuple[int, int, int], _Content] | None = None
+
+    def list_users(self) -> tuple[ListedUser, ...]:
+        return self._load().users
+
+    def find(self, name: str) -> ListedUser | None:
+        """Return the user of this name, however it is written."""
+        wanted = name.strip().lower()
+        return next((user for user in self._load().users if user.name == wanted), None)
+
+    def put(self, name: str, role: Role, password: str | None) -> None:
+        """Add a user, or change one: a password of None stays as it is. Open sessions of it end."""
+        tidy = tidy_name(name)
+        hashed = None if password is None else _hasher().hash(password)
+        with self._change() as (content, save):
+            known = next((user for user in content.users if user.name == tidy), None)
+            kept = known.password if known else ""
+            user = ListedUser(tidy, role, kept if hashed is None else hashed, secrets.token_hex(8))
+            others = tuple(one for one in content.users if one.name != tidy)
+            save(replace(content, users=(*others, user)))
+
+    def remove(self, name: str) -> bool:
+        """Remove a user with its links. Return False when there was none of this name."""
+        wanted = name.strip().lower()
+        with self._change() as (content, save):
+            others = tuple(one for one in content.users if one.name != wanted)
+            links = tuple(link for link in content.links if link.name != wanted)
+            save(_Content(others, links))
+            return len(others) < len(content.users)
+
+    def check_password(self, name: str, password: str) -> ListedUser | None:
+        """Return the user when name and password fit. Takes as long for a name that nobody has."""
+        from argon2.exceptions import InvalidHashError, VerificationError
+
+        user = self.find(name)
+        hashed = user.password if user is not None and user.password else _hash_of_nothing()
+        try:
+            _hasher().verify(hashed, password[:LONGEST_PASSWORD])
+        except (VerificationError, InvalidHashError):
+            return None
+        return user if user is not None and user.password else None
+
+    def make_link(self, name: str, hours: float = LINK_HOURS) -> str | None:
+        """Return the text of a link that signs a user in once; None when there is no such user."""
+        text = secrets.token_urlsafe(32)
+        with self._change() as (content, save):
+            user = next((one for one in content.users if one.name == name.strip().lower()), None)
+            if user is None:
+                return None
+            now = time.time()
+            links = tuple(link for link in content.links if link.until > now)
+            save(replace(content, links=(*links, _Link(_hash(text), user.name, now + hours * 3600))))
+        return text
+
+    def read_link(self, text: str) -> ListedUser | None:
+        """Return whom a link would sign in; None when it was used, is too old, or never was."""
+        found = _find_link(self._load(), text)
+        return self.find(found.name) if found else None
+
+    def use_link(self, text: str) -> ListedUser | None:
+        """Return whom a link signs in, and take the link away: the next use finds None."""
+        with self._change() as (content, save):
+            found = _find_link(content, text)
+            if found is None:
+                return None
+            save(replace(content, links=tuple(link for link in content.links if link is not found)))
+            return next((user for user in content.users if user.name == found.name), None)
+
+    def _load(self) -> _Content:
+        try:
+            state = self.path.stat()
+        except FileNotFoundError:
+            return _Content()
+        except OSError as refused:
+            raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
+        if state.st_mode & 0o077:
+            raise UsersFileError(f"{self.path} may be read by others: chmod 600 {self.path}")
+        seen = (state.st_ino, state.st_mtime_ns, state.st_size)
+        if self._read is None or self._read[0] != seen:
+            self._read = (seen, self._parse())
+        return self._read[1]
+
+    def _parse(self) -> _Content:
+        try:
+            told: Any = json.loads(self.path.read_text("utf-8"))
+            users = tuple(ListedUser(**one) for one in told["users"])
+            links = tuple(_Link(**one) for one in told["links"])
+            is_known = told["version"] == _VERSION and all(user.role in get_args(Role) for user in users)
+        except OSError as refused:
+            raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
+        except (ValueError, TypeError, KeyError):
+            users, links, is_known = (), (), False
+        if not is_known:
+            raise UsersFileError(
+                f"{self.path} is damaged, or of another version: restore it, or move it away and add the "
+                "users again"
+            )
+        return _Content(users, links)
+
+    @contextmanager
+    def _change(self) -> Iterator[tuple[_Content, Any]]:
+        """Hold the lock, and hand out what the file holds and a function that replaces it."""
+        try:
+            with self.path.with_suffix(".lock").open("ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield self._load(), self._save
+        except OSError as refused:
+            raise UsersFileError(f"{self.path} cannot be written: {refused.strerror}") from None
+
+    def _save(self, content: _Content) -> None:
+        told = {
+            "version": _VERSION,
+            "users": [asdict(user) for user in sorted(content.users, key=lambda user: user.name)],
+            "links": [asdict(link) for link in content.links],
+        }
+        # mkstemp makes a file of mode 0600
+        descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".users-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+                json.dump(told, out, indent=1)
+                out.flush()
+                os.fsync(out.fileno())
+            Path(aside).replace(self.path)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+
+
+def _find_link(content: _Content, text: str) -> _Link | None:
+    wanted, now = _hash(text), time.time()
+    return next((link for link in content.links if link.hash == wanted and link.until > now), None)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _hasher() -> Any:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()
+
+
+_NOTHING: list[str] = []
+
+
+def _hash_of_nothing() -> str:
+    if not _NOTHING:
+        _NOTHING.append(_hasher().hash(secrets.token_hex(16)))
+    return _NOTHING[0]

@@ -1,0 +1,86 @@
+"""A gate before an application that answers everything with a secret, for each method of signing in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving.identity import User, read_headers
+from callgauge.serving.sign_in.gate import Gate
+from callgauge.serving.sign_in.setup import gate_options
+from tests.serving.oidc_issuer import CLIENT, SECRET, Issuer, make_key, running_issuer
+
+DATA = "the secret numbers"
+ADDRESS = "http://gauge.test"
+PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
+TOKEN = "a token that holds"  # noqa: S105 - of nobody
+
+
+async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer everything with the secret and with who was named in the headers."""
+    if scope["type"] == "lifespan":
+        return
+    user = read_headers({name.decode(): value.decode() for name, value in scope["headers"]})
+    told = f"{DATA} for {user}"
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "bytes": f"{told} /media/abc123.csv".encode()})
+        while (await receive())["type"] != "websocket.disconnect":
+            await send({"type": "websocket.send", "bytes": DATA.encode()})
+        return
+    headers = [(b"content-type", b"text/plain")]
+    if scope["path"].startswith("/media/"):
+        headers.append((b"content-disposition", b'attachment; filename="calls.csv"'))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": told.encode()})
+
+
+def find_token(text: str) -> User | None:
+    return User("ci", "viewer", may_write=False) if text == TOKEN else None
+
+
+class Site:
+    """The gate, and browsers that come to it. `address`: from where a browser comes."""
+
+    def __init__(self, settings: SignInSettings, folder: Path) -> None:
+        self.folder = folder
+        self.gate = Gate(secret_app, **gate_options(settings, folder, find_token))
+
+    def browser(self, client: str = "192.0.2.7", **options: Any) -> TestClient:
+        return TestClient(self.gate, ADDRESS, client=(client, 50_000), follow_redirects=False, **options)
+
+    def log(self) -> str:
+        return (self.folder / "access.jsonl").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def provider_key() -> Any:
+    return make_key("first")
+
+
+@pytest.fixture
+def issuer(provider_key: Any) -> Iterator[Issuer]:
+    with running_issuer(provider_key) as running:
+        yield running
+
+
+@pytest.fixture
+def oidc_site(issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setenv("CALLGAUGE_CLIENT_SECRET", SECRET)
+    settings = SignInSettings(
+        method="oidc",
+        issuer=issuer.url,
+        client_id=CLIENT,
+        domains=("example.com",),
+        groups=("gaugers",),
+        admins=("ann@example.com",),
+        admin_groups=("chiefs",),
+    )
+    return Site(settings, tmp_path)

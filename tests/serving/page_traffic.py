@@ -1,0 +1,65 @@
+"""Asks a served page for all that it sends, as a browser would over its websocket, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+LONGEST_WAIT = 90.0  # seconds; only what is broken meets it
+
+
+@dataclass(slots=True)
+class PageTraffic:
+    """What came over the websocket while a page ran: its bytes, and its messages."""
+
+    data: bytes = b""
+    messages: list[ForwardMsg] = field(default_factory=list)
+
+    def find_page_names(self) -> dict[str, str]:
+        """Return the hash of each page's script by the page's name in the address."""
+        return {
+            page.url_pathname: page.page_script_hash
+            for message in self.messages
+            if message.WhichOneof("type") == "navigation"
+            for page in message.navigation.app_pages
+        }
+
+
+def open_socket(
+    url: str, headers: Mapping[str, str] | None = None, protocols: str = "streamlit"
+) -> ClientConnection:
+    """Open the websocket of a served dashboard, as its own pages do; `protocols` may name an old session."""
+    return connect(
+        f"{url.replace('http:', 'ws:')}/_stcore/stream",
+        additional_headers=dict(headers or {}),
+        origin=Origin(url),
+        subprotocols=[Subprotocol(name) for name in protocols.split(", ")],
+        max_size=None,
+        open_timeout=LONGEST_WAIT,
+        proxy=None,
+    )
+
+
+def run_page(socket: ClientConnection, name: str = "", query: str = "", script: str = "") -> PageTraffic:
+    """Ask for a page by its name and query, and read all that it sends until its script has run."""
+    asked = BackMsg()
+    asked.rerun_script.query_string = query
+    asked.rerun_script.page_name = name
+    asked.rerun_script.page_script_hash = script
+    asked.rerun_script.context_info.url = f"http://127.0.0.1/{name}"
+    socket.send(asked.SerializeToString())
+    traffic = PageTraffic()
+    while True:
+        data = socket.recv(timeout=LONGEST_WAIT)
+        assert isinstance(data, bytes)
+        message = ForwardMsg()
+        message.ParseFromString(data)
+        traffic.data += data
+        traffic.messages.append(message)
+        if message.WhichOneof("type") == "script_finished":
+            return traffic

@@ -1,0 +1,367 @@
+"""The gate: nobody gets a byte who is not named, by each method; and what limits those who are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from callgauge.configuration.settings import SignInSettings
+from callgauge.serving import open_pages
+from callgauge.serving.identity import User, write_headers
+from callgauge.serving.request_limits import OpenCount, RateLimit
+from callgauge.serving.sign_in import gate
+from callgauge.serving.sign_in.page import FILES
+from callgauge.serving.sign_in.users_file import FILE, UsersFile
+from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
+from tests.serving.test_users import put_quickly
+
+HTML = {"accept": "text/html,*/*"}
+# The list at the top of what an anonymous client once got, and every other kind of address.
+ROUTES = (
+    "/",
+    "/models",
+    "/calls?call=1",
+    "/x/sign-in",
+    "/sign-inn",
+    "/index.html",
+    "/media/abc123.csv",
+    "/media/../media/abc123.csv",
+    "/_stcore/host-config",
+    "/_stcore/metrics",
+    "/_stcore/upload_file/a/b",
+    "/_stcore/agent/openapi.json",
+    "/_stcore/bidi-components/x",
+    "/_stcore/health/",
+    "//_stcore/health",
+    "/component/x/index.html",
+    "/static/js/index.js",
+    "/app/static/inter-latin-ext.woff2",
+    "/app/static/favicon.png/x",
+    "/oauth2callback",
+    "/auth/login",
+    "/api/v1/rates",
+    "/mcp",
+    "/metrics",
+    "/SIGN-IN",
+    "/sign-in/../models",
+    "/%2e%2e/models",
+)
+OURS = {name.decode(): value.decode() for name, value in write_headers(User("eve", "admin", may_write=True))}
+STREAM = f"{ADDRESS.replace('http:', 'ws:')}/_stcore/stream"
+
+
+@pytest.fixture
+def password_site(tmp_path: Path) -> Site:
+    users = UsersFile(tmp_path / FILE)
+    put_quickly(users, "ann", "admin", PASSWORD)
+    put_quickly(users, "bob", "viewer", PASSWORD)
+    return Site(SignInSettings(method="password"), tmp_path)
+
+
+@pytest.fixture
+def header_site(tmp_path: Path) -> Site:
+    return Site(
+        SignInSettings(
+            method="header", proxies=("10.0.0.0/24",), domains=("example.com",), admin_groups=("chiefs",)
+        ),
+        tmp_path,
+    )
+
+
+@pytest.fixture(params=["password", "link", "header", "oidc"])
+def site(request: pytest.FixtureRequest) -> Site:
+    if request.param != "link":
+        found: Site = request.getfixturevalue(f"{request.param}_site")
+        return found
+    folder = request.getfixturevalue("tmp_path")
+    put_quickly(UsersFile(folder / FILE), "ann", "admin", None)
+    return Site(SignInSettings(method="link"), folder)
+
+
+def fill(browser: TestClient, name: str, password: str, then: str = "/") -> Any:
+    """Open the page of the sign-in, fill in its form and send it."""
+    page = browser.get("/sign-in", params={"next": then}).text
+    return browser.post("/sign-in", data=read_hidden(page) | {"name": name, "password": password})
+
+
+def read_hidden(page: str) -> dict[str, str]:
+    import re
+
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
+
+
+@pytest.mark.parametrize("headers", [{}, HTML, OURS, {"authorization": f"Bearer {TOKEN[:-1]}"}])
+def test_nobody_gets_anything_without_a_sign_in(site: Site, headers: dict[str, str]) -> None:
+    browser = site.browser()
+    for route in ROUTES:
+        for method in ("GET", "HEAD", "POST", "PUT", "OPTIONS"):
+            answer = browser.request(method, route, headers=headers)
+            assert DATA not in answer.text, (method, route)
+            assert answer.status_code in (303, 401, 404), (method, route)
+    with pytest.raises(WebSocketDisconnect), browser.websocket_connect(STREAM, headers=headers):
+        pass
+
+
+def test_only_what_the_sign_in_needs_is_there_for_all(site: Site) -> None:
+    browser = site.browser()
+    for place in (*FILES, *gate.HEALTH):
+        assert DATA in browser.get(place).text
+        assert DATA not in browser.post(place).text
+    page = browser.get("/sign-in")
+    assert page.status_code == 200
+    assert DATA not in page.text
+    assert "<script" not in page.text
+    for place in (
+        "/sign-in/none",
+        "/sign-in/oidc/callback?code=1&state=1",
+        "/sign-in/link?token=x",
+        "/sign-out",
+    ):
+        assert DATA not in browser.get(place).text
+        assert "callgauge_session" not in browser.get(place).headers.get("set-cookie", "")
+
+
+def test_a_token_opens_what_programs_ask_and_nothing_else(site: Site) -> None:
+    browser = site.browser()
+    bearer = {"authorization": f"Bearer {TOKEN}"}
+    assert "name='ci', role='viewer', may_write=False" in browser.get("/api/v1/rates", headers=bearer).text
+    assert DATA in browser.post("/mcp", headers=bearer).text
+    for route in ("/", "/models", "/media/abc123.csv"):
+        assert DATA not in browser.get(route, headers=bearer).text
+    for wrong in ("Bearer ", "Bearer x", f"Basic {TOKEN}", TOKEN):
+        answer = browser.get("/api/v1/rates", headers={"authorization": wrong})
+        assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer")
+
+
+def test_the_password_lets_in_and_the_deep_link_stays(password_site: Site) -> None:
+    browser = password_site.browser()
+    answer = fill(browser, " Ann ", PASSWORD, "/calls?call=7")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/calls?call=7")
+    assert "User(name='ann', role='admin', may_write=True)" in browser.get("/").text
+    with browser.websocket_connect(STREAM, headers=OURS) as socket:
+        assert b"name='ann', role='admin'" in socket.receive_bytes()
+    assert "name='bob', role='viewer'" in _signed_in(password_site, "bob").get("/", headers=OURS).text
+
+
+def _signed_in(site: Site, name: str) -> TestClient:
+    browser = site.browser()
+    assert fill(browser, name, PASSWORD).status_code == 303
+    return browser
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "//else.test/",
+        "/\\else.test",
+        "\\\\else.test",
+        "https://else.test/",
+        "javascript:alert(1)",
+        "/\t/else.test",
+        "/x\r\nset-cookie: a=b",
+        "/sign-in/oidc",
+        "/sign-out",
+        "else.test",
+        "/" + "x" * 9_000,
+    ],
+)
+def test_nobody_is_sent_elsewhere(password_site: Site, then: str) -> None:
+    browser = password_site.browser()
+    form = read_hidden(browser.get("/sign-in").text)
+    answer = browser.post("/sign-in", data=form | {"name": "ann", "password": PASSWORD, "next": then})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
+    browser = password_site.browser()
+    for name, password in (("ann", PASSWORD + "x"), ("ann", ""), ("nobody", PASSWORD), ("", PASSWORD)):
+        answer = fill(browser, name, password)
+        assert answer.status_code == 403
+        assert "do not fit together" in answer.text
+        assert "callgauge_session" not in answer.headers.get("set-cookie", "")
+    statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(20)]
+    assert statuses[-1] == 429
+    assert fill(browser, "ann", PASSWORD).status_code == 429  # also the right one, from there
+    assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
+    assert '"reason": "too many tries"' in password_site.log()
+    assert PASSWORD not in password_site.log()
+
+
+def test_another_sites_form_signs_nobody_in(password_site: Site) -> None:
+    ours, theirs = password_site.browser(), password_site.browser()
+    form = read_hidden(theirs.get("/sign-in").text) | {"name": "bob", "password": PASSWORD}
+    assert ours.post("/sign-in", data=form).status_code == 403  # no cookie
+    ours.get("/sign-in")
+    assert ours.post("/sign-in", data=form).status_code == 403  # another's cookie
+    assert ours.post("/sign-in", data=form | {"form": ""}).status_code == 403
+    assert DATA not in ours.get("/").text
+
+
+def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site) -> None:
+    browser = _signed_in(password_site, "ann")
+    stolen = password_site.browser(cookies=dict(browser.cookies))
+    assert DATA in stolen.get("/").text
+    with stolen.websocket_connect(STREAM) as socket:
+        socket.receive_bytes()
+        asked = browser.get("/sign-out")  # by another site's link, as far as we know
+        assert "Sign out?" in asked.text
+        assert DATA in stolen.get("/").text
+        assert browser.post("/sign-out", data=read_hidden(asked.text)).status_code == 200
+        socket.send_bytes(b"more")
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_bytes()
+    assert DATA not in stolen.get("/").text
+    again = Site(SignInSettings(method="password"), password_site.folder)  # the server starts anew
+    assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
+    assert '"event": "sign_out", "user": "ann"' in password_site.log()
+
+
+def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
+    users = UsersFile(password_site.folder / FILE)
+    ann, bob = _signed_in(password_site, "ann"), _signed_in(password_site, "bob")
+    put_quickly(users, "bob", "admin", None)  # another role: bob signs in anew for it
+    assert DATA not in bob.get("/").text
+    users.remove("ann")
+    assert DATA not in ann.get("/").text
+    (password_site.folder / FILE).write_text("{}")
+    assert DATA not in _without_file(password_site).get("/").text
+
+
+def _without_file(site: Site) -> TestClient:
+    return site.browser(cookies={"callgauge_session": "x"})
+
+
+def test_a_cookie_of_another_server_is_none(password_site: Site, tmp_path: Path) -> None:
+    cookies = dict(_signed_in(password_site, "ann").cookies)
+    (password_site.folder / "sign_in.key").unlink()
+    again = Site(SignInSettings(method="password"), password_site.folder)
+    assert DATA not in again.browser(cookies=cookies).get("/").text
+    for forged in ("", "x", cookies["callgauge_session"][:-1], "." + cookies["callgauge_session"]):
+        assert DATA not in password_site.browser(cookies={"callgauge_session": forged}).get("/").text
+
+
+def test_cookies_are_for_https_where_that_is_spoken(password_site: Site, tmp_path: Path) -> None:
+    site = Site(SignInSettings(method="password", address="https://gauge.test"), password_site.folder)
+    browser = site.browser()
+    browser.base_url = ADDRESS.replace("http:", "https:")
+    answer = fill(browser, "ann", PASSWORD)
+    assert all(
+        "; Secure" in cookie or "Max-Age=0" in cookie for cookie in answer.headers.get_list("set-cookie")
+    )
+    assert "; Secure" not in fill(password_site.browser(), "ann", PASSWORD).headers["set-cookie"]
+
+
+def test_a_link_works_once(tmp_path: Path) -> None:
+    users = UsersFile(tmp_path / FILE)
+    put_quickly(users, "bob", "viewer", None)
+    site = Site(SignInSettings(method="link"), tmp_path)
+    text = users.make_link("bob")
+    browser, late = site.browser(), site.browser()
+    for _ in range(2):  # looking at it, as programs do with links in mails, uses nothing up
+        assert "Sign in as bob" in late.get(f"/sign-in/link?token={text}").text
+    page = browser.get(f"/sign-in/link?token={text}&next=/models").text
+    answer = browser.post("/sign-in/link", data=read_hidden(page))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/models")
+    assert "name='bob', role='viewer'" in browser.get("/").text
+    again = late.post("/sign-in/link", data=read_hidden(page) | read_hidden(late.get("/sign-in").text))
+    assert again.status_code == 403
+    form = read_hidden(late.get(f"/sign-in/link?token={users.make_link('bob')}").text)
+    assert late.post("/sign-in/link", data=form | {"token": text}).status_code == 403
+    assert late.get(f"/sign-in/link?token={text}").status_code == 403
+    old = users.make_link("bob", hours=-1)
+    assert late.get(f"/sign-in/link?token={old}").status_code == 403
+    assert str(text) not in (tmp_path / FILE).read_text() + site.log()
+
+
+def test_a_header_counts_from_the_proxy_alone(header_site: Site) -> None:
+    ann = {"x-forwarded-email": "Ann@example.com", "x-forwarded-groups": "team, chiefs"}
+    proxy = header_site.browser("10.0.0.9")
+    assert "name='ann@example.com', role='admin'" in proxy.get("/", headers=ann).text
+    assert "role='viewer'" in proxy.get("/", headers={"x-forwarded-email": "bob@example.com"}).text
+    for address in ("10.0.1.9", "127.0.0.1", "192.0.2.7", "::1", ""):
+        assert DATA not in header_site.browser(address).get("/", headers=ann).text
+        assert (
+            DATA
+            not in header_site.browser(address).get("/", headers=ann | {"x-forwarded-for": "10.0.0.9"}).text
+        )
+    two = [("x-forwarded-email", "ann@example.com"), ("x-forwarded-email", "bob@example.com")]
+    assert DATA not in proxy.get("/", headers=two).text
+    for name in ("", " ", "ann@else.test", "x" * 400 + "@example.com"):
+        assert DATA not in proxy.get("/", headers={"x-forwarded-email": name}).text
+    refused = proxy.get("/", headers={"x-forwarded-email": "eve@else.test"})
+    assert refused.status_code == 403
+    assert "eve@else.test may not see this" in refused.text
+
+
+def test_a_hostile_name_is_text_on_the_page_and_in_the_log(header_site: Site) -> None:
+    name = '<script>alert(1)</script>"\u202e@else.test'
+    proxy = header_site.browser("10.0.0.9")
+    answer = proxy.get("/", headers={"x-forwarded-email": name.replace("\u202e", "")})
+    assert answer.status_code == 403
+    assert "<script>" not in answer.text
+
+
+def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Path) -> None:
+    site = Site(SignInSettings(), tmp_path)
+    here = site.browser("127.0.0.1")
+    assert "role='admin', may_write=True" in here.get("/").text
+    assert "role='viewer', may_write=False" in here.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
+    there = site.browser("192.0.2.7").get("/", headers=OURS).text
+    assert "User(name='', role='viewer', may_write=False)" in there
+    assert not list(tmp_path.iterdir())  # nobody is logged who does not sign in
+
+
+def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
+    ann, bob = _signed_in(password_site, "ann"), _signed_in(password_site, "bob")
+    assert ann.get("/media/abc123.csv").status_code == 404
+    with ann.websocket_connect(STREAM) as socket:
+        socket.receive_bytes()
+    assert DATA in ann.get("/media/abc123.csv").text
+    assert bob.get("/media/abc123.csv").status_code == 404
+    assert '"event": "export", "user": "ann", "role": "admin", "file": "calls.csv"' in password_site.log()
+
+
+def test_a_client_that_asks_too_much_waits(password_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = _signed_in(password_site, "ann")
+    now = [0.0]
+    monkeypatch.setattr(password_site.gate, "_requests", RateLimit(5, 60, clock=lambda: now[0]))
+    statuses = [browser.get("/").status_code for _ in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+    assert browser.get("/static/js/x.js").status_code == 200  # the same for everybody
+    with pytest.raises(WebSocketDisconnect), browser.websocket_connect(STREAM):
+        pass
+    assert password_site.browser("192.0.2.9").get("/sign-in").status_code == 200
+    now[0] = 13.0
+    assert browser.get("/").status_code == 200
+
+
+def test_a_page_that_sends_too_much_is_cut_off(password_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = _signed_in(password_site, "ann")
+    monkeypatch.setattr(gate, "MOST_MESSAGE", 100)
+    with browser.websocket_connect(STREAM) as socket:
+        socket.receive_bytes()
+        socket.send_bytes(b"x" * 101)
+        with pytest.raises(WebSocketDisconnect) as closed:
+            socket.receive_bytes()
+    assert closed.value.code == open_pages._TOO_MUCH
+    monkeypatch.setattr(password_site.gate, "_pages", OpenCount(each=1, most=5))
+    with (
+        browser.websocket_connect(STREAM),
+        pytest.raises(WebSocketDisconnect),
+        browser.websocket_connect(STREAM),
+    ):
+        pass
+    with browser.websocket_connect(STREAM) as socket:
+        assert DATA.encode() in socket.receive_bytes()
+
+
+def test_limits_forget_the_oldest_of_too_many() -> None:
+    limit = RateLimit(1, 60, keys=3, clock=lambda: 0.0)
+    assert all(limit.take(key) for key in "abcd")
+    assert not limit.take("d")
+    assert limit.take("a")  # forgotten
+    assert len(limit._left) == 3
