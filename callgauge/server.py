@@ -18,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from callgauge.api.endpoints import program_routes
 from callgauge.serving.guard import ServerGuard, read_first_page
 from callgauge.serving.settings import (
     embedders_from_environment,
@@ -192,6 +193,7 @@ class GoneBrowsers:
 
 app = st.App(
     HERE / "app.py",
+    routes=program_routes(),
     middleware=[
         Middleware(
             ServerGuard,

@@ -15,6 +15,11 @@ def leave_pandas_out() -> None:
         sys.meta_path.insert(0, PandasBlocker())
 
 
+def let_pandas_in() -> None:
+    """Undo `leave_pandas_out`, for a command that asks the metrics of the pages."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, PandasBlocker)]
+
+
 class PandasBlocker:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
         if name == "pandas":

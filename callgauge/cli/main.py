@@ -195,6 +195,7 @@ app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)
+app.command()(program_commands.mcp)
 app.add_typer(user_commands.users)
 for explained in (
     ingest_command.ingest,
