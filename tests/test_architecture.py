@@ -46,7 +46,7 @@ OURS = {
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.gateway",
         "callgauge.memory", "callgauge.nightly", "callgauge.prices", "callgauge.recorder",
-        "callgauge.serving.settings", "callgauge.trials", "ingest", "lenient",
+        "callgauge.serving.settings", "callgauge.serving.sign_in", "callgauge.trials", "ingest", "lenient",
     ),
     # Tokens are made on this machine, and an agent on it speaks to a process of its own.
     "callgauge.cli.program_commands": (
@@ -84,10 +84,18 @@ OURS = {
                           "callgauge.nightly", "ingest"),
     "callgauge.prices": ("callgauge.prices", "callgauge.memory"),
     "callgauge.dashboard": ("callgauge.dashboard", "callgauge.memory", "callgauge.prices", "callgauge.stats"),
-    "callgauge.dashboard.viewer": ("callgauge.serving.identity",),
+    "callgauge.dashboard.viewer": (
+        "callgauge.serving.access_log", "callgauge.serving.identity", "callgauge.serving.settings",
+    ),
+    # Some pages are for admins, some need texts; what is not to be shown is not opened, either.
+    "callgauge.dashboard.pages.shell": (
+        "callgauge.dashboard", "callgauge.memory", "callgauge.serving.identity", "callgauge.serving.settings",
+    ),
+    "callgauge.dashboard.sandbox.query_runs": ("callgauge.dashboard", "callgauge.serving.settings"),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
-        "callgauge.dashboard.metrics", "ingest.errors", "ingest.store.generations", "ingest.store.migrations",
+        "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
+        "ingest.store.generations", "ingest.store.migrations",
     ),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),
@@ -103,7 +111,12 @@ THIRD_PARTY = {
         "callgauge.dashboard.address.url_keys", "callgauge.dashboard.pages",
         "callgauge.dashboard.store_queries",
         "callgauge.dashboard.viewer",
+        "callgauge.serving.open_pages",  # the shape of its messages alone
     ),
+    "authlib": ("callgauge.serving.sign_in.oidc",),
+    "joserfc": ("callgauge.serving.sign_in.oidc",),
+    "itsdangerous": ("callgauge.serving.sign_in.sessions",),
+    "argon2": ("callgauge.serving.sign_in.users_file",),
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
         "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox", "ingest.store.connection",
@@ -116,6 +129,7 @@ THIRD_PARTY = {
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
+        "callgauge.serving.sign_in.oidc",
     ),
     "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
     "fsspec": ("ingest.sources",),
@@ -160,7 +174,8 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "stats", "stats/over_time", "memory", "serving", "prices",
+        "checked_files", "configuration", "stats", "stats/over_time", "memory", "serving",
+        "serving/sign_in", "prices",
         "gateway/wires", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",

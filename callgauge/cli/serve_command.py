@@ -66,6 +66,8 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the dashboard of a store."""
+    if no_sign_in and sign_in is not None:
+        _fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
     told = _read_configuration(config)
     folder = store or (told.store if told else None)
     if folder is None:

@@ -1,4 +1,4 @@
-"""The log of who signed in, saw which page and took what out: JSON lines in the store's folder."""
+"""The log of accesses: who came, what was looked at and what was exported, as JSON lines in the store."""
 
 from __future__ import annotations
 

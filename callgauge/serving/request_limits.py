@@ -33,6 +33,12 @@ class RateLimit:
             self._left.popitem(last=False)
         return may
 
+    def give_back(self, key: Hashable) -> None:
+        """Take back a thing that was counted and does not count after all."""
+        if key in self._left:
+            left, then = self._left[key]
+            self._left[key] = (left + 1, then)
+
 
 class OpenCount:
     """Counts what each key has open: at most `each` of one key, and `most` of all."""

@@ -187,6 +187,8 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
     assert statuses[-1] == 429
     assert fill(browser, "ann", PASSWORD).status_code == 429  # also the right one, from there
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
+    for _ in range(25):  # what fits is no guess: a team may come from one address
+        assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
     assert PASSWORD not in password_site.log()
 
@@ -227,12 +229,21 @@ def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
     assert DATA not in bob.get("/").text
     users.remove("ann")
     assert DATA not in ann.get("/").text
-    (password_site.folder / FILE).write_text("{}")
-    assert DATA not in _without_file(password_site).get("/").text
 
 
-def _without_file(site: Site) -> TestClient:
-    return site.browser(cookies={"callgauge_session": "x"})
+def test_a_damaged_file_of_users_lets_nobody_in(
+    password_site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ann = _signed_in(password_site, "ann")
+    with ann.websocket_connect(STREAM) as socket:
+        socket.receive_bytes()
+        (password_site.folder / FILE).write_text("{}")
+        socket.send_bytes(b"more")
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_bytes()
+    assert DATA not in ann.get("/").text
+    assert fill(password_site.browser(), "ann", PASSWORD).status_code == 503
+    assert "is damaged" in capsys.readouterr().err
 
 
 def test_a_cookie_of_another_server_is_none(password_site: Site, tmp_path: Path) -> None:
@@ -348,6 +359,13 @@ def test_a_page_that_sends_too_much_is_cut_off(password_site: Site, monkeypatch:
         with pytest.raises(WebSocketDisconnect) as closed:
             socket.receive_bytes()
     assert closed.value.code == open_pages._TOO_MUCH
+    monkeypatch.setattr(gate, "MOST_MESSAGES", 2)
+    with browser.websocket_connect(STREAM) as socket:
+        for _ in range(3):
+            socket.receive_bytes()
+            socket.send_bytes(b"x")
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_bytes()
     monkeypatch.setattr(password_site.gate, "_pages", OpenCount(each=1, most=5))
     with (
         browser.websocket_connect(STREAM),
@@ -357,6 +375,21 @@ def test_a_page_that_sends_too_much_is_cut_off(password_site: Site, monkeypatch:
         pass
     with browser.websocket_connect(STREAM) as socket:
         assert DATA.encode() in socket.receive_bytes()
+
+
+def test_nobody_sends_more_than_a_form_needs(password_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = password_site.browser()
+    form = read_hidden(browser.get("/sign-in").text) | {"name": "ann", "password": PASSWORD}
+    much = {**form, "more": "x" * gate.MOST_BODY}
+    assert browser.post("/sign-in", data=much).status_code == 413
+    for length in ("-1", "x", "9" * 30):
+        assert browser.post("/sign-in", data=form, headers={"content-length": length}).status_code == 413
+    monkeypatch.setattr(gate, "MOST_BODY", 100)
+    in_parts = (part.encode() for part in ("name=ann&password=", "x" * 99))
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    assert browser.post("/sign-in", content=in_parts, headers=kind).status_code == 403
+    many = {f"field{number}": "x" for number in range(50)}
+    assert browser.post("/sign-in", data=many).status_code in (403, 413)
 
 
 def test_limits_forget_the_oldest_of_too_many() -> None:

@@ -48,6 +48,8 @@ MOST_BODY = 1_000_000
 """Bytes that somebody may send in one request."""
 MOST_MESSAGE = 10_000_000
 """Bytes of a message that a page may send over its connection: a text in an editor."""
+MOST_MESSAGES = 1_200
+"""Messages that a page may send in a minute: keys typed into a search, a look for news every two seconds."""
 
 
 class Gate:
@@ -76,8 +78,7 @@ class Gate:
         self._log = log
         self._proxy = ProxyIdentity(settings) if settings.method == "header" else None
         self._requests = RateLimit(1_200, 60)
-        self._messages = RateLimit(1_200, 60)
-        self._pages = OpenCount(each=100, most=1_000)
+        self._pages = OpenCount(each=200, most=1_000)
         self._media = SentMedia()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,29 +87,32 @@ class Gate:
             return
         # Nobody from outside may name a user.
         scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in _OURS]}
-        path = scope["path"]
+        path, is_page = scope["path"], scope["type"] == "http"
+        is_for_all = is_page and _is_for_all(path, scope["method"])
+        is_sign_in = is_page and self._routes is not None and _is_sign_in(path)
         visitor = _Visitor(scope)
-        if not path.startswith(_STATIC) and not self._requests.take(client_address(scope)):
-            refusal: Response = PlainTextResponse("Too many requests.", 429, {"retry-after": "10"})
+        if not is_for_all and not is_sign_in:
+            self._find_user(visitor)
+        if not path.startswith(_STATIC) and not self._requests.take(visitor.key):
+            refusal = PlainTextResponse("Too many requests.", 429, {"retry-after": "10"})
             await self._refuse(scope, receive, send, refusal)
-            return
-        if scope["type"] == "http" and _is_for_all(path, scope["method"]):
+        elif visitor.announces_too_much():
+            await self._refuse(scope, receive, send, PlainTextResponse("Too much at once.", 413))
+        elif is_for_all:
             await self._app(scope, receive, send)
-        elif scope["type"] == "http" and self._routes is not None and _is_sign_in(path):
+        elif is_sign_in and self._routes is not None:
             answer = await self._routes.answer(Request(scope, _LimitedBody(receive)))
             await answer(scope, receive, send)
+        elif visitor.user is None:
+            await self._refuse(scope, receive, send, self._turn_away(visitor))
         else:
-            await self._find_user(visitor)
-            if visitor.user is None:
-                await self._refuse(scope, receive, send, self._turn_away(visitor))
-            else:
-                await self._let_through(visitor, visitor.user, receive, send)
+            await self._let_through(visitor, visitor.user, receive, send)
 
-    async def _find_user(self, visitor: _Visitor) -> None:
+    def _find_user(self, visitor: _Visitor) -> None:
         """Find who asks, and whether that person may come in."""
         request = visitor.request
         told = request.headers.get("authorization", "")
-        if request.url.path.startswith(PROGRAMS) and told:
+        if visitor.path.startswith(PROGRAMS) and told:
             is_bearer = told.lower().startswith(_BEARER)
             visitor.user = self._find_token(told[len(_BEARER) :].strip()) if is_bearer else None
         elif self._method == "none":
@@ -124,7 +128,7 @@ class Gate:
     def _turn_away(self, visitor: _Visitor) -> Response:
         """Return the answer to somebody who may not come in."""
         request = visitor.request
-        if request.url.path.startswith(PROGRAMS):
+        if visitor.path.startswith(PROGRAMS):
             return JSONResponse(
                 {"error": "Send a token that holds: Authorization: Bearer TOKEN."},
                 HTTPStatus.UNAUTHORIZED,
@@ -132,9 +136,9 @@ class Gate:
             )
         if visitor.identity is not None:
             return refuse_account(visitor.identity.name)
-        is_page = "text/html" in request.headers.get("accept", "") and not _PARTS.match(request.url.path)
+        is_page = "text/html" in request.headers.get("accept", "") and not _PARTS.match(visitor.path)
         if visitor.scope["type"] == "http" and is_page:
-            place = sign_in_address(request.url.path, request.url.query)
+            place = sign_in_address(visitor.path, visitor.query)
             return RedirectResponse(place, HTTPStatus.SEE_OTHER)
         return PlainTextResponse("Sign in first.", HTTPStatus.UNAUTHORIZED)
 
@@ -147,7 +151,7 @@ class Gate:
 
     async def _let_through(self, visitor: _Visitor, user: User, receive: Receive, send: Send) -> None:
         scope = {**visitor.scope, "headers": [*visitor.scope["headers"], *write_headers(user)]}
-        key = user.name or client_address(scope)
+        key = visitor.key
         if scope["type"] == "websocket":
             await self._open_page(scope, visitor, key, receive, send)
             return
@@ -156,7 +160,8 @@ class Gate:
             if not self._media.was_sent(key, path.removeprefix(MEDIA)):
                 await PlainTextResponse("There is no such file.", 404)(scope, receive, send)
                 return
-            send = _NotedDownload(send, self._log, user, path)
+            if scope["method"] == "GET":
+                send = _NotedDownload(send, self._log, user)
         elif path.startswith(PROGRAMS) and self._log is not None:
             self._log.write("api", user, client=client_address(scope), path=path)
         await self._app(scope, _LimitedBody(receive), send)
@@ -167,11 +172,12 @@ class Gate:
         if not self._pages.begin(key):
             await self._refuse(scope, receive, send, PlainTextResponse(""))
             return
+        messages = RateLimit(MOST_MESSAGES, 60, keys=1)  # of this page: a browser may have many open
         page = OpenPage(
             receive,
             send,
             is_admitted=lambda: self._is_still_admitted(visitor),
-            may_send=lambda size: size <= MOST_MESSAGE and self._messages.take(key),
+            may_send=lambda size: size <= MOST_MESSAGE and messages.take(key),
             note_media=lambda name: self._media.note(key, name),
         )
         try:
@@ -192,11 +198,23 @@ class _Visitor:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        # Never by Request.url: that is made with the Host that a client names.
+        self.path: str = scope["path"]
+        self.query: str = scope.get("query_string", b"").decode("latin-1")
         # A websocket's handshake has headers and cookies as any request has.
         self.request = Request({"method": "GET", **scope, "type": "http"})
         self.identity: Identity | None = None
         self.session: SignInSession | None = None
         self.user: User | None = None
+
+    @property
+    def key(self) -> str:
+        """Whose limits count: the user's, or the address's where there is none."""
+        return self.user.name if self.user and self.user.name else client_address(self.scope)
+
+    def announces_too_much(self) -> bool:
+        told = self.request.headers.get("content-length", "0")
+        return not (told.isascii() and told.isdigit() and len(told) < 20 and int(told) <= MOST_BODY)
 
 
 class _LimitedBody:
@@ -218,11 +236,10 @@ class _LimitedBody:
 class _NotedDownload:
     """Writes into the log which file was taken out, when it is one to keep."""
 
-    def __init__(self, send: Send, log: AccessLog | None, user: User, path: str) -> None:
+    def __init__(self, send: Send, log: AccessLog | None, user: User) -> None:
         self._send = send
         self._log = log
         self._user = user
-        self._path = path
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start" and self._log is not None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from callgauge.configuration.settings import SignInSettings
@@ -30,7 +31,13 @@ from callgauge.serving.sign_in.page import (
     make_page,
 )
 from callgauge.serving.sign_in.sessions import COOKIE, Sessions, Signer
-from callgauge.serving.sign_in.users_file import LONGEST_NAME, LONGEST_PASSWORD, ListedUser, UsersFile
+from callgauge.serving.sign_in.users_file import (
+    LONGEST_NAME,
+    LONGEST_PASSWORD,
+    ListedUser,
+    UsersFile,
+    UsersFileError,
+)
 
 PLACE = "/sign-in"
 SIGN_OUT = "/sign-out"
@@ -63,6 +70,7 @@ class SignInRoutes:
         self._admission = admission
         self._log = log
         self._users = users
+        self._visits = RateLimit(300, 600)  # a whole team may come from the address of one proxy
         self._tries_of_client = RateLimit(20, 600)
         self._tries_of_name = RateLimit(60, 600)
         self._hashing = asyncio.Semaphore(_AT_ONCE)
@@ -78,7 +86,15 @@ class SignInRoutes:
 
     async def answer(self, request: Request) -> Response:
         """Return the answer to a request below /sign-in or to /sign-out."""
-        path, posted, users = request.url.path, request.method == "POST", self._users
+        try:
+            return await self._answer(request)
+        except UsersFileError as problem:
+            print(f"Nobody can sign in: {problem}", file=sys.stderr)
+            words = "Nobody can sign in just now. Tell whoever runs this dashboard: its log says why."
+            return make_page("Sign in", draw_problem(words), status=HTTPStatus.SERVICE_UNAVAILABLE)
+
+    async def _answer(self, request: Request) -> Response:
+        path, posted, users = request.scope["path"], request.method == "POST", self._users
         if path == SIGN_OUT:
             return await self._sign_out(request)
         if path == PLACE and users is not None and self._settings.method == "password":
@@ -143,8 +159,8 @@ class SignInRoutes:
         if not self._is_own_form(request, told):
             return self._ask(request, "The page was too old. Try again.", told, HTTPStatus.FORBIDDEN)
         # A known name is slowed down, too: guesses may come from many addresses.
-        may = self._tries_of_client.take(client) and self._tries_of_name.take(name.strip().lower())
-        if not may:
+        tidy = name.strip().lower()
+        if not (self._tries_of_client.take(client) and self._tries_of_name.take(tidy)):
             self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
             return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
         async with self._hashing:
@@ -152,12 +168,14 @@ class SignInRoutes:
         if user is None:
             self._log.write("sign_in_refused", name=name, client=client, reason="password")
             return self._ask(request, _REFUSED, told, HTTPStatus.FORBIDDEN)
+        self._tries_of_client.give_back(client)
+        self._tries_of_name.give_back(tidy)
         return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
         """Ask before the link is used: programs that look at links in mails must not use it up."""
         text = request.query_params.get("token", "")
-        if not self._tries_of_client.take(client_address(request.scope)):
+        if not self._visits.take(client_address(request.scope)):
             return make_page("Sign in", draw_problem(_TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
         user = users.read_link(text)
         if user is None:
@@ -180,7 +198,7 @@ class SignInRoutes:
         return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
 
     async def _go_to_provider(self, request: Request, provider: OidcProvider) -> Response:
-        if not self._tries_of_client.take(client_address(request.scope)):
+        if not self._visits.take(client_address(request.scope)):
             return self._ask_otherwise(request, _TOO_OFTEN, HTTPStatus.TOO_MANY_REQUESTS)
         back = f"{self._own_address(request)}{_BACK}"
         try:
@@ -310,7 +328,7 @@ def sign_in_address(path: str, query: str) -> str:
 async def _read_form(request: Request) -> dict[str, str]:
     try:
         form = await request.form(max_files=0, max_fields=10)
-    except (HTTPException, MultiPartException):
+    except (ClientDisconnect, HTTPException, MultiPartException):
         return {}
     return {name: value for name, value in form.items() if isinstance(value, str)}
 

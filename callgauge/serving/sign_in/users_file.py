@@ -50,7 +50,7 @@ class _Link:
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
+class _Listing:
     users: tuple[ListedUser, ...] = ()
     links: tuple[_Link, ...] = field(default=(), repr=False)
 
@@ -71,7 +71,7 @@ class UsersFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._read: tuple[tuple[int, int, int], _Content] | None = None
+        self._read: tuple[tuple[int, int, int], _Listing] | None = None
 
     def list_users(self) -> tuple[ListedUser, ...]:
         return self._load().users
@@ -98,7 +98,7 @@ class UsersFile:
         with self._change() as (content, save):
             others = tuple(one for one in content.users if one.name != wanted)
             links = tuple(link for link in content.links if link.name != wanted)
-            save(_Content(others, links))
+            save(_Listing(others, links))
             return len(others) < len(content.users)
 
     def check_password(self, name: str, password: str) -> ListedUser | None:
@@ -139,11 +139,11 @@ class UsersFile:
             save(replace(content, links=tuple(link for link in content.links if link is not found)))
             return next((user for user in content.users if user.name == found.name), None)
 
-    def _load(self) -> _Content:
+    def _load(self) -> _Listing:
         try:
             state = self.path.stat()
         except FileNotFoundError:
-            return _Content()
+            return _Listing()
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
         if state.st_mode & 0o077:
@@ -153,7 +153,7 @@ class UsersFile:
             self._read = (seen, self._parse())
         return self._read[1]
 
-    def _parse(self) -> _Content:
+    def _parse(self) -> _Listing:
         try:
             told: Any = json.loads(self.path.read_text("utf-8"))
             users = tuple(ListedUser(**one) for one in told["users"])
@@ -168,10 +168,10 @@ class UsersFile:
                 f"{self.path} is damaged, or of another version: restore it, or move it away and add the "
                 "users again"
             )
-        return _Content(users, links)
+        return _Listing(users, links)
 
     @contextmanager
-    def _change(self) -> Iterator[tuple[_Content, Any]]:
+    def _change(self) -> Iterator[tuple[_Listing, Any]]:
         """Hold the lock, and hand out what the file holds and a function that replaces it."""
         try:
             with self.path.with_suffix(".lock").open("ab") as lock:
@@ -180,7 +180,7 @@ class UsersFile:
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be written: {refused.strerror}") from None
 
-    def _save(self, content: _Content) -> None:
+    def _save(self, content: _Listing) -> None:
         told = {
             "version": _VERSION,
             "users": [asdict(user) for user in sorted(content.users, key=lambda user: user.name)],
@@ -199,7 +199,7 @@ class UsersFile:
             raise
 
 
-def _find_link(content: _Content, text: str) -> _Link | None:
+def _find_link(content: _Listing, text: str) -> _Link | None:
     wanted, now = _hash(text), time.time()
     return next((link for link in content.links if link.hash == wanted and link.until > now), None)
 
