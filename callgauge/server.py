@@ -21,6 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from callgauge.api.endpoints import program_routes
 from callgauge.serving.guard import ServerGuard, read_first_page
 from callgauge.serving.monitoring_routes import Answer, HealthRoute, MetricsRoute
 from callgauge.serving.settings import (
@@ -228,6 +229,7 @@ def _write_metrics() -> Answer:
 
 app = st.App(
     HERE / "app.py",
+    routes=program_routes(),
     middleware=[
         Middleware(HealthRoute, check=_check_health),
         Middleware(

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from callgauge.api.openapi import write_reference
 from callgauge.configuration.configuration_fields import configuration_schema
 from callgauge.dashboard.metrics import metrics
 from callgauge.trials.planning.plan_fields import plan_schema
@@ -171,6 +172,17 @@ def metrics_page() -> Iterator[str]:
         yield f"```sql\n{metric.sql.strip()}\n```"
 
 
+def api_page() -> Iterator[str]:
+    yield "# The HTTP API"
+    yield GENERATED
+    yield (
+        "Every address of a served dashboard that programs ask, from `callgauge/api/questions/`; "
+        "`/api/v1/openapi.json` says the same for machines. "
+        "[service.md](service.md#reading-by-programs) says how to begin."
+    )
+    yield from write_reference()
+
+
 _TABLE = re.compile(r"((?:^--.*\n)*)^CREATE TABLE (\w+)([^;]*);", re.MULTILINE)
 _FILLS = re.compile(r"^INSERT INTO (\w+)", re.MULTILINE)
 
@@ -247,6 +259,7 @@ def task_schema_page() -> Iterator[str]:
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "agents.md": agents_page,
+    "api.md": api_page,
     "callgauge.schema.json": configuration_schema_page,
     "codes.md": codes_page,
     "definitions.md": definitions_page,

@@ -35,11 +35,23 @@ OURS = {
     "callgauge": ("callgauge",),
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
+    # Programs get what the pages get: the same metrics and measures, and no part that draws.
+    "callgauge.api": (
+        "callgauge.api", "callgauge.dashboard.address.time_ranges", "callgauge.dashboard.comparison",
+        "callgauge.dashboard.comparisons", "callgauge.dashboard.day_paging", "callgauge.dashboard.export",
+        "callgauge.dashboard.measures", "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox",
+        "callgauge.dashboard.wording", "callgauge.memory", "callgauge.serving.identity", "callgauge.stats",
+        "ingest.sessions.stored_text", "ingest.version", "lenient",
+    ),
     "callgauge.cli": (
         "callgauge.checked_files", "callgauge.cli", "callgauge.configuration", "callgauge.deployment",
         "callgauge.gates", "callgauge.gateway", "callgauge.memory", "callgauge.monitoring",
         "callgauge.nightly", "callgauge.prices", "callgauge.recorder", "callgauge.serving.settings",
         "callgauge.serving.sign_in", "callgauge.trials", "ingest", "lenient",
+    ),
+    # Tokens are made on this machine, and an agent on it speaks to a process of its own.
+    "callgauge.cli.program_commands": (
+        "callgauge.api", "callgauge.cli", "callgauge.memory", "ingest.import_guard",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -60,6 +72,7 @@ OURS = {
         "callgauge.report",
     ),
     "callgauge.cli.render": (
+        "callgauge.api.questions.parsed_calls",
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
     ),
@@ -114,8 +127,9 @@ OURS = {
 }  # fmt: skip
 # Only these modules (by prefix) may import the package that is the key; whatever is not listed is forbidden.
 THIRD_PARTY = {
-    "orjson": ("lenient", "ingest", "callgauge.dashboard", "callgauge.gateway", "callgauge.recorder",
-               "callgauge.trials"),
+    "orjson": ("lenient", "ingest", "callgauge.api", "callgauge.dashboard", "callgauge.gateway",
+               "callgauge.recorder", "callgauge.trials"),
+    "anyio": ("callgauge.api",),
     "streamlit": (
         "callgauge.app", "callgauge.server", "callgauge.server_process",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
@@ -133,17 +147,19 @@ THIRD_PARTY = {
         "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox", "ingest.store.connection",
         "ingest.store.migrations", "ingest.store.reader",
     ),
-    "pyarrow": ("ingest", "callgauge.dashboard.export", "callgauge.dashboard.sandbox"),
+    "pyarrow": (
+        "ingest", "callgauge.api.tables", "callgauge.dashboard.export", "callgauge.dashboard.sandbox",
+    ),
     # lenient runs without it, only slower
     "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
         "callgauge.serving.sign_in.oidc",
     ),
-    "mcp": ("callgauge.gateway.tools.mcp_servers",),
+    "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
-    "starlette": ("callgauge.recorder", "callgauge.server", "callgauge.serving"),
+    "starlette": ("callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command", "callgauge.server_process"),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),
@@ -151,7 +167,7 @@ THIRD_PARTY = {
     "rich": ("callgauge.cli.render",),
     "typer": ("callgauge.cli",),
     "click": ("callgauge.server_process",),
-    "pandas": ("callgauge.dashboard", "callgauge.monitoring", "callgauge.report"),
+    "pandas": ("callgauge.api", "callgauge.dashboard", "callgauge.monitoring", "callgauge.report"),
     "numpy": ("callgauge.stats",),
     "scipy": ("callgauge.stats",),
 }  # fmt: skip
@@ -193,10 +209,9 @@ ORDER = {
         "dashboard/testsets",
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
-        "dashboard/pages/<page>", "dashboard/pages",
+        "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
-        "nightly",
-        "cli/render", "cli/trials", "cli/service", "cli", "",
+        "nightly", "cli/render", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -206,6 +206,7 @@ app.command()(report_command.gate)
 app.command()(metrics_command.metrics)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)
+app.command()(program_commands.mcp)
 app.add_typer(user_commands.users)
 app.add_typer(memory_command.memory)
 for explained in (

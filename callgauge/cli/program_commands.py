@@ -1,4 +1,4 @@
-"""The commands for programs that read a store: `callgauge token …`."""
+"""The commands for programs that read a store: `callgauge token …` and `callgauge mcp`."""
 
 from __future__ import annotations
 
@@ -118,3 +118,21 @@ def _find_user() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return ""
+
+
+def mcp(store: Store) -> None:
+    """Answer an agent's questions about a store: an MCP server on standard input and output."""
+    if not store.is_dir():
+        render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
+        raise typer.Exit(_WRONG_USE)
+    from ingest.import_guard import let_pandas_in
+
+    let_pandas_in()
+    from callgauge.api.mcp_server import NoMcpError, run_stdio
+    from callgauge.api.questions.store_access import SharedStore
+
+    try:
+        run_stdio(SharedStore(store.resolve()))
+    except NoMcpError as missing:
+        render.print_message(str(missing))
+        raise typer.Exit(_WRONG_USE) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
@@ -25,22 +26,30 @@ def to_csv(rows: pd.DataFrame) -> bytes:
 
 def to_parquet(rows: pd.DataFrame) -> bytes:
     """Return the rows as Parquet with typed columns; a column whose values fit no one type becomes text."""
-    columns = {str(name): _build_column(rows[name].tolist()) for name in rows.columns}
-    try:
-        return _write_parquet(columns)
-    except pa.ArrowException:  # nothing can be written of an object without fields, say
-        return _write_parquet(
-            {
-                name: _text_column(rows[name].tolist()) if pa.types.is_nested(column.type) else column
-                for name, column in columns.items()
-            }
-        )
-
-
-def _write_parquet(columns: dict[str, pa.Array]) -> bytes:
     taken = BytesIO()
-    pq.write_table(pa.table(columns), taken, compression="zstd")
+    table = make_table({str(name): rows[name].tolist() for name in rows.columns})
+    pq.write_table(table, taken, compression="zstd")
     return taken.getvalue()
+
+
+def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
+    """Return columns as a table that Parquet can hold; one whose values fit no one type becomes text."""
+    built = {name: _build_column(values) for name, values in columns.items()}
+    return pa.table(
+        {
+            name: _text_column(columns[name]) if _has_no_fields(column.type) else column
+            for name, column in built.items()
+        }
+    )
+
+
+def _has_no_fields(kind: pa.DataType) -> bool:
+    """Return True for an object without fields, or a list of them: Parquet cannot hold one."""
+    if pa.types.is_struct(kind):
+        return not kind.num_fields or any(_has_no_fields(field.type) for field in kind)
+    return pa.types.is_nested(kind) and any(
+        _has_no_fields(kind.field(number).type) for number in range(kind.num_fields)
+    )
 
 
 def _build_column(values: list[Any]) -> pa.Array:

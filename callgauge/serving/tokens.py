@@ -55,9 +55,3 @@ def find_token(text: str) -> User | None:
     if folder not in _finders:
         _finders[folder] = TokenFinder(Path(folder))
     return _finders[folder].find(text)
-
-
-def read_bearer(header: str) -> str | None:
-    """Return the token of an `Authorization` header; None where it holds none."""
-    scheme, _, text = header.partition(" ")
-    return text.strip() if scheme.lower() == "bearer" and text.strip() else None

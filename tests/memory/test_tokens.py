@@ -12,7 +12,7 @@ from callgauge.cli.main import app
 from callgauge.memory.memory_file import FILE
 from callgauge.memory.tokens import PREFIX, TokenList, TokenProblemError, match_token, read_expiry
 from callgauge.serving.identity import User
-from callgauge.serving.tokens import TokenFinder, find_token, read_bearer
+from callgauge.serving.tokens import TokenFinder, find_token
 
 SOON = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -62,14 +62,6 @@ def test_the_gate_asks_the_served_store(tmp_path: Path, monkeypatch: pytest.Monk
     assert find_token(text) is None
     monkeypatch.setenv("CALLGAUGE_STORE", str(tmp_path))
     assert find_token(text) == User("ci", "viewer", may_write=False)
-
-
-@pytest.mark.parametrize(
-    ("header", "text"),
-    [("Bearer abc", "abc"), ("bearer  abc ", "abc"), ("Basic abc", None), ("Bearer", None), ("", None)],
-)
-def test_a_header_holds_a_token_or_none(header: str, text: str | None) -> None:
-    assert read_bearer(header) == text
 
 
 def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:

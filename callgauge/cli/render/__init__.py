@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from callgauge.api.questions.parsed_calls import code_data, list_accepting_policies, request_data
 from callgauge.cli.render.interrupts import INTERRUPTED, catch_interrupts
 from callgauge.cli.render.keeping_lines import (
     backup_text,
@@ -27,7 +28,7 @@ from callgauge.cli.render.survey_lines import survey_lines
 from callgauge.cli.render.trial_progress import show_run
 from callgauge.cli.render.turn_lines import step_lines, turn_lines
 from ingest.sessions.stored_text import spell_non_finite
-from lenient import DefinitionFinding, Diagnostic, Policy, ToolCallRequest
+from lenient import DefinitionFinding, ToolCallRequest
 from lenient.diagnostics.codes import CODES, Code, Severity, Stage
 from lenient.examples import run_example
 from lenient.lint import DefinitionCode
@@ -41,6 +42,7 @@ __all__ = [
     "ProbeRow",
     "backup_text",
     "catch_interrupts",
+    "code_data",
     "escape_for_terminal",
     "forget_text",
     "load_report",
@@ -53,6 +55,7 @@ __all__ = [
     "probe_data",
     "probe_lines",
     "rejects_lines",
+    "request_data",
     "restore_text",
     "retention_text",
     "show_progress",
@@ -70,28 +73,6 @@ _EXCERPT = 72  # characters of raw text around a finding
 # --- one call --------------------------------------------------------------------------------------
 
 
-def request_data(request: ToolCallRequest) -> dict[str, Any]:
-    """Return all results of parsing a tool call as a dictionary for JSON output."""
-    raw = request.raw_arguments
-    return {
-        "tool_name": request.tool_name,
-        "raw_arguments": raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace"),
-        "outcome": request.outcome,
-        "arguments": request.arguments,
-        "rejected": spell_non_finite(request.rejected),
-        "parse_error": request.parse_error,
-        "parse_warning": request.parse_warning,
-        "accepted_under": _accepting_policies(request),
-        "lossy": request.lossy,
-        "diagnostics": [_finding_data(finding) for finding in request.diagnostics],
-    }
-
-
-def _finding_data(finding: Diagnostic) -> dict[str, Any]:
-    judged = {"stage": finding.stage, "severity": finding.severity, "lossy": finding.lossy}
-    return {**finding._asdict(), **judged, "message": finding.message}
-
-
 def request_text(request: ToolCallRequest) -> str:
     """Return the results of parsing a tool call as text.
 
@@ -99,7 +80,7 @@ def request_text(request: ToolCallRequest) -> str:
     """
     lines = [
         f"outcome    {request.outcome}",
-        f"accepted   {', '.join(_accepting_policies(request)) or 'under no policy'}",
+        f"accepted   {', '.join(list_accepting_policies(request)) or 'under no policy'}",
         f"arguments  {_show_value(request.arguments)}",
     ]
     if request.lossy:
@@ -113,10 +94,6 @@ def request_text(request: ToolCallRequest) -> str:
         lines.append(f"     {escape_for_terminal(finding.message)}")
         lines += [f"     {line}" for line in mark_span(text, finding.start, finding.end)]
     return "\n".join(lines)
-
-
-def _accepting_policies(request: ToolCallRequest) -> list[str]:
-    return [policy.value for policy in Policy if request.accepted_under(policy)]
 
 
 def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
@@ -210,11 +187,6 @@ def code_text(code: Code) -> str:
             f"  finding  {escape_for_terminal(finding.message)}",
         ]
     )
-
-
-def code_data(code: Code) -> dict[str, Any]:
-    facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
-    return {**facts, "example": request_data(run_example(code))}
 
 
 def claims_text(claims: Sequence[FormatClaim]) -> str:

@@ -148,9 +148,7 @@ def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mappi
 def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.DataFrame:
     import pandas as pd
 
-    with warnings.catch_warnings():
-        # A relation would not copy the rows, but plans the query twice, which takes longer.
-        warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
+    with _allow_copies():
         table: Any = cursor.to_arrow_table()
     return pd.DataFrame(
         {
@@ -162,12 +160,37 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     )
 
 
+@contextmanager
+def open_answer(
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], most: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the cursor with the rows of metric `name`, at most `most`, to be read in parts.
+
+    Raises MetricError.
+    """
+    with _explain_errors(metrics()[name]):
+        yield _execute(connection, name, given, most)
+
+
+def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
+    """Return a reader of the rows of a cursor, as Arrow's batches of up to `size` rows."""
+    with _allow_copies():
+        return cursor.to_arrow_reader(size)
+
+
+@contextmanager
+def _allow_copies() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # A relation would not copy the rows, but plans the query twice, which takes longer.
+        warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
+        yield
+
+
 def read_batches(
     connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], size: int
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of metric `name` as lists of up to `size` tuples, to save memory. Raises MetricError."""
-    with _explain_errors(metrics()[name]):
-        cursor = _execute(connection, name, given)
+    with open_answer(connection, name, given) as cursor:
         while rows := cursor.fetchmany(size):
             yield rows
 
@@ -183,10 +206,11 @@ def read_rows(
 
 
 def _execute(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
+    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], most: int | None = None
 ) -> duckdb.DuckDBPyConnection:
     metric = metrics()[name]
-    return connection.cursor().execute(metric.sql, {key: given.get(key) for key in metric.parameters})
+    sql = metric.sql if most is None else f"FROM (\n{metric.sql}\n) LIMIT {most:d}"
+    return connection.cursor().execute(sql, {key: given.get(key) for key in metric.parameters})
 
 
 @contextmanager

@@ -17,7 +17,7 @@ found AS (
 ),
 listed AS (
   SELECT tool, sum(calls)::BIGINT AS calls, count(DISTINCT coalesce(model, 'unknown'))::BIGINT AS models,
-         arg_max(coalesce(model, 'unknown'), calls) AS model, list(DISTINCT source) AS sources,
+         arg_max(coalesce(model, 'unknown'), (calls, coalesce(model, 'unknown'))) AS model, list(DISTINCT source) AS sources,
          arg_max(example, (coalesce(last_day, DATE '0001-01-01'), example)) AS example
   FROM found GROUP BY tool
   ORDER BY calls DESC, tool

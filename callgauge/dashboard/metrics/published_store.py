@@ -26,6 +26,9 @@ _LOCKED_DOWN = """
 _OPENING = Lock()
 
 
+_files: dict[Path, tuple[int, int]] = {}  # which file this process has open under a path: inode and time
+
+
 class UnshownStoreError(Exception):
     """Raised when the store cannot be shown.
 
@@ -70,11 +73,19 @@ def open_generation(path: Path) -> Connection:
                 connection = duckdb.connect(str(path), read_only=True)
             else:
                 connection = connect_without_texts(path, {})
-            # What is open already in this process is shared, and locked.
+            # A path that this process has open already is that file again, shared and locked down.
             if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
                 connection.execute(_LOCKED_DOWN)
-    except duckdb.Error as refused:
+                _files[path] = _identify(path)
+            is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
+    except (duckdb.Error, OSError) as refused:
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
+    if is_replaced:
+        connection.close()
+        raise UnshownStoreError(
+            f"{path} was replaced, and this server still has the earlier one open.",
+            "Open a page of the dashboard, which closes it, or start the server again.",
+        )
     try:
         version = connection.execute("SELECT max(schema_version) FROM store_info").fetchone()
     except duckdb.Error:
@@ -85,6 +96,11 @@ def open_generation(path: Path) -> Connection:
             f"{path} was written by another version of Callgauge.", *_describe_outdated(path, version)
         )
     return connection
+
+
+def _identify(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_ino, state.st_mtime_ns
 
 
 def _describe_outdated(path: Path, version: tuple[int | None] | None) -> tuple[str, str]:

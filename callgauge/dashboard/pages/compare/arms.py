@@ -175,15 +175,6 @@ def _choose_days(key: str, first: date, last: date) -> Days | None:
     return (days[0], days[-1]) if days else None
 
 
-def describe_overlap(a: Arm, b: Arm) -> str | None:
-    if not comparison.do_overlap(a, b):
-        return None
-    return (
-        "The slices overlap: a call can be in both, which hides part of the difference. "
-        "Narrow one of them to what the other leaves out."
-    )
-
-
 def calls_link(arm: Arm, own: Mapping[str, str], narrowed: Mapping[str, str] | None = None) -> str | None:
     """Return the link to a slice's calls; None when the Calls page lacks a filter that the slice uses."""
     if not set(arm.own) <= set(filters.DIMENSIONS):

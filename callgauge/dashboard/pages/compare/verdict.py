@@ -9,6 +9,7 @@ from math import isnan
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
+from callgauge.dashboard.comparisons.cautions import list_cautions
 from callgauge.dashboard.comparisons.sides import CompareSide
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import name_columns
@@ -20,8 +21,8 @@ from callgauge.dashboard.measures.comparisons import SliceComparison
 from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.same_mix import SameMix
-from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice
-from callgauge.dashboard.pages.compare.arms import calls_link, describe_overlap
+from callgauge.dashboard.measures.slices import Slice
+from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.exports import make_export
 from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
@@ -80,35 +81,13 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
 
 def draw_warnings(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
     """Draw what makes the comparison doubtful: little measured, other days, or slices that overlap."""
-    for warning in _list_warnings(a, b, rate, held):
+    for warning in list_cautions(a, b, rate, held):
         st.warning(warning, icon=":material/warning:")
 
 
 def _describe_measured(side: CompareSide, whole: Slice) -> str:
     known = wording.known_share(whole.share.n, whole.total, whole.rate.noun)
     return f"{side.arm.letter}, {wording.in_markdown(side.name, 80)}: {known}."
-
-
-def _list_warnings(
-    a: CompareSide,
-    b: CompareSide,
-    rate: RateDefinition,
-    held: SliceComparison,
-) -> Iterator[str]:
-    for side, whole in ((a, held.other), (b, held.slice)):
-        if whole is not None and not whole.is_rankable:
-            yield (
-                f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "
-                "judged: those that could may be unlike the others."
-            )
-    if a.arm.days != b.arm.days:
-        yield (
-            "Days differ by more than their sessions show, so this says less about the days than it seems. "
-            "The Overview's alerts take the usual spread between days into account."
-        )
-    overlap = describe_overlap(a.arm, b.arm)
-    if overlap:
-        yield overlap
 
 
 def _list_ways(

@@ -1,0 +1,245 @@
+"""Questions on calls, sessions and errors: lists that are paged by a cursor, and one thing in full."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callgauge.api.questions.answers import Answer, Row, first_row, list_rows
+from callgauge.api.questions.parameters import Parameter
+from callgauge.api.questions.problems import ProblemError
+from callgauge.api.questions.slice_filters import FILTERS, choose_filters
+from callgauge.api.questions.store_access import StoreAccess
+from callgauge.dashboard import wording
+from callgauge.dashboard.day_paging import CALLS, SESSIONS, DayList, read_page
+
+OUTCOMES = ("clean", "mended", "coerced", "repaired", "failed", "strict", "truncated", "unmeasured")
+FAULTS = (
+    "any", "none", "unknown", "unseen", "arguments", "emission", "syntax", "schema", "tool_rejected",
+    "execution", "refused",
+)  # fmt: skip
+_TURNS = (
+    "retried", "disagree", "not_ok", "recorded_ok", "recorded_not_ok", "derived_ok", "derived_not_ok",
+)  # fmt: skip
+_CHAINS = ("any", "recovered", "abandoned", "open", "none")
+_ATTEMPTS = ("first", "retry", "identical", "changed", "unknown")
+_MOST_ROWS = 200
+_MOST_TURNS = 100
+_CURSOR = Parameter("cursor", "text", "Where to go on: next_cursor of the page before.", longest=200)
+_LIMIT = Parameter("limit", "integer", "Rows of a page.", default=40, low=1, high=_MOST_ROWS)
+_REVERSED = Parameter("reversed", "flag", "The other way round.")
+_OF_CHAINS = (
+    Parameter("turns", "text", "Only of such turns; _ok: the log's verdict, or ours.", _TURNS),
+    Parameter("chain", "text", "Only of chains of attempts that ended so; none: in no chain.", _CHAINS),
+    Parameter("attempt", "text", "Only such attempts of a chain.", _ATTEMPTS),
+)
+CALLS_ASKED = (
+    *FILTERS,
+    Parameter(
+        "outcome",
+        "text",
+        "Of the arguments; mended: coerced or repaired; strict: what a strict reader refuses.",
+        OUTCOMES,
+    ),
+    Parameter(
+        "fault",
+        "text",
+        "The first layer at which the call went wrong; arguments: syntax or schema; any: every layer.",
+        FAULTS,
+    ),
+    Parameter("code", "text", "Only calls with this finding of the parser, such as missing_required."),
+    Parameter("signature", "text", "Only calls with this error signature, by its id."),
+    *_OF_CHAINS,
+    Parameter("search", "text", "A part of the raw arguments, in any case.", longest=500),
+    Parameter(
+        "order",
+        "text",
+        "The newest first without.",
+        ("time", "tool", "outcome", "fault", "result", "took", "model", "attempt"),
+    ),
+    _REVERSED,
+    _LIMIT,
+    _CURSOR,
+)
+SESSIONS_ASKED = (
+    *FILTERS,
+    *_OF_CHAINS,
+    Parameter("path_run", "text", "Only sessions of this run, as the path of their file names it."),
+    Parameter("search", "text", "A part of an id, a task or what a user wrote, in any case.", longest=500),
+    Parameter(
+        "order",
+        "text",
+        "The newest first without.",
+        ("time", "turns", "steps", "calls", "faults", "retries", "seconds"),
+    ),
+    _REVERSED,
+    _LIMIT,
+    _CURSOR,
+)
+CALL_ASKED = (Parameter("call", "text", "The id of a call.", is_required=True, is_in_path=True, longest=200),)
+SESSION_ASKED = (
+    Parameter("session", "text", "The id of a session.", is_required=True, is_in_path=True, longest=500),
+    Parameter("source", "text", "The source, where several have a session of this id."),
+    Parameter("first_turn", "integer", "The first turn to give.", default=0, low=0, high=2**31),
+    Parameter("limit", "integer", "Turns to give.", default=20, low=1, high=_MOST_TURNS),
+)
+SIGNATURES_ASKED = (
+    *FILTERS,
+    Parameter("signature", "text", "Only this one, by its id; then also the tools and models it hit."),
+    _LIMIT,
+    _CURSOR,
+)
+
+
+def ask_calls(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return a page of the calls that match: the newest first, or in the order of a column."""
+    asked = ("outcome", "fault", "code", "signature", "turns", "chain", "attempt", "search")
+    return _read_list(store, CALLS, given, {name: given[name] for name in asked}, "call")
+
+
+def ask_sessions(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return a page of the sessions that match: the newest first, or in the order of a column."""
+    narrowed = {name: given[name] for name in ("turns", "chain", "attempt", "search")}
+    return _read_list(store, SESSIONS, given, narrowed | {"run": given["path_run"]}, "session")
+
+
+def _read_list(
+    store: StoreAccess, listed: DayList, given: Mapping[str, Any], narrowed: Mapping[str, Any], noun: str
+) -> Answer:
+    chosen = choose_filters(store.reader.ask, given)
+    offset, limit = _read_cursor(given["cursor"], store), given["limit"]
+    asked = {**chosen.parameters, **narrowed}
+    if given["order"]:
+        # Newest first is no order of its own, as on the pages.
+        if given["order"] != "time" or given["reversed"]:
+            asked |= {"order": given["order"], "reversed": given["reversed"]}
+    elif given["reversed"]:
+        asked |= {"order": "time", "reversed": True}
+    # Counting has no time limit of its own here: the question has one.
+    found = read_page(store.reader.ask, listed, asked, limit, offset, clock=lambda: 0.0)
+    rows = list_rows(found.rows, "found", "preview_from")
+    for row in rows:
+        if row.get("prompt_id"):
+            row["prompt"] = chosen.label("prompt", row["prompt_id"])
+    after = offset + len(rows)
+    has_more = bool(rows) and (after < found.found or not found.is_complete)
+    number = f"{'' if found.is_complete else 'at least '}{wording.plural(found.found, noun)}"
+    facts = {
+        "found": found.found,
+        "found_is_complete": found.is_complete,
+        "days": chosen.describe_days(),
+        "next_cursor": _write_cursor(after, store) if has_more else None,
+    }
+    shown = f"; these are {offset + 1} to {after}" if rows and has_more else ""
+    return Answer(facts, rows, f"{number[0].upper()}{number[1:]} found{shown}.", has_log_text=bool(rows))
+
+
+def _write_cursor(offset: int, store: StoreAccess) -> str:
+    told = json.dumps([store.generation, offset]).encode()
+    return base64.urlsafe_b64encode(told).decode().rstrip("=")
+
+
+def _read_cursor(text: str | None, store: StoreAccess) -> int:
+    """Return the offset of a cursor; a cursor of another generation would skip rows or give them twice."""
+    if not text:
+        return 0
+    try:
+        told = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        generation, offset = str(told[0]), int(told[1])
+    except (binascii.Error, ValueError, TypeError, IndexError, KeyError, RecursionError):
+        raise ProblemError(400, "This cursor is none of ours: take next_cursor of the page before.") from None
+    if generation != store.generation:
+        raise ProblemError(409, "The store was loaded anew since that page: begin without a cursor.")
+    if not 0 <= offset < 2**40:
+        raise ProblemError(400, "This cursor is none of ours: take next_cursor of the page before.")
+    return offset
+
+
+def ask_call(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return one call: its raw arguments, what became of them, every finding with its place, neighbours."""
+    ask = store.reader.ask
+    call = first_row(ask("call", call=given["call"]))
+    if call is None:
+        raise ProblemError(404, "The store holds no call with this id; the list of calls has them.")
+    findings = list_rows(ask("call_findings", call=call["call_id"], file=call["file_id"]))
+    place = {"call": call["call_id"], "session": call["session_id"], "source": call["source"]}
+    neighbours = first_row(ask("call_neighbours", **place))
+    attempts: Sequence[Row] = ()
+    if call["chain_id"]:
+        attempts = list_rows(ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"]))
+    for name in ("arguments", "rejected", "definition"):
+        call[name] = _read_json(call[name])
+    codes = wording.list_words([row["code"] for row in findings[:5]]) if findings else "none"
+    layer = f", at fault: {call['fault_layer']}" if call["fault_layer"] else ""
+    said = f"{call['tool'] or 'unknown tool'} by {call['model'] or 'unknown'}: {call['outcome']}{layer}."
+    facts = {"call": call, "findings": findings, "neighbours": neighbours, "attempts": attempts}
+    return Answer(facts, text=f"{said} Findings: {codes}.", has_log_text=True)
+
+
+def ask_session(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return one session: what is known of it, its turns with their words, and its calls in order."""
+    ask, name = store.reader.ask, given["session"]
+    found = list_rows(ask("session", session=name))
+    if given["source"]:
+        found = [row for row in found if row["source"] == given["source"]]
+    if not found:
+        raise ProblemError(404, "The store holds no session with this id; the list of sessions has them.")
+    session = found[0]
+    place = {"session": name, "source": session["source"]}
+    every = list_rows(ask("session_turns", **place))
+    turns = [row for row in every if (row["turn"] or 0) >= given["first_turn"]][: given["limit"]]
+    numbers = [row["turn"] or 0 for row in turns]
+    words: dict[str, Row] = {}
+    if numbers:
+        told = ask("turn_texts", **place, first_turn=min(numbers), last_turn=max(numbers))
+        words = {row["turn_id"]: row for row in list_rows(told)}
+    calls: dict[str, list[Row]] = {}
+    for row in list_rows(ask("session_outline", **place)):
+        if row["call_id"] is not None:
+            calls.setdefault(row["turn_id"], []).append(row)
+    for row in turns:
+        row |= {"user_text": None, "answer_text": None, **words.get(row["turn_id"], {})}
+        row["tool_calls"] = calls.get(row["turn_id"], [])
+    after = every.index(turns[-1]) + 1 if turns else len(every)
+    facts = {
+        "session": session,
+        "sources": [row["source"] for row in found],
+        "turns": turns,
+        "turns_in_all": len(every),
+        "next_turn": every[after]["turn"] if after < len(every) else None,
+    }
+    said = f"{wording.plural(len(every), 'turn')}, {wording.plural(sum(map(len, calls.values())), 'call')}."
+    return Answer(facts, text=said, has_log_text=True)
+
+
+def ask_signatures(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return what goes wrong, told without what differs each time: new ones first, then the most frequent."""
+    ask = store.reader.ask
+    chosen = choose_filters(ask, given)
+    offset, limit = _read_cursor(given["cursor"], store), given["limit"]
+    narrowed = {**chosen.parameters, "signature": given["signature"]}
+    found = ask("signatures", **narrowed, limit=limit, offset=offset)
+    rows = list_rows(found, "found")
+    total = int(found.found.iloc[0]) if len(found) else 0
+    after = offset + len(rows)
+    facts: dict[str, Any] = {
+        "found": total,
+        "days": chosen.describe_days(),
+        "next_cursor": _write_cursor(after, store) if after < total else None,
+    }
+    if given["signature"]:
+        facts["where"] = list_rows(ask("signature_use", **narrowed))
+    new = sum(bool(row["new"]) for row in rows)
+    said = f"{wording.plural(total, 'error signature')}, {new} of those here new."
+    return Answer(facts, rows, said, has_log_text=bool(rows))
+
+
+def _read_json(text: Any) -> Any:
+    """Return the value of a JSON text of the store; the text itself where it is too deep to be read."""
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return text

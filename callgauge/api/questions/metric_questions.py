@@ -1,0 +1,67 @@
+"""Any metric by its name, with its own parameters: so every number of a page can be asked.
+
+The rows are read in batches and written to a file of their own, so that neither a large answer nor a slow
+client takes memory or keeps a generation open.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from callgauge.api.questions.parameters import Given, Kind, Parameter, read_parameters
+from callgauge.api.questions.problems import refuse_name
+from callgauge.dashboard.metrics import Metric, metrics
+
+ADMIN_METRICS = frozenset({"replayed_calls", "testset_calls", "testset_steps"})
+"""Metrics that give the whole texts of many calls at once: a raw export."""
+_DAYS = re.compile(r"(?:\w+_)?day|since|until|newest")
+_INTEGERS = re.compile(
+    r"(?:\w+_)?(?:limit|offset|step|file|least_days|every|attempts_from|attempts_to)|(?:first|last)_turn"
+)
+_FLAGS = ("reversed", "undated", "stored")
+_LISTS = (
+    "models",
+    "prompts",
+    "tools",
+    "sources",
+    "runs",
+    "arms",
+)  # also where only `IS NULL` is asked of them
+
+
+@cache
+def metric_parameters(name: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a metric, by name; all of them may be left out, and then mean all."""
+    metric = metrics()[name]
+    return tuple(
+        Parameter(one, _find_kind(metric, one), f"${one} of the metric; all without it.", longest=100_000)
+        for one in sorted(metric.parameters)
+    )
+
+
+def _find_kind(metric: Metric, name: str) -> Kind:
+    """Return the kind of a parameter as the metric's SQL uses it."""
+    if name in _LISTS or re.search(
+        rf"(?:list_contains\(|unnest\(|list_has_any\()\${name}\b|\${name}::VARCHAR\[\]", metric.sql
+    ):
+        return "texts"
+    if _DAYS.fullmatch(name):
+        return "day"
+    if _INTEGERS.fullmatch(name) or (name == "turn" and "turn <= $turn" in metric.sql):
+        return "integer"
+    return "flag" if name in _FLAGS else "text"
+
+
+def find_metric(name: str) -> Metric:
+    """Return a metric by its name. Raises ProblemError."""
+    if name not in metrics():
+        raise refuse_name("metric", name, metrics(), status=404)
+    return metrics()[name]
+
+
+def read_metric_parameters(name: str, given: Given) -> dict[str, Any]:
+    """Return the values for the SQL of a metric. Raises ProblemError."""
+    found = read_parameters(metric_parameters(name), given)
+    return {one: list(value) if isinstance(value, tuple) else value for one, value in found.items()}

@@ -1,0 +1,154 @@
+"""Parameters of questions: declared once, read from addresses and from arguments of tools, and described.
+
+What is not declared is refused by its name: a filter that nobody reads would give a number of something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from callgauge.api.questions.problems import ProblemError, refuse_name
+
+Kind = Literal["text", "texts", "day", "integer", "number", "flag"]
+Given = Mapping[str, Sequence[str]]
+"""Values as they were sent, by name: several where a name was given several times."""
+_LONGEST = 4_000  # characters of a value
+_MOST = 200  # values of one parameter
+_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a question.
+
+    `kind`: `texts` may be given several times. `choices`: the only values; `low`, `high`: bounds of a number.
+    `default`: the value when it is not given. `is_in_path`: it is a part of the address.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    choices: tuple[str, ...] = ()
+    default: Any = None
+    low: float | None = None
+    high: float | None = None
+    is_required: bool = False
+    is_in_path: bool = False
+    longest: int = _LONGEST
+
+    def read(self, values: Sequence[str]) -> Any:
+        """Return the value that texts stand for. Raises ProblemError."""
+        if len(values) > _MOST:
+            raise ProblemError(400, f"{self.name} was given {len(values)} times; at most {_MOST} are read.")
+        if self.kind != "texts" and len(values) > 1:
+            raise ProblemError(400, f"{self.name} takes one value; it was given {len(values)} times.")
+        for value in values:
+            self._check_text(value)
+        return tuple(values) if self.kind == "texts" else self._read_one(values[0])
+
+    def _check_text(self, value: str) -> None:
+        if len(value) > self.longest:
+            raise ProblemError(400, f"{self.name} has {len(value):,} characters; {self.longest:,} are read.")
+        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise ProblemError(400, f"{self.name} holds a NUL or half of a character, which no text may.")
+        if self.choices and value not in self.choices:
+            raise refuse_name(self.name, value, self.choices)
+
+    def _read_one(self, value: str) -> Any:
+        try:
+            if self.kind == "day":
+                return date.fromisoformat(value)
+            if self.kind == "flag":
+                return self._read_flag(value)
+            if self.kind in ("integer", "number"):
+                return self._read_number(value)
+        except ValueError:
+            raise ProblemError(400, f"{self.name}={value[:40]!r} is no {_WORDS[self.kind]}.") from None
+        return value
+
+    def _read_flag(self, value: str) -> bool:
+        if value.lower() in (*_TRUE, *_FALSE):
+            return value.lower() in _TRUE
+        raise ValueError(value)
+
+    def _read_number(self, value: str) -> float:
+        number = int(value) if self.kind == "integer" else float(value)
+        if number != number:
+            raise ValueError(value)
+        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
+            raise ProblemError(400, f"{self.name} is a number from {self.low:g} to {self.high:g}.")
+        return number
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the value, for OpenAPI and for definitions of tools."""
+        one: dict[str, Any] = {"type": _TYPES[self.kind]}
+        if self.kind == "day":
+            one["format"] = "date"
+        if self.choices:
+            one["enum"] = list(self.choices)
+        if self.low is not None:
+            one["minimum"] = self.low
+        if self.high is not None:
+            one["maximum"] = self.high
+        found = {"type": "array", "items": one} if self.kind == "texts" else one
+        return found if self.default is None else {**found, "default": _to_plain(self.default)}
+
+
+_WORDS = {
+    "day": "day; write 2026-11-09",
+    "flag": "true or false",
+    "integer": "whole number",
+    "number": "number",
+}
+_TYPES = {
+    "text": "string",
+    "texts": "string",
+    "day": "string",
+    "integer": "integer",
+    "number": "number",
+    "flag": "boolean",
+}
+
+
+def _to_plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def read_parameters(declared: Sequence[Parameter], given: Given) -> dict[str, Any]:
+    """Return the value of each declared parameter, or its default. Raises ProblemError."""
+    known = {one.name: one for one in declared}
+    for name in given:
+        if name not in known:
+            raise refuse_name("parameter", name, known)
+    found: dict[str, Any] = {}
+    for name, one in known.items():
+        values = [value for value in given.get(name, ()) if value != ""]
+        if not values and one.is_required:
+            raise ProblemError(400, f"{name} is needed: {one.about}")
+        found[name] = one.read(values) if values else one.default
+    return found
+
+
+def write_texts(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return arguments of a tool as the texts that an address would hold. Raises ProblemError.
+
+    A model may send a number as text, or one value where a list is asked for: both mean the same here.
+    """
+    return {
+        name: [_write_text(name, each) for each in (value if isinstance(value, list) else [value])]
+        for name, value in arguments.items()
+        if value is not None
+    }
+
+
+def _write_text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise ProblemError(
+        400, f"{name} holds {type(value).__name__}; a text, a number or a list of them is read."
+    )

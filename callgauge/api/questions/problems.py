@@ -1,0 +1,63 @@
+"""What a program is told when its question has no answer: a sentence, as problem+json (RFC 9457)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+TITLES = {
+    400: "The question cannot be read",
+    401: "A token is needed",
+    403: "An admin's token is needed",
+    404: "There is no such thing",
+    405: "This API is read-only",
+    406: "The answer has no such form",
+    409: "The store was loaded anew",
+    413: "The answer is too large",
+    500: "Something broke",
+    503: "No answer now",
+    504: "The question took too long",
+}
+
+
+class ProblemError(Exception):
+    """Raised when a question cannot be answered. `detail` says in a sentence why and what to do."""
+
+    def __init__(self, status: int, detail: str, **more: Any) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.more = more
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as RFC 9457 has it; `more` holds members of ours, such as `did_you_mean`."""
+        return {
+            "type": "about:blank",
+            "title": TITLES.get(self.status, "No answer"),
+            "status": self.status,
+            "detail": self.detail,
+            **self.more,
+        }
+
+
+def suggest(wrong: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known names that a mistaken one may mean, the likeliest first."""
+    names = list(known)
+    by_folded = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(wrong.lower(), by_folded, n=3, cutoff=0.6)
+    return [by_folded[name] for name in near]
+
+
+def refuse_name(what: str, wrong: str, known: Iterable[str], status: int = 400) -> ProblemError:
+    """Return the problem of a name that is not known, with those that may be meant."""
+    names = sorted(known)
+    near = suggest(wrong, names)
+    shown = wrong if len(wrong) <= 80 else f"{wrong[:79]}…"
+    if near:
+        hint = f"Did you mean {' or '.join(near)}?"
+    elif len(names) <= 30:
+        hint = f"Known are: {', '.join(names) or 'none'}."
+    else:
+        hint = f"{len(names)} are known, such as {', '.join(names[:5])}."
+    return ProblemError(status, f"There is no {what} {shown!r}. {hint}", did_you_mean=near)

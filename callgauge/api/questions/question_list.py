@@ -1,0 +1,139 @@
+"""Every question that programs may ask, declared once: routes, OpenAPI and tools of agents are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.api.questions import call_questions, rate_questions, store_questions
+from callgauge.api.questions.answers import Answer
+from callgauge.api.questions.parameters import Given, Parameter, read_parameters
+from callgauge.api.questions.store_access import StoreAccess
+from callgauge.serving.identity import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question. `path`: its address below /api/v1. `answer`: asks a store. `has_rows`: a table, which
+    Arrow and Parquet can hold. `role`: whose token it takes."""
+
+    name: str
+    path: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    answer: Callable[[StoreAccess, Mapping[str, Any]], Answer]
+    has_rows: bool = True
+    role: Role = "viewer"
+
+    def read(self, given: Given) -> dict[str, Any]:
+        """Return the values of the parameters. Raises ProblemError."""
+        return read_parameters(self.parameters, given)
+
+
+_ALL = (
+    Question(
+        "rates",
+        "/rates",
+        "Rates with k / n and their 95 % intervals: over all, by one dimension or two, also by day.",
+        rate_questions.RATES_ASKED,
+        rate_questions.ask_rates,
+    ),
+    Question(
+        "ranking",
+        "/ranking",
+        "Models, prompts, tools … ranked by a rate at the same mix of work, as on the page Models.",
+        rate_questions.RANKING_ASKED,
+        rate_questions.ask_ranking,
+    ),
+    Question(
+        "comparison",
+        "/comparison",
+        "Is slice B better than slice A? The numbers and the sentence of the page Compare.",
+        rate_questions.COMPARISON_ASKED,
+        rate_questions.ask_comparison,
+    ),
+    Question(
+        "calls",
+        "/calls",
+        "Calls that match, the newest first, page by page.",
+        call_questions.CALLS_ASKED,
+        call_questions.ask_calls,
+    ),
+    Question(
+        "call",
+        "/calls/{call}",
+        "One call: raw arguments, what became of them, every finding with its place, its neighbours.",
+        call_questions.CALL_ASKED,
+        call_questions.ask_call,
+        has_rows=False,
+    ),
+    Question(
+        "sessions",
+        "/sessions",
+        "Sessions that match, the newest first, page by page.",
+        call_questions.SESSIONS_ASKED,
+        call_questions.ask_sessions,
+    ),
+    Question(
+        "session",
+        "/sessions/{session}",
+        "One session: its turns, what was said, and its calls in order.",
+        call_questions.SESSION_ASKED,
+        call_questions.ask_session,
+        has_rows=False,
+    ),
+    Question(
+        "signatures",
+        "/signatures",
+        "Error signatures: what goes wrong, without what differs each time; new ones first.",
+        call_questions.SIGNATURES_ASKED,
+        call_questions.ask_signatures,
+    ),
+    Question(
+        "choices",
+        "/choices",
+        "The models, prompts, tools, sources … that the store holds, the most used first.",
+        store_questions.CHOICES_ASKED,
+        store_questions.ask_choices,
+    ),
+    Question(
+        "loads",
+        "/loads",
+        "How fresh the store is: the last load, earlier ones, the nights, sources that went silent.",
+        store_questions.LOADS_ASKED,
+        store_questions.ask_loads,
+    ),
+    Question(
+        "codes",
+        "/codes",
+        "Every finding that the parser, or the lint of definitions, can report.",
+        store_questions.CODES_ASKED,
+        store_questions.ask_codes,
+    ),
+    Question(
+        "code",
+        "/codes/{code}",
+        "What a finding means, why it is reported, and an example.",
+        store_questions.CODE_ASKED,
+        store_questions.ask_code,
+        has_rows=False,
+    ),
+    Question(
+        "metrics",
+        "/metrics",
+        "The metrics by name: each is one question whose answer the pages show.",
+        store_questions.METRICS_ASKED,
+        store_questions.ask_metrics,
+    ),
+    Question(
+        "sql",
+        "/sql",
+        "A query of your own over the tables of the store, within limits, in a process apart.",
+        store_questions.SQL_ASKED,
+        store_questions.ask_sql,
+        role="admin",
+    ),
+)
+QUESTIONS = {question.name: question for question in _ALL}
+"""All questions by their names, in the order of reading."""

@@ -1,0 +1,324 @@
+"""Questions on rates: how often, which is best, and is one slice better than another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from callgauge.api.questions.answers import (
+    Answer,
+    Row,
+    describe_comparison,
+    describe_difference,
+    describe_slice,
+)
+from callgauge.api.questions.parameters import Parameter
+from callgauge.api.questions.problems import ProblemError, refuse_name
+from callgauge.api.questions.slice_filters import (
+    FILTERS,
+    ChosenFilters,
+    arm_parameters,
+    choose_days,
+    choose_filters,
+    find_values,
+)
+from callgauge.api.questions.store_access import StoreAccess
+from callgauge.dashboard import wording
+from callgauge.dashboard.comparison import PARAMETERS, Arm, Letter, name_arms
+from callgauge.dashboard.comparisons.cautions import list_cautions
+from callgauge.dashboard.comparisons.sides import (
+    CompareSide,
+    break_sides_down,
+    compare_sides,
+    measure_sides,
+    read_work,
+)
+from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
+from callgauge.dashboard.measures.breakdown import Breakdown
+from callgauge.dashboard.measures.comparisons import (
+    SMALLEST,
+    SliceComparison,
+    choose_reference,
+    compare_pairs,
+)
+from callgauge.dashboard.measures.headlines import ArmNames, write_headline
+from callgauge.dashboard.measures.rates import RATES
+from callgauge.dashboard.measures.slices import Slice, make_slices
+from callgauge.dashboard.measures.verdicts import describe_basis, describe_bottom, describe_top
+
+DIMENSIONS = (
+    "model", "provider", "prompt", "prompt_name", "tool", "definition", "strategy", "source",
+    "harness_version", "run", "arm", "day",
+)  # fmt: skip
+_RANKED = tuple(name for name in DIMENSIONS if name != "day")
+_LIMIT = Parameter("limit", "integer", "The most rows to give.", default=1_000, low=1, high=10_000)
+_RATE = Parameter("rate", "text", "The rate, such as parse_error.", tuple(RATES), default="parse_error")
+_SMALLEST = Parameter(
+    "smallest",
+    "number",
+    "The smallest difference worth knowing, a share: 0.02 is two points.",
+    default=SMALLEST,
+    low=0.0,
+    high=0.5,
+)
+RATES_ASKED = (
+    Parameter("rate", "texts", "Only these rates; all without.", tuple(RATES)),
+    Parameter("by", "text", "One row for each value of this dimension.", DIMENSIONS),
+    Parameter("also", "text", "And of this one: a row for each pair of values.", DIMENSIONS),
+    *FILTERS,
+    _LIMIT,
+)
+RANKING_ASKED = (
+    _RATE,
+    Parameter("by", "text", "What is ranked.", _RANKED, default="model"),
+    Parameter("baseline", "text", "The value that the others are held against; the most used without."),
+    _SMALLEST,
+    *FILTERS,
+)
+COMPARISON_ASKED = (_RATE, _SMALLEST, *arm_parameters("A"), *arm_parameters("B"), *FILTERS)
+
+
+def ask_rates(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return rates with k, n and interval: of everything, or of each value of one or two dimensions."""
+    chosen = choose_filters(store.reader.ask, given)
+    names = given["rate"] or tuple(RATES)
+    found = store.reader.ask("slices", rates=names, by=given["by"], also=given["also"], **chosen.parameters)
+    rows: list[Row] = []
+    for one in make_slices(found):
+        row: Row = {"rate": one.rate.name, "slice": one.name}
+        if given["by"]:
+            row["label"] = chosen.label(given["by"], one.name)
+        if given["also"]:
+            row["also"] = one.also
+        rows.append(row | describe_slice(one))
+    if given["by"] == "day":
+        rows.sort(key=lambda row: (row["slice"], row["rate"]))
+    limit = given["limit"]
+    facts = {
+        "days": chosen.describe_days(),
+        "rates": {
+            name: {"title": RATES[name].title, "meaning": RATES[name].meaning, "better": RATES[name].better}
+            for name in names
+        },
+        "by": given["by"],
+        "also": given["also"],
+        "truncated": len(rows) > limit,
+    }
+    return Answer(facts, rows[:limit], _describe_rates(rows[:limit], given), has_log_text=True)
+
+
+def _describe_rates(rows: list[Row], given: Mapping[str, Any]) -> str:
+    if not rows:
+        return "Nothing was counted with these filters."
+    by = given["by"]
+    if by:
+        told = f"{wording.plural(len(rows), 'row')}, one for each {by.replace('_', ' ')}."
+        is_one_list = len(given["rate"] or ()) == 1 and by != "day" and not given["also"]
+        worst = _describe_worst(rows, RATES[rows[0]["rate"]].is_good) if is_one_list else ""
+        return f"{told} {worst}".strip()
+    rates = [f"{RATES[row['rate']].title} {_write_share(row)}" for row in rows if row["n"]]
+    return f"{'; '.join(rates)}." if rates else "Nothing of it could be measured."
+
+
+def _write_share(row: Row) -> str:
+    return f"{wording.rate(row['k'], row['n'])} ({wording.fraction(row['k'], row['n'])})"
+
+
+def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return the values of a dimension ranked by a rate, with the sentences of the page Models."""
+    chosen = choose_filters(store.reader.ask, given)
+    rate, by = RATES[given["rate"]], given["by"]
+    several = make_slices(store.reader.ask("slices", rates=(rate.name,), by=by, **chosen.parameters))
+    noun = by.replace("_", " ")
+    if not several:
+        said = "Nothing was counted with these filters."
+        return Answer({"sentence": said, "days": chosen.describe_days()}, [], said)
+    baseline = _choose_baseline(several, given["baseline"], by, chosen)
+    table = rank_at_same_mix(
+        store.reader.ask, rate, by, several, baseline, chosen.parameters, given["smallest"]
+    )
+    names = {row.slice.name: _short_label(chosen, by, row.slice.name) for row in table.rows}
+    told = (describe_top(table, names, noun), describe_bottom(table, names))
+    sentence = " ".join(filter(None, told))
+    rows = []
+    for row in table.rows:
+        place, rank = table.places.get(row.slice.name), table.ranks.get(row.slice.name)
+        rows.append(
+            {
+                "slice": row.slice.name,
+                "label": names[row.slice.name],
+                "place": place.number if place else None,
+                "place_is_shared": place.is_shared if place else None,
+                "first_rank": rank[0] if rank else None,
+                "last_rank": rank[1] if rank else None,
+                **describe_slice(row.slice),
+                **describe_comparison(row, given["smallest"]),
+            }
+        )
+    facts = {
+        "sentence": sentence,
+        "rate": rate.name,
+        "meaning": rate.meaning,
+        "by": by,
+        "baseline": table.reference.name,
+        "days": chosen.describe_days(),
+        "left_out": len(several) - len(table.rows),
+    }
+    return Answer(facts, rows, f"{sentence} {_describe_worst(rows, rate.is_good)}".strip(), has_log_text=True)
+
+
+def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chosen: ChosenFilters) -> Slice:
+    """Return the slice that the others are held against: that of a name or label, else the most used."""
+    if not wanted:
+        return choose_reference(several)
+    for one in several:
+        if wanted in (one.name, chosen.label(by, one.name)):
+            return one
+    raise refuse_name("baseline", wanted, [one.name for one in several])
+
+
+def _describe_worst(rows: list[Row], is_good: bool) -> str:
+    """Return the rates from the worst on; those of which too little is known are said to be so."""
+    known = [row for row in rows if row["n"]]
+    known.sort(key=lambda row: (not row["enough"], row["share"] if is_good else -row["share"]))
+    told = [
+        f"{wording.one_line(row['label'], 60)} {_write_share(row)}"
+        + ("" if row["enough"] else ", too few to judge")
+        for row in known[:10]
+    ]
+    return f"From the worst on: {'; '.join(told)}." if told else ""
+
+
+def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return whether side B is better than side A: the numbers and the sentences of the page Compare."""
+    chosen = choose_filters(store.reader.ask, given)
+    arms = _read_arm("A", given, chosen, store), _read_arm("B", given, chosen, store)
+    if arms[0].parameters() == arms[1].parameters():
+        raise ProblemError(400, "Both sides are the same: choose a_model and b_model, or other dimensions.")
+    rate, smallest, ask = RATES[given["rate"]], given["smallest"], store.reader.ask
+    a, b = measure_sides(ask, arms, name_arms(*arms, chosen.labels))
+    names = ArmNames(b.name, a.name)
+    work = read_work(ask, a, b, rate)
+    held = compare_sides(a, b, rate, work)
+    facts: dict[str, Any] = {
+        "rate": rate.name,
+        "meaning": rate.meaning,
+        "a": _describe_side(a, rate.name),
+        "b": _describe_side(b, rate.name),
+        "all_rates": _compare_all(a, b, held, smallest),
+    }
+    if held is None or held.plain is None or held.other is None:
+        unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
+        said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
+        return Answer({"sentence": said, "verdict": "unmeasured", **facts}, [], said, has_log_text=True)
+    found = break_sides_down(ask, a, b, rate, held, work)
+
+    def label(dimension: str, value: str) -> str:
+        return _short_label(chosen, dimension, value)
+
+    sentence, basis = write_headline(found, names, label, smallest), describe_basis(held, names, smallest)
+    cautions = list(list_cautions(a, b, rate, held))
+    facts = {
+        "sentence": sentence,
+        "basis": basis,
+        **describe_comparison(held, smallest),
+        "plain_difference": describe_difference(held.plain),
+        "same_mix": _describe_mix(held),
+        "cautions": cautions,
+        **facts,
+    }
+    return Answer(
+        facts,
+        _list_strata(found, chosen, smallest),
+        " ".join([sentence, basis, *cautions]),
+        has_log_text=True,
+    )
+
+
+def _read_arm(letter: Letter, given: Mapping[str, Any], chosen: ChosenFilters, store: StoreAccess) -> Arm:
+    prefix = letter.lower()
+    own = {
+        name: values
+        for name in PARAMETERS
+        if (values := find_values(name, given[f"{prefix}_{name}"], chosen.labels))
+    }
+    days = None
+    if text := given[f"{prefix}_days"]:
+        extent = store.reader.ask("extent").iloc[0]
+        first, last = choose_days({"days": text}, extent.last_day, datetime.now(UTC).date())
+        if first is None and extent.first_day:
+            first, last = extent.first_day, extent.last_day
+        days = (first, last) if first and last else None
+    return Arm(letter, own, days, chosen.parameters)
+
+
+def _describe_side(side: CompareSide, rate: str) -> Row:
+    days = side.arm.days
+    whole = side.rates.get(rate)
+    return {
+        "name": side.name,
+        "own": {name: list(values) for name, values in side.arm.own.items()},
+        "days": {"from": days[0].isoformat(), "to": days[1].isoformat()} if days else None,
+        **(describe_slice(whole) if whole else {"k": 0, "n": 0}),
+    }
+
+
+def _describe_mix(held: SliceComparison) -> Row | None:
+    mix = held.same_mix
+    if mix is None:
+        return None
+    return {
+        "by": list(mix.by),
+        "a_share": mix.found.against,
+        "b_share": mix.found.of,
+        "covered": mix.found.covered,
+        "difference": describe_difference(mix.found.difference),
+    }
+
+
+def _list_strata(found: Breakdown, chosen: ChosenFilters, smallest: float) -> list[Row]:
+    rows = []
+    for dimension, strata in found.strata.items():
+        for each in strata:
+            a, b = ({"k": 0, "n": 0} if one is None else describe_slice(one) for one in (each.a, each.b))
+            held = each.held
+            rows.append(
+                {
+                    "dimension": dimension,
+                    "slice": each.name,
+                    "label": chosen.label(dimension, each.name),
+                    **{f"a_{name}": a.get(name) for name in ("k", "n", "share", "low", "high", "sessions")},
+                    **{f"b_{name}": b.get(name) for name in ("k", "n", "share", "low", "high", "sessions")},
+                    "verdict": each.standing(smallest).name.lower(),
+                    "difference": describe_difference(held.difference) if held else None,
+                    "p_adjusted": held.p if held else None,
+                    "is_unlike_others": each.is_unlike_others,
+                }
+            )
+    return rows
+
+
+def _compare_all(
+    a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float
+) -> list[Row]:
+    """Return every rate of both sides with its difference and verdict, corrected for all rates together."""
+    both = [name for name in RATES if name in a.rates and name in b.rates]
+    compared = compare_pairs([(b.rates[name], a.rates[name]) for name in both], family="rates")
+    by_rate = dict(zip(both, compared, strict=True))
+    if chosen is not None:
+        by_rate[chosen.slice.rate.name] = chosen
+    mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
+    rows = []
+    for name, held in by_rate.items():
+        told = describe_comparison(held, smallest)
+        if mixed and held is not chosen:
+            # Their plain differences may be those of the work: the page gives no verdict either.
+            told |= {"verdict": "other_mix", "p_adjusted": None}
+        sides = {"a": describe_slice(a.rates[name]), "b": describe_slice(b.rates[name])}
+        rows.append({"rate": name, **sides, **told})
+    return rows
+
+
+def _short_label(chosen: ChosenFilters, dimension: str, value: str) -> str:
+    return wording.one_line(chosen.label(dimension, value), 60)

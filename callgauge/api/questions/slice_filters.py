@@ -1,0 +1,154 @@
+"""The filters of questions: those of the pages' filter bar, by value or by the label that pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+
+from callgauge.api.questions.parameters import Parameter
+from callgauge.api.questions.problems import ProblemError, refuse_name
+from callgauge.dashboard.address.time_ranges import PRESETS, read_range
+from callgauge.dashboard.comparison import PARAMETERS
+
+Ask = Callable[..., pd.DataFrame]
+Labels = Mapping[str, Mapping[str, str]]
+"""For each dimension the label of each value, the most used first."""
+_PLURALS = {"strategy": "strategies"}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NAMED = {
+    "model": "Only these models.",
+    "prompt": "Only these prompts: an id, or name@version.",
+    "tool": "Only these tools.",
+    "source": "Only logs of these sources.",
+    "run": "Only these runs of trials. Without a run or an arm nothing of a trial counts.",
+    "arm": "Only these arms of trials.",
+    "provider": "Only these providers.",
+    "strategy": "tool_use (native function calling) or json_fallback.",
+    "harness_version": "Only these versions of the harness.",
+}
+BAR = ("model", "prompt", "tool", "source", "run", "arm")
+"""The dimensions of the pages' filter bar."""
+
+DAYS = (
+    Parameter(
+        "days",
+        "text",
+        f"The days that count, in UTC: {PRESETS[0]} (the newest of the store), 7 days to today, all, "
+        "2026-11-09, or 2026-11-09 to 2026-11-15.",
+    ),
+    Parameter(
+        "since", "text", "The first day that counts: 2026-11-09, yesterday, or a weekday such as monday."
+    ),
+    Parameter("until", "text", "The last day that counts: YYYY-MM-DD, today, yesterday or a weekday."),
+)
+FILTERS = (*DAYS, *(Parameter(name, "texts", _NAMED[name]) for name in BAR))
+"""The filter bar of the pages as parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFilters:
+    """The chosen filters. `parameters`: those of the metrics. `labels`: of all values of the store."""
+
+    first: date | None
+    last: date | None
+    parameters: Mapping[str, Any]
+    labels: Labels
+
+    def describe_days(self) -> dict[str, str | None]:
+        return {
+            "from": self.first.isoformat() if self.first else None,
+            "to": self.last.isoformat() if self.last else None,
+        }
+
+    def label(self, dimension: str, value: str) -> str:
+        held = "prompt" if dimension == "prompt_name" else dimension
+        return self.labels.get(held, {}).get(value, value)
+
+
+def choose_filters(ask: Ask, given: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
+    """Return the filters that values of FILTERS choose. Raises ProblemError for a value no log has."""
+    runs, arms = given.get("run"), given.get("arm")
+    labels = read_labels(ask("choices", runs=runs, arms=arms))
+    extent = ask("extent", runs=runs, arms=arms).iloc[0]
+    first, last = choose_days(given, extent.last_day, today or datetime.now(UTC).date())
+    found: dict[str, Any] = {"from_day": first, "to_day": last}
+    for name in BAR:
+        found[_PLURALS.get(name, f"{name}s")] = find_values(name, given.get(name), labels)
+    return ChosenFilters(first, last, found, labels)
+
+
+def choose_days(
+    given: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
+) -> tuple[date | None, date | None]:
+    """Return the first and the last day that `days`, or `since` and `until`, mean; None: without end."""
+    text, since, until = (given.get(name) for name in ("days", "since", "until"))
+    if text and (since or until):
+        raise ProblemError(400, "Give days, or since and until; not both.")
+    if since or until:
+        first = read_day(since, today) if since else None
+        last = read_day(until, today) if until else max(newest or today, today)
+        if first and first > last:
+            raise ProblemError(400, f"since is {first}, which is after {last}: no day is between them.")
+        return first, last
+    try:
+        chosen = read_range(text or usual)
+    except ValueError as misread:
+        raise ProblemError(400, f"days: {misread}.") from None
+    return chosen.resolve(newest or today, today) or (None, None)
+
+
+def read_day(text: str, today: date) -> date:
+    """Return the day that a text means: 2026-11-09, today, yesterday, or the newest monday up to today."""
+    word = text.strip().lower().removeprefix("last ")
+    if word in ("today", "yesterday"):
+        return today - timedelta(word == "yesterday")
+    if word in _WEEKDAYS:
+        return today - timedelta((today.weekday() - _WEEKDAYS.index(word)) % 7)
+    try:
+        return date.fromisoformat(word)
+    except ValueError:
+        raise ProblemError(
+            400, f"{text[:40]!r} is no day: write 2026-11-09, today, yesterday or a weekday."
+        ) from None
+
+
+def read_labels(choices: pd.DataFrame) -> Labels:
+    """Return the labels of the rows of the metric `choices`."""
+    return {
+        name: dict(zip(rows.value, rows.label, strict=True))
+        for name, rows in choices.groupby("dimension", sort=False)
+        if isinstance(name, str)
+    }
+
+
+def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tuple[str, ...] | None:
+    """Return the values that texts mean: values themselves, or labels. Raises ProblemError for others."""
+    if not texts:
+        return None
+    known = labels.get(name, {})
+    by_label: dict[str, list[str]] = {}
+    for value, label in known.items():
+        by_label.setdefault(label, []).append(value)
+    found: list[str] = []
+    for text in texts:
+        if text in known:
+            found.append(text)
+        elif text in by_label:
+            found += by_label[text]
+        else:
+            raise refuse_name(name.replace("_", " "), text, {*known, *by_label})
+    return tuple(dict.fromkeys(found))
+
+
+def arm_parameters(letter: str) -> tuple[Parameter, ...]:
+    """Return the parameters of one side of a comparison: a_model, a_days and so on."""
+    prefix = letter.lower()
+    told = f"Side {letter}: "
+    return (
+        *(Parameter(f"{prefix}_{name}", "texts", told + _NAMED[name]) for name in PARAMETERS),
+        Parameter(f"{prefix}_days", "text", f"{told}the days that count, written as days is."),
+    )

@@ -1,0 +1,189 @@
+"""Opens the published generation for programs: shared, followed, and never for longer than allowed.
+
+A question runs in a thread. Only a few run at once and few may wait; one that takes too long, or whose client
+has left, is interrupted. Nothing stays open between questions, so that a store may be replaced at any time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar, cast
+
+import anyio
+import anyio.to_thread
+
+from callgauge.api.questions.problems import ProblemError
+from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.metrics.published_store import (
+    Connection,
+    NothingLoadedError,
+    UnshownStoreError,
+    open_generation,
+    published_generation,
+)
+from callgauge.dashboard.metrics.store_reader import StoreReader
+
+SECONDS = 20.0
+"""How long one question may take."""
+AT_ONCE, WAITING = 3, 12
+_BETWEEN = 0.05  # seconds between two interruptions
+_LOG = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_Identity = tuple[str, int, int]
+
+
+class _Interruptible:
+    """A connection whose running queries can be interrupted from another thread."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._cursors: list[Connection] = []
+        self._lock = threading.Lock()
+        self.is_interrupted = False
+
+    def cursor(self) -> Connection:
+        with self._lock:
+            if self.is_interrupted:
+                raise ProblemError(504, "The question was stopped.")
+            self._cursors.append(self._connection.cursor())
+            return self._cursors[-1]
+
+    def interrupt(self) -> None:
+        with self._lock:
+            self.is_interrupted = True
+            for cursor in self._cursors:
+                cursor.interrupt()
+
+
+@dataclass(slots=True)
+class StoreAccess:
+    """What a question is asked of: the metrics of one generation. `connection`: gives cursors of it."""
+
+    folder: Path
+    reader: StoreReader
+    connection: Connection
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation, such as gen-000012."""
+        return self.reader.path.stem
+
+
+@dataclass(slots=True)
+class _Opened:
+    connection: Connection
+    users: int = 0
+
+
+@dataclass(slots=True)
+class SharedStore:
+    """The store that programs read. `seconds`: how long one question may take."""
+
+    folder: Path | None
+    seconds: float = SECONDS
+    _opened: dict[_Identity, _Opened] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _asked: int = 0
+    _limiter: anyio.CapacityLimiter | None = None
+
+    async def answer(
+        self,
+        question: Callable[[StoreAccess], _T],
+        wait_until_left: Callable[[], Awaitable[None]] | None = None,
+    ) -> _T:
+        """Return what a question finds, asked in a thread. Raises ProblemError.
+
+        `wait_until_left` returns when the client has gone.
+        """
+        if self._asked >= AT_ONCE + WAITING:
+            raise ProblemError(503, "Many questions are waiting already: ask again in some seconds.")
+        self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
+        self._asked += 1
+        try:
+            async with self._limiter:
+                return await self._run(question, wait_until_left)
+        finally:
+            self._asked -= 1
+
+    async def _run(
+        self,
+        question: Callable[[StoreAccess], _T],
+        wait_until_left: Callable[[], Awaitable[None]] | None,
+    ) -> _T:
+        running: list[_Interruptible] = []
+        stopped, finished = threading.Event(), threading.Event()
+
+        def run() -> _T | Exception:
+            try:
+                with self._lease() as (path, connection):
+                    guarded = _Interruptible(connection)
+                    running.append(guarded)
+                    as_connection = cast("Connection", guarded)
+                    folder = self.folder or path.parent
+                    return question(StoreAccess(folder, StoreReader(as_connection, path), as_connection))
+            except MetricError as problem:
+                return ProblemError(500, str(problem))
+            except Exception as problem:  # out of the group of tasks as it is
+                return problem
+            finally:
+                finished.set()
+
+        def interrupt() -> None:
+            # Again and again: what comes before a query begins is lost.
+            while not finished.wait(_BETWEEN):
+                for one in running:
+                    one.interrupt()
+
+        async def stop_when(reached: Callable[[], Awaitable[None]]) -> None:
+            try:
+                await reached()
+            finally:  # also when the server ends: it waits for its threads
+                if not finished.is_set():
+                    stopped.set()
+                    threading.Thread(target=interrupt, daemon=True).start()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(stop_when, lambda: anyio.sleep(self.seconds))
+            if wait_until_left is not None:
+                group.start_soon(stop_when, wait_until_left)
+            found = await anyio.to_thread.run_sync(run)
+            group.cancel_scope.cancel()
+        if stopped.is_set():
+            raise ProblemError(
+                504, f"Stopped after {self.seconds:g} seconds. Narrow it: fewer days, one model, fewer rows."
+            )
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    @contextmanager
+    def _lease(self) -> Iterator[tuple[Path, Connection]]:
+        """Give the generation's file and its connection, which is closed after its last user."""
+        try:
+            path = published_generation(str(self.folder) if self.folder else None)
+            status = path.stat()
+            identity = (str(path), status.st_ino, status.st_mtime_ns)
+            with self._lock:
+                if identity not in self._opened:
+                    self._opened[identity] = _Opened(open_generation(path))
+                opened = self._opened[identity]
+                opened.users += 1
+        except NothingLoadedError:
+            raise ProblemError(503, "Nothing has been loaded yet: `callgauge ingest` does.") from None
+        except (UnshownStoreError, OSError) as problem:
+            # The words name places of this machine, which are nobody's business over a network.
+            _LOG.warning("Programs cannot read the store: %s", problem)
+            raise ProblemError(503, "The store cannot be read now; the server's log says why.") from None
+        try:
+            yield path, opened.connection
+        finally:
+            with self._lock:
+                opened.users -= 1
+                if not opened.users:
+                    del self._opened[identity]
+                    opened.connection.close()

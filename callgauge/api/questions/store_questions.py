@@ -1,0 +1,157 @@
+"""Questions on the store itself: what it holds, how fresh it is, what its codes and metrics mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from callgauge.api.questions.answers import Answer, Row, first_row, list_rows
+from callgauge.api.questions.parameters import Parameter
+from callgauge.api.questions.parsed_calls import code_data
+from callgauge.api.questions.problems import ProblemError, refuse_name
+from callgauge.api.questions.store_access import StoreAccess
+from callgauge.dashboard import wording
+from callgauge.dashboard.metrics import metrics
+from callgauge.dashboard.sandbox import query_runs
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.night_steps import NightRecords
+from lenient import CODES, DEFINITION_CODES
+
+_LOG = logging.getLogger(__name__)
+CHOICES = (
+    "model", "prompt", "tool", "source", "provider", "strategy", "harness_version", "run", "arm",
+)  # fmt: skip
+CHOICES_ASKED = (
+    Parameter("dimension", "text", "Only of this dimension; all without.", CHOICES),
+    Parameter("search", "text", "Only names that contain this, in any case.", longest=200),
+    Parameter("run", "texts", "Counted in these runs of trials; without, in all but trials."),
+    Parameter("limit", "integer", "The most rows to give.", default=200, low=1, high=10_000),
+)
+LOADS_ASKED = (Parameter("nights", "integer", "How many nights to give.", default=14, low=1, high=400),)
+CODES_ASKED = (
+    Parameter("of", "text", "Findings of the parser, or of the lint of definitions.", ("parser", "lint")),
+)
+CODE_ASKED = (
+    Parameter("code", "text", "A code, such as missing_required.", is_required=True, is_in_path=True),
+)
+METRICS_ASKED: tuple[Parameter, ...] = ()
+SQL_ASKED = (
+    Parameter("query", "text", "One SELECT over the tables of the store.", is_required=True, longest=100_000),
+)
+
+
+def ask_choices(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return the models, prompts, tools and so on that the store holds, the most used first."""
+    rows = list_rows(store.reader.ask("choices", runs=given["run"]))
+    if given["dimension"]:
+        rows = [row for row in rows if row["dimension"] == given["dimension"]]
+    if wanted := (given["search"] or "").lower():
+        rows = [row for row in rows if wanted in f"{row['value']}\n{row['label']}".lower()]
+    limit = given["limit"]
+    noun = (given["dimension"] or "name").replace("_", " ")
+    said = f"{wording.plural(len(rows), noun)} in the store."
+    return Answer({"found": len(rows), "truncated": len(rows) > limit}, rows[:limit], said, has_log_text=True)
+
+
+def ask_loads(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return how fresh the store is: the last load, earlier loads, the nights, and silent sources."""
+    ask = store.reader.ask
+    last, silent = first_row(ask("last_load")), list_rows(ask("silent_sources"))
+    try:
+        steps = NightRecords(store.folder).list_steps(given["nights"])
+    except MemoryProblemError as problem:
+        _LOG.warning("Programs cannot read the team's memory: %s", problem)
+        raise ProblemError(503, "The team's memory cannot be read; the server's log says why.") from None
+    facts = {
+        "last_load": last,
+        "nights": [
+            {
+                "night": step.night,
+                "step": step.step,
+                "began": step.began,
+                "ended": step.ended,
+                "outcome": step.outcome,
+            }
+            for step in steps
+        ],
+        "silent_sources": silent,
+    }
+    at = wording.utc(last["loaded_at"]) if last else "never"
+    quiet = f" {wording.plural(len(silent), 'source')} silent." if silent else ""
+    return Answer(facts, list_rows(ask("loads")), f"Last loaded {at}.{quiet}", has_log_text=True)
+
+
+def ask_codes(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return every finding that the parser or the lint of definitions can report."""
+    rows: list[Row] = []
+    if given["of"] != "lint":
+        rows += [
+            {
+                "of": "parser",
+                "name": code.name,
+                "stage": code.stage.value,
+                "severity": code.severity.value,
+                "lossy": code.lossy,
+                "summary": code.summary,
+            }
+            for code in CODES.values()
+        ]
+    if given["of"] != "parser":
+        rows += [
+            {
+                "of": "lint",
+                "name": code.name,
+                "stage": None,
+                "severity": code.severity.value,
+                "lossy": None,
+                "summary": code.summary,
+            }
+            for code in DEFINITION_CODES.values()
+        ]
+    return Answer({}, rows, f"{len(rows)} codes.")
+
+
+def ask_code(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return what a finding means, why it is reported, and an example that is read now."""
+    name = given["code"].split(":")[0]
+    if name in DEFINITION_CODES:
+        of_lint = DEFINITION_CODES[name]
+        return Answer({"of": "lint", **asdict(of_lint)}, text=f"{name}: {of_lint.summary} {of_lint.advice}")
+    if name not in CODES:
+        raise refuse_name("code", name, [*CODES, *DEFINITION_CODES], status=404)
+    known = CODES[name]
+    return Answer({"of": "parser", **code_data(known)}, text=f"{name}: {known.summary} {known.why}")
+
+
+def ask_metrics(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return the metrics by name: each is one question whose answer the pages show."""
+    del given
+    rows = [
+        {
+            "name": metric.name,
+            "title": metric.title,
+            "question": metric.question,
+            "unit": metric.unit,
+            "notes": list(metric.notes),
+            "columns": dict(metric.columns),
+            "parameters": sorted(metric.parameters),
+        }
+        for metric in metrics().values()
+    ]
+    return Answer({}, rows, f"{len(rows)} metrics.")
+
+
+def ask_sql(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+    """Return the rows of a query of one's own, which runs in a process apart with limits of its own."""
+    try:
+        found = query_runs.run(store.reader.path, given["query"])
+    except query_runs.SandboxBusyError as busy:
+        raise ProblemError(503, str(busy)) from None
+    except query_runs.SqlError as refused:
+        raise ProblemError(400, str(refused)) from None
+    names = found.column_names
+    rows = [dict(zip(names, row, strict=True)) for row in found.read_rows(0, found.kept_rows)]
+    facts = {"found": found.rows, "found_is_complete": found.counted, "truncated": found.rows > len(rows)}
+    return Answer(facts, rows, f"{wording.plural(found.rows, 'row')}.", has_log_text=True)

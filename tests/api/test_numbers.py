@@ -1,0 +1,175 @@
+"""A program gets the numbers of the pages: every metric, the ranking, the comparison, and every tool."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date, datetime
+from io import BytesIO
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from callgauge.api.agent_tools import TOOLS
+from callgauge.api.mcp_server import answer_tool
+from callgauge.api.questions.metric_questions import metric_parameters
+from callgauge.api.tables import ARROW, PARQUET
+from callgauge.dashboard.metrics import answer_metric, metrics
+from tests.api.conftest import Api
+from tests.conftest import CASES
+from tests.dashboard.conftest import opened
+from tests.event_loops import run
+
+FOLDER = CASES / "metrics"
+
+
+def cases_of(metric: str) -> list[dict[str, Any]]:
+    """The parameters with which the cases of a metric ask it, each set once; and none at all."""
+    cases = json.loads((FOLDER / f"{metric}.json").read_text(encoding="utf-8"))
+    known = metrics()[metric].parameters
+    limits = {name: number for name, number in (("limit", 50), ("offset", 0)) if name in known}
+    asked = [limits] + [
+        limits | {name: value for name, value in case.get("asked", {}).items() if name in known}
+        for case in cases
+    ]
+    return list({json.dumps(one, sort_keys=True): one for one in asked}.values())[:2]
+
+
+def typed(metric: str, asked: dict[str, Any]) -> dict[str, Any]:
+    days = {one.name for one in metric_parameters(metric) if one.kind == "day"}
+    return {
+        name: date.fromisoformat(value) if name in days and value else value for name, value in asked.items()
+    }
+
+
+def written(asked: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in asked.items()}
+
+
+def plain(value: Any) -> Any:
+    """A value of DuckDB as JSON holds it."""
+    if isinstance(value, datetime):
+        return f"{value.isoformat()}Z"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, float):
+        # Threads add up in any order, which the last digits show.
+        return None if value != value else float(f"{value:.9g}")
+    return value
+
+
+@pytest.mark.parametrize("metric", metrics())
+def test_a_metric_gives_a_program_the_rows_that_pages_get(small: Api, sample: Api, metric: str) -> None:
+    for api in (small, sample):
+        for asked in cases_of(metric):
+            rows = answer_metric(api.connection, metric, typed(metric, asked))
+            given = api.get(f"/metrics/{metric}", **written(asked))
+            assert plain(given["rows"]) == plain(rows.to_dict("records")), asked
+            assert not given["truncated"]
+
+
+@pytest.mark.parametrize("metric", ["slices", "calls", "sessions", "signatures", "files"])
+def test_arrow_and_parquet_hold_the_rows_of_json(sample: Api, metric: str) -> None:
+    asked: dict[str, Any] = {"limit": 30, "offset": 0} if "limit" in metrics()[metric].parameters else {}
+    asked |= {"rates": ["parse_error", "retried"]} if metric == "slices" else {}
+    expected = sample.get(f"/metrics/{metric}", **asked)["rows"]
+    assert expected
+    expected = plain(expected)
+    arrow = sample.client().get(f"/metrics/{metric}", params=asked, headers={"accept": ARROW})
+    parquet = sample.client().get(f"/metrics/{metric}", params={**asked, "format": "parquet"})
+    assert (arrow.headers["content-type"], parquet.headers["content-type"]) == (ARROW, PARQUET)
+    for table in (pa.ipc.open_stream(arrow.content).read_all(), pq.read_table(BytesIO(parquet.content))):
+        assert plain(table.to_pylist()) == expected
+
+
+def test_a_comparison_says_what_the_page_says(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = {"a_model": "aurora-large", "b_model": "kestrel-coder-14b", "rate": "parse_error"}
+    told = sample.get("/comparison", **chosen, days="all")
+    monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
+    page = opened("callgauge/dashboard/pages/compare/page.py", **chosen, days="All days")
+    shown = [read(element.value) for element in (*page.header, *page.caption)]
+    assert told["verdict"] == "worse"
+    assert told["sentence"] in shown
+    assert told["basis"] in shown
+    # A breakdown by what tells the sides apart would say nothing.
+    assert {row["dimension"] for row in told["rows"]} == {"tool", "prompt"}
+
+
+def test_a_ranking_says_what_the_page_says(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = sample.get("/ranking", rate="parse_error", by="model", days="all")
+    monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
+    page = opened("callgauge/dashboard/pages/models/page.py", rate="parse_error", days="All days")
+    shown = [read(element.value) for kind in (page.header, page.markdown, page.caption) for element in kind]
+    assert any(told["sentence"] in text for text in shown), told["sentence"]
+
+
+def read(text: Any) -> str:
+    """Return Markdown as it reads, without the signs that keep it from reading anything in it."""
+    return re.sub(r"\\(.)", r"\1", str(text))
+
+
+def test_rates_by_day_are_those_of_the_metric(sample: Api) -> None:
+    told = sample.get("/rates", rate="parse_error", by="day", days="all")["rows"]
+    rows = answer_metric(sample.connection, "slices", {"rates": ["parse_error"], "by": "day"})
+    counts = dict(zip(rows.slice, zip(rows.k, rows.n, strict=True), strict=True))
+    assert {row["slice"]: (row["k"], row["n"]) for row in told} == counts
+    assert [row["slice"] for row in told] == sorted(counts)
+
+
+ASKED_BY_AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "rank_slices": ("/ranking", {"by": "model", "tool": "edit_file", "days": "all"}),
+    "list_rates": ("/rates", {"by": "model", "rate": ["parse_error", "retried"], "limit": 100}),
+    "compare_slices": ("/comparison", {"a_prompt": "fixer@12", "b_prompt": "fixer@13", "days": "all"}),
+    "list_names": ("/choices", {"dimension": "tool", "limit": 50}),
+    "find_errors": ("/signatures", {"tool": "edit_file", "limit": 20}),
+    "list_calls": ("/calls", {"fault": "syntax", "model": "kestrel-coder-14b", "limit": 20}),
+    "explain_code": ("/codes/missing_required", {"code": "missing_required"}),
+    "show_loads": ("/loads", {}),
+}
+
+
+@pytest.mark.parametrize("tool", ASKED_BY_AGENTS)
+def test_an_agents_answer_is_that_of_the_api(sample: Api, tool: str) -> None:
+    path, asked = ASKED_BY_AGENTS[tool]
+    _, structure = run(answer_tool(sample.store, tool, asked))
+    query = {} if "/codes/" in path else asked
+    assert plain(structure) == plain(sample.get(path, **query))
+
+
+def test_one_call_and_one_session_are_the_same_for_agents(sample: Api) -> None:
+    row = sample.get("/calls", fault="schema", limit=1)["rows"][0]
+    call = sample.get(f"/calls/{row['call_id']}")
+    assert run(answer_tool(sample.store, "show_call", {"call": row["call_id"]}))[1] == call
+    assert call["call"]["outcome"] == row["outcome"]
+    assert call["findings"][0]["code"]
+    assert call["findings"][0]["summary"]
+    assert call["neighbours"]["of"] >= call["neighbours"]["number"] >= 1
+    session = sample.get(f"/sessions/{row['session_id']}")
+    assert run(answer_tool(sample.store, "show_session", {"session": row["session_id"]}))[1] == session
+    ids = [one["call_id"] for turn in session["turns"] for one in turn["tool_calls"]]
+    assert row["call_id"] in ids
+
+
+def test_an_agent_learns_in_one_call_which_model_breaks_a_tool_most(sample: Api) -> None:
+    asked = {"by": "model", "tool": ["edit_file"], "since": "2026-11-09"}
+    answer, structure = run(answer_tool(sample.store, "rank_slices", asked))
+    worst = max(structure["rows"], key=lambda row: row["share"])
+    assert f"From the worst on: {worst['label']} " in answer.text
+    assert f"({worst['k']} / {worst['n']})" in answer.text
+    rows = answer_metric(
+        sample.connection,
+        "slices",
+        {"rates": ["parse_error"], "by": "model", "tools": ["edit_file"], "from_day": date(2026, 11, 9)},
+    )
+    counts = {row["slice"]: (row["k"], row["n"]) for row in structure["rows"]}
+    assert counts == dict(zip(rows.slice, zip(rows.k, rows.n, strict=True), strict=True))
+
+
+def test_every_tool_is_asked_by_a_test() -> None:
+    assert set(TOOLS) == {*ASKED_BY_AGENTS, "show_call", "show_session", "parse_arguments"}
