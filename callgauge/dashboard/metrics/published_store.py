@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 
@@ -18,12 +19,13 @@ Connection = duckdb.DuckDBPyConnection
 _LOCKED_DOWN = """
     SET threads = 2;
     SET memory_limit = '1GB';
-    SET TimeZone = 'UTC';
+    SET GLOBAL TimeZone = 'UTC';
     SET enable_external_access = false;
     SET lock_configuration = true;
 """
 
 
+_OPENING = Lock()
 _files: dict[Path, tuple[int, int]] = {}  # which file this process has open under a path: inode and time
 
 
@@ -65,14 +67,15 @@ def open_generation(path: Path) -> Connection:
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
     try:
-        if texts_are_shown():
-            connection = duckdb.connect(str(path), read_only=True)
-        else:
-            connection = connect_without_texts(path, {})
-        # A path that this process has open already is that file again, locked down as it is.
-        if not connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
-            connection.execute(_LOCKED_DOWN)
-            _files[path] = _identify(path)
+        with _OPENING:
+            if texts_are_shown():
+                connection = duckdb.connect(str(path), read_only=True)
+            else:
+                connection = connect_without_texts(path, {})
+            # What is open already in this process is shared, and locked.
+            if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
+                connection.execute(_LOCKED_DOWN)
+                _files[path] = _identify(path)
         is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
     except (duckdb.Error, OSError) as refused:
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
