@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from callgauge.memory.night_steps import NightRecords
+from callgauge.memory.nights.night_steps import NightRecords
 from starlette.routing import Route
 from starlette.testclient import TestClient
 

@@ -16,7 +16,7 @@ from callgauge.dashboard import wording
 from callgauge.dashboard.metrics import metrics
 from callgauge.dashboard.sandbox import query_runs
 from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.memory.night_steps import NightRecords
+from callgauge.memory.nights.night_steps import NightRecords
 from lenient import CODES, DEFINITION_CODES
 
 _LOG = logging.getLogger(__name__)

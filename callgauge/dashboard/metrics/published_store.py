@@ -23,9 +23,9 @@ _LOCKED_DOWN = """
     SET enable_external_access = false;
     SET lock_configuration = true;
 """
+
+
 _OPENING = Lock()
-
-
 _files: dict[Path, tuple[int, int]] = {}  # which file this process has open under a path: inode and time
 
 
@@ -62,8 +62,7 @@ def published_generation(folder: str | None) -> Path:
 def open_generation(path: Path) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
-    A process may open a generation several times: pages and programs that read do. Where the store is served
-    without text, it sees none.
+    Where the store is served without text, it sees none.
 
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
@@ -73,11 +72,11 @@ def open_generation(path: Path) -> Connection:
                 connection = duckdb.connect(str(path), read_only=True)
             else:
                 connection = connect_without_texts(path, {})
-            # A path that this process has open already is that file again, shared and locked down.
+            # What is open already in this process is shared, and locked.
             if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
                 connection.execute(_LOCKED_DOWN)
                 _files[path] = _identify(path)
-            is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
+        is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
     except (duckdb.Error, OSError) as refused:
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
     if is_replaced:
