@@ -26,7 +26,8 @@ async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer everything with the secret and with who was named in the headers."""
     if scope["type"] == "lifespan":
         return
-    user = read_headers({name.decode(): value.decode() for name, value in scope["headers"]})
+    # Of a name that comes twice, Streamlit takes the first.
+    user = read_headers({name.decode(): value.decode() for name, value in reversed(scope["headers"])})
     told = f"{DATA} for {user}"
     if scope["type"] == "websocket":
         await receive()
