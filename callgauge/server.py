@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from callgauge.api.endpoints import program_routes
 from callgauge.serving.guard import ServerGuard, read_first_page
-from callgauge.serving.monitoring_routes import Answer, HealthRoute, MetricsRoute
+from callgauge.serving.monitoring_routes import PlainAnswer, HealthRoute, MetricsRoute
 from callgauge.serving.settings import (
     embedders_from_environment,
     healthy_hours_from_environment,
@@ -220,11 +220,11 @@ def _store_figures() -> StoreFigures:
     return StoreFigures(store_from_environment() or _NO_STORE)
 
 
-def _write_metrics() -> Answer:
+def _write_metrics() -> PlainAnswer:
     from callgauge.monitoring.exposition import MEDIA_TYPE
 
     text, _ = _store_figures().write()
-    return Answer(200, MEDIA_TYPE, text)
+    return PlainAnswer(200, MEDIA_TYPE, text)
 
 
 app = st.App(

@@ -180,6 +180,8 @@ def ingest(
         configuration = _read_configuration(config, store, settings, source)
         if not (mine or paths or manifest):
             _ingest_sources(configuration, way)
+        if not dry_run:
+            _keep_aliases(configuration)
         store, settings = configuration.store, configuration.load
     if store is None:
         render.print_message("name the store's folder with --store, or a callgauge.toml with --config")
@@ -200,6 +202,15 @@ def _read_configuration(
         load=_overlay(told.load, settings),
         sources=tuple(_overlay(one, source) for one in told.sources),
     )
+
+
+def _keep_aliases(configuration: Configuration) -> None:
+    """Let the file's names of models hold in the store, as its night does. Raises StoreError."""
+    from ingest.pipeline.planning.naming import keep_aliases
+    from ingest.store.generations import prepare_store
+
+    prepare_store(configuration.store)
+    keep_aliases(configuration.store, configuration.aliases)
 
 
 def _overlay(told: S, given: S) -> S:

@@ -89,11 +89,9 @@ def serve(
         texts=known.texts and not no_texts,
         healthy_hours=healthy_hours or known.healthy_hours,
     )
-    signing = told.sign_in if told else SignInSettings()
+    signing = told.sign_in if told and not no_sign_in else SignInSettings()
     if sign_in is not None:
         signing = replace(signing, method=sign_in)
-    if no_sign_in:
-        signing = SignInSettings()
     _check_address(known, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=told is not None)
     _check_sign_in(signing, folder)

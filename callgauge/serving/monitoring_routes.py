@@ -20,7 +20,7 @@ METRICS = "/metrics"
 _READ = ("GET", "HEAD")
 
 
-class Answer(NamedTuple):
+class PlainAnswer(NamedTuple):
     """What a route answers, with the type of its text."""
 
     status: int
@@ -57,7 +57,7 @@ class MetricsRoute:
     `write` returns the answer; it may block.
     """
 
-    def __init__(self, app: ASGIApp, write: Callable[[], Answer]) -> None:
+    def __init__(self, app: ASGIApp, write: Callable[[], PlainAnswer]) -> None:
         self._app = app
         self._write = write
 
@@ -76,15 +76,15 @@ def _may_read(scope: Scope) -> bool:
     return user is not None and (bool(user.name) or user == LOCAL_USER)
 
 
-def _say(status: int, sentence: str) -> Answer:
-    return Answer(status, "text/plain; charset=utf-8", sentence)
+def _say(status: int, sentence: str) -> PlainAnswer:
+    return PlainAnswer(status, "text/plain; charset=utf-8", sentence)
 
 
-def _make_answer(status: int, told: dict[str, object]) -> Answer:
-    return Answer(status, "application/json", json.dumps(told))
+def _make_answer(status: int, told: dict[str, object]) -> PlainAnswer:
+    return PlainAnswer(status, "application/json", json.dumps(told))
 
 
-async def _send(send: Send, scope: Scope, answer: Answer) -> None:
+async def _send(send: Send, scope: Scope, answer: PlainAnswer) -> None:
     body = answer.text.encode()
     headers = {
         "content-type": answer.media_type,

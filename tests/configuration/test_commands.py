@@ -144,7 +144,9 @@ def test_ingest_loads_all_sources_of_a_file(tmp_path: Path) -> None:
 
 
 def test_what_the_command_line_says_counts_before_the_file(tmp_path: Path) -> None:
-    file = write_team(tmp_path, TOML + "[load]\nresults = false\nmax_line = 2000\n")
+    file = write_team(
+        tmp_path, TOML + '[load]\nresults = false\nmax_line = 2000\n[aliases]\naurora = "aurora-large"\n'
+    )
     write_log(tmp_path / "one.jsonl", "one")
     other = tmp_path / "other"
     words = ("--config", file, "--store", other, "--model", "aurora", "--quiet")
@@ -153,6 +155,7 @@ def test_what_the_command_line_says_counts_before_the_file(tmp_path: Path) -> No
     assert ask(other, "SELECT path, privacy, path_facts LIKE '%aurora%' FROM files") == [
         (f"{tmp_path}/one.jsonl", "without_results", True)
     ]
+    assert ask(other, "SELECT DISTINCT model FROM turns") == [("aurora-large",)]
     forecast = run("ingest", "--config", file, "--dry-run")
     assert (forecast.exit_code, "source us:" in forecast.stderr) == (0, True), forecast.output
 

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from callgauge.serving.identity import LOCAL_USER, NETWORK_USER, User, write_headers
-from callgauge.serving.monitoring_routes import Answer, HealthRoute, MetricsRoute
+from callgauge.serving.monitoring_routes import PlainAnswer, HealthRoute, MetricsRoute
 from tests.event_loops import run
 
 ELSEWHERE = 418
@@ -72,12 +72,12 @@ def test_health_has_no_other_routes_and_takes_nothing() -> None:
     ],
 )
 def test_metrics_are_for_those_whom_the_gate_named(user: User, status: int) -> None:
-    route = MetricsRoute(answer_elsewhere, lambda: Answer(200, "text/plain", "figures"))
+    route = MetricsRoute(answer_elsewhere, lambda: PlainAnswer(200, "text/plain", "figures"))
     found, body = ask(route, "/metrics", headers=write_headers(user))
     assert found == status
     assert ("figures" in body) is (status == 200)
 
 
 def test_metrics_are_for_nobody_whom_no_gate_named() -> None:
-    route = MetricsRoute(answer_elsewhere, lambda: Answer(200, "text/plain", "figures"))
+    route = MetricsRoute(answer_elsewhere, lambda: PlainAnswer(200, "text/plain", "figures"))
     assert ask(route, "/metrics")[0] == 403

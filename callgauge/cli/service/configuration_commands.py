@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from callgauge.cli import render
+from callgauge.configuration.places import is_address
 
 if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration
@@ -85,7 +86,9 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
     told = [f"{what} go after {days:,} days" for what, days in kept if days is not None]
     yield _line("retention", ", ".join(told) or "nothing goes")
     backup = configuration.backup
-    yield _line("backup", f"to {backup.to}, {backup.keep} kept" if backup.to else "none")
+    yield _line(
+        "backup", f"to {backup.to}{_not_tried(backup.to)}, {backup.keep} kept" if backup.to else "none"
+    )
     sent = [*(hook.kind for hook in report.webhooks), *(["e-mail"] if report.email else [])]
     yield _line("report", f"sent to {', '.join(sent)}" if sent else "sent nowhere")
     serve, sign_in = configuration.serve, configuration.sign_in
@@ -93,6 +96,11 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
     yield _line("sign-in", sign_in.method if sign_in.method != "none" else "none: only this machine")
     if outlook.variables:
         yield _line("variables", ", ".join(outlook.variables))
+
+
+def _not_tried(place: str) -> str:
+    """Say that nothing was written to an address: only a backup does."""
+    return " (not tried)" if is_address(place) else ""
 
 
 def _line(name: str, words: str) -> str:

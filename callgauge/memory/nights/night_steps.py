@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from callgauge.memory.memory_file import MemoryFile, write_now
+from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 
 StepName = Literal["load", "retention", "backup", "report"]
 STEPS: tuple[StepName, ...] = get_args(StepName)
@@ -22,7 +22,7 @@ OVER: tuple[Outcome, ...] = ("done", "skipped")
 _NEWEST = """
     SELECT night, step, began, ended, outcome, told FROM night_steps
     WHERE night IN (SELECT DISTINCT night FROM night_steps WHERE night <= ? ORDER BY night DESC LIMIT ?)
-    ORDER BY night DESC, began"""
+    ORDER BY night DESC"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ class NightRecords:
         Nights after `until` do not count: a clock may have been wrong.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
-        return [_make_step(*row) for row in rows]
+        steps = (_make_step(*row) for row in rows)
+        return sorted(steps, key=lambda one: (-one.night.toordinal(), STEPS.index(one.step)))
 
     def begin_step(self, night: date, step: StepName, tries: int) -> None:
         """Note that a step begins, in place of what an earlier try of the same night left."""
@@ -71,7 +72,8 @@ class NightRecords:
 
     def end_step(self, night: date, step: StepName, outcome: Outcome, told: Mapping[str, Any]) -> None:
         """Note how a step that began has ended."""
-        values = (write_now(), outcome, json.dumps(told, default=str), night.isoformat(), step)
+        kept = {name: cut_text(value) if isinstance(value, str) else value for name, value in told.items()}
+        values = (write_now(), outcome, json.dumps(kept, default=str), night.isoformat(), step)
         self._file.write(
             (
                 "UPDATE night_steps SET ended = ?, outcome = ?, told = ? WHERE night = ? AND step = ?",

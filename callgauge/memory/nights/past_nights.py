@@ -21,7 +21,7 @@ _RHYTHM = 14  # gaps between nights that make the rhythm
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """One night with its steps, in the order in which they began. `is_running`: a process works on it now."""
+    """One night with its steps in order. `is_running`: a process works on it now."""
 
     night: date
     steps: tuple[NightStep, ...]
