@@ -146,6 +146,19 @@ def test_a_rule_that_fires_and_a_fixed_error_that_is_back_are_told(store: Path) 
     assert [one.kind for one in read_report(store, LAST, since=date(2026, 11, 18)).sentences] == ["rate"]
 
 
+def test_a_day_counts_when_it_is_over(published: Path) -> None:
+    """The last load was in the morning of the 21st: what it saw of that day would be a night's few calls."""
+    with read_store(published) as reader:
+
+        def ask(metric: str, **given: object) -> pd.DataFrame:
+            rows = reader.ask(metric, **given)
+            return rows.assign(loaded_at=pd.Timestamp("2026-11-20 03:00")) if metric == "last_load" else rows
+
+        told = make_report(ask, TeamContext(), date(2026, 11, 21), store="s")
+    assert told.newest == date(2026, 11, 19)
+    assert report_of(published, date(2026, 11, 21)).newest == LAST
+
+
 def test_a_store_without_new_data_says_so(published: Path) -> None:
     late = report_of(published, date(2026, 11, 24))
     assert late.sentences[0].text == "No new data: the newest call is of 20 Nov, 4 days ago"

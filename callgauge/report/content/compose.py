@@ -50,9 +50,7 @@ SURE_SILENCE = 0.01
 """The chance, over all sources together, that a silence which the report tells is none."""
 _OPEN = 10  # of what is still open, how many are listed
 _TREND = 28  # days
-_LATE = (
-    2  # days that the newest call may be old: a night's load sees the day before, one more for a late load
-)
+_LATE = 2  # days that the newest call may be old: a load sees the day before, and may be late itself
 _TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _SINCE = re.compile(r"(\d{1,4}) ?(d|days?|w|weeks?)", re.IGNORECASE)
@@ -74,7 +72,6 @@ class TeamContext:
     """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
 
     `rules`: its own alert rules that are not muted. `states`: of error signatures that it looked at.
-
     `overdue`: sources that are silent by the team's own configuration. `unloaded`: those whose last load
     failed, each with the reason.
     """
@@ -112,16 +109,17 @@ def make_report(
     since: date | None = None,
     address: str | None = None,
 ) -> MorningReport:
-    """Return the report of a night, over the days up to it.
+    """Return the report of a night, over the days that were over at the last load.
 
     `ask`: answers a metric. `since`: what was known on this day is not new; without, what the last report
     told, and where there was none, what the night before knew. `store`: its name. Raises MetricError.
     """
-    found = find_attention(ask, {"to_day": night})
+    last = _find_last_day(ask, night)
+    found = find_attention(ask, {"to_day": last})
     labels = _read_labels(ask)
     items = [
         *(_list_items(ask, team, found, labels) if found else ()),
-        *_list_team_items(ask, team, night, labels),
+        *_list_team_items(ask, team, last, labels),
         *_list_silences(ask, team, night, found),
     ]
     known, words = _find_known(ask, team, since, night, found)
@@ -157,6 +155,15 @@ def make_report(
         made_at=datetime.now(UTC).replace(microsecond=0),
         address=address,
     )
+
+
+def _find_last_day(ask: Ask, night: date) -> date:
+    """Return the last day that counts: one counts when it is over, as a load sees only its first hours."""
+    loaded, first = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0].first_day
+    if first is None or loaded is None or pd.isna(loaded):
+        return night
+    full = loaded.date() - timedelta(1)
+    return min(night, full) if first <= full else night
 
 
 def _read_labels(ask: Ask) -> Callable[[str, str], str]:
@@ -241,14 +248,16 @@ def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attenti
 
 def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
     """Yield the sources that went silent, and the whole store where its newest call is old."""
-    last = ask("extent").iloc[0].last_day
-    if found and last and last <= night:  # of an earlier night nobody knows any more what was silent
-        silent = team.overdue or _find_silent_formats(ask)
-        yield from (_describe_silence(one, night) for one in silent)
-        for name, problem in team.unloaded:
-            key = json.dumps(["load failed", name])
-            text = f"{wording.one_line(name, 40)}: its load failed"
-            yield ReportItem(key, key, "data", "▼", "bad", text, wording.one_line(problem, 120), "/data")
+    newest = ask("extent").iloc[0].last_day
+    is_now = (
+        newest is not None and newest <= night
+    )  # of an earlier night nobody knows which formats were silent
+    for one in team.overdue or (_find_silent_formats(ask) if is_now else ()):
+        yield _describe_silence(one, night)
+    for name, problem in team.unloaded:
+        key = json.dumps(["load failed", name])
+        text = f"{wording.one_line(name, 40)}: its load failed"
+        yield ReportItem(key, key, "data", "▼", "bad", text, wording.one_line(problem, 120), "/data")
     if found and (night - found.newest).days > _LATE:
         days = wording.plural((night - found.newest).days, "day")
         key = json.dumps(["no data", found.newest.isoformat()])

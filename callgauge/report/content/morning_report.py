@@ -115,6 +115,11 @@ class MorningReport:
             what = "nothing changed" if self.is_known else "too little to tell"
         return f"Callgauge, {self.night:%d %b %Y}: {what}"
 
+    @property
+    def small_print(self) -> str:
+        """How many calls there were on the newest day, and what was not read."""
+        return f"{self.newest.day} {self.newest:%b}: {self.data}." if self.newest else f"{self.data}."
+
     def to_data(self) -> dict[str, Any]:
         """Return the report as JSON takes it; links are whole addresses where the dashboard's is known."""
         data: dict[str, Any] = _to_plain(asdict(self))

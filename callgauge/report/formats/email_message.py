@@ -77,7 +77,7 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
         yield f"{each.title}: {rates}, {report.days_before} days before {before}"
     if report.retries:
         yield from ("", _show(report.retries), f"  {report.find_address(report.retries_link)}")
-    yield from ("", f"{_show(report.data)}. {report.find_address('/data')}")
+    yield from ("", f"{_show(report.small_print)} {report.find_address('/data')}")
 
 
 def _write_item(report: MorningReport, one: ReportItem) -> Iterator[str]:

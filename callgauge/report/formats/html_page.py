@@ -47,7 +47,8 @@ def _list_parts(report: MorningReport) -> Iterator[str]:
         place = _write_place(report, "Retries", report.retries_link)
         yield f"<h2>Retries</h2>\n<p>{_escape(report.retries)} {place}</p>"
     made = f"{report.made_at:%Y-%m-%d %H:%M} UTC"
-    yield f"<footer>{_escape(report.data)}. {_write_place(report, 'Data', '/data')} · made {made}</footer>"
+    place = _write_place(report, "Data", "/data")
+    yield f"<footer>{_escape(report.small_print)} {place} · made {made}</footer>"
 
 
 def _write_items(report: MorningReport, items: Sequence[ReportItem], further: str) -> str:

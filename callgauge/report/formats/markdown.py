@@ -44,7 +44,7 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
             "",
             f"{escape_text(report.retries)} {write_place(report, 'Retries', report.retries_link)}",
         )
-    yield from ("", f"{escape_text(report.data)}. {write_place(report, 'Data', '/data')}")
+    yield from ("", f"{escape_text(report.small_print)} {write_place(report, 'Data', '/data')}")
 
 
 def _write_item(report: MorningReport, one: ReportItem) -> str:

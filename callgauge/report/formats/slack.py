@@ -39,7 +39,7 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     if report.retries:
         place = _write_place(report, "Retries", report.retries_link)
         yield _make_context(f"{escape_slack(report.retries)} {place}")
-    yield _make_context(f"{escape_slack(report.data)}. {_write_place(report, 'Data', '/data')}")
+    yield _make_context(f"{escape_slack(report.small_print)} {_write_place(report, 'Data', '/data')}")
 
 
 def _make_item(report: MorningReport, one: ReportItem) -> _Block:

@@ -67,7 +67,7 @@ def answer_from(series: DailySeries, models: int) -> Callable[..., pd.DataFrame]
     answers = {
         "extent": pd.DataFrame([{"first_day": series.days[0], "last_day": newest}]),
         "choices": pd.DataFrame([{"dimension": "model", "value": "m0", "label": "m0"}]),
-        "last_load": pd.DataFrame([{"rejected_files": 0, "rejected_lines": 0}]),
+        "last_load": pd.DataFrame([{"rejected_files": 0, "rejected_lines": 0, "loaded_at": None}]),
     }
 
     def ask(metric: str, **given: Any) -> pd.DataFrame:
