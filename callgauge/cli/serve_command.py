@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.with_name("server_process.py")
 _NOTHING_DONE, _WRONG_USE = 1, 2
+NoTexts = Annotated[
+    bool, typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors.")
+]
 HealthyHours = Annotated[
     float | None,
     typer.Option(min=0.01, help="How old the newest load may be for /healthz, in hours. [default: 26]"),
@@ -65,10 +68,7 @@ def serve(
     no_sign_in: Annotated[
         bool, typer.Option("--no-sign-in", help="Whoever reaches the address sees everything in the store.")
     ] = False,
-    no_texts: Annotated[
-        bool,
-        typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors."),
-    ] = False,
+    no_texts: NoTexts = False,
     healthy_hours: HealthyHours = None,
 ) -> None:
     """Serve the dashboard of a store."""
