@@ -125,6 +125,6 @@ def _remove_sessions(building: GenerationBuilder) -> None:
             "INSERT INTO touched_also "
             "SELECT DISTINCT file_id FROM sessions SEMI JOIN leaving USING (source, session_id)"
         )
-    building.settle("forget.sql")
+    building.settle("leaving_rows.sql", "remove_sessions.sql", "forget.sql")
     conclude_late_turns(building)
     building.roll_up()

@@ -1,24 +1,6 @@
--- After touched.sql: every row of the sessions in `leaving` (source, session_id) goes, and every text that only they used.
+-- After touched.sql and remove_sessions.sql: what else is left of the sessions in `leaving` (source, session_id), and every
+-- text that only they used.
 
-CREATE TEMP TABLE leaving_calls AS
-SELECT call_id, file_id, definition_id, signature_id FROM tool_calls SEMI JOIN leaving USING (source, session_id);
-
-CREATE TEMP TABLE leaving_texts AS
-SELECT prompt_id, prompt_hash AS text_hash FROM turns SEMI JOIN leaving USING (source, session_id)
-UNION
-SELECT prompt_id, NULL FROM tool_calls SEMI JOIN leaving USING (source, session_id);
-
-DELETE FROM rejects USING late_results l
-WHERE rejects.code = 'orphan_result' AND (l.source, l.session_id) IN (FROM leaving)
-    AND (rejects.file_id, rejects.line, rejects.byte_offset) = (l.file_id, l.line, l.byte_offset);
-
-DELETE FROM tool_calls WHERE (source, session_id) IN (FROM leaving);
-DELETE FROM step_texts WHERE (source, session_id) IN (FROM leaving);
-DELETE FROM turns WHERE (source, session_id) IN (FROM leaving);
-DELETE FROM turn_parts WHERE (source, session_id) IN (FROM leaving);
-DELETE FROM late_results WHERE (source, session_id) IN (FROM leaving);
-DELETE FROM probes WHERE (source, session_id) IN (FROM leaving);
-DELETE FROM sessions WHERE (source, session_id) IN (FROM leaving);
 DELETE FROM task_trials WHERE (source, session_id) IN (FROM leaving);
 
 -- A run of which no session is left: what it planned and what its looks said.

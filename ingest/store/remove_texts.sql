@@ -35,4 +35,5 @@ UPDATE sessions SET text_removed = true WHERE (source, session_id) IN (FROM text
 UPDATE rejects SET snippet = '', reason = 'removed by callgauge retain' WHERE rowid IN (FROM old_rejects);
 
 -- What is kept for reading on may hold the texts of any session of the log: it is read whole when it grows.
-DELETE FROM unfinished WHERE file_id IN (SELECT file_id FROM sessions WHERE text_removed);
+DELETE FROM unfinished
+WHERE file_id IN (SELECT file_id FROM sessions WHERE text_removed) OR file_id IN (FROM left_files);

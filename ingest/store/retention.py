@@ -17,6 +17,10 @@ _LIMITS = "CREATE OR REPLACE TEMP TABLE limits AS SELECT ?::DATE AS text_before,
 _CANDIDATES = "CREATE OR REPLACE TEMP TABLE candidates AS "
 EVERYBODY = "SELECT DISTINCT source, session_id FROM sessions"
 TOUCHED = "FROM touched_sessions"
+_REMOVAL = (
+    "leaving_rows.sql", "remove_sessions.sql", "remove_facts.sql",
+    "remove_texts.sql", "remove_shared_texts.sql",
+)  # fmt: skip
 _STORED = "SELECT text_before, facts_before FROM store_info"
 _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
@@ -63,7 +67,7 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
     Raises StoreError when the counts of the generation no longer agree. Deleted rows are still in the file:
     call `GenerationBuilder.rewrite` afterwards.
     """
-    for script in ("remove_facts.sql", "remove_texts.sql", "remove_shared_texts.sql"):
+    for script in _REMOVAL:
         with building.open_transaction(script) as con:
             con.execute(read_script(script))
     with building.open_transaction("limits") as con:

@@ -159,22 +159,24 @@ def test_calls_without_texts_keep_their_judgement(aged: Path) -> None:
     assert reparse(aged).generation is None
 
 
+@pytest.mark.parametrize("facts", [True, False], ids=["facts", "texts"])
 def test_what_is_kept_for_reading_on_goes_with_the_texts(
-    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, facts: bool
 ) -> None:
     monkeypatch.setattr(checkpoint, "WORTH", 0)
     (logs / "a.jsonl").write_text(session("old", day=1) + session("young", day=20))
     (logs / "b.jsonl").write_text(session("other", day=20))
     load([logs], store)
     assert count(store, "unfinished") == 2
-    apply_retention(store, text_days=10, today=TODAY)
+    apply_retention(store, text_days=10, fact_days=10 if facts else None, today=TODAY)
     assert count(store, "unfinished") == 1
     with (logs / "a.jsonl").open("a") as stream:
         stream.write(session("new", day=21))
     load([logs], store)
     assert count(store, "unfinished") == 1
+    old = [] if facts else [("old", True)]
     assert ask(store, "SELECT session_id, text_removed FROM sessions ORDER BY 1") == [
-        ("new", None), ("old", True), ("other", None), ("young", None),
+        ("new", None), *old, ("other", None), ("young", None),
     ]  # fmt: skip
 
 
