@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from callgauge.api.endpoints import program_routes
 from callgauge.serving.guard import ServerGuard, read_first_page
-from callgauge.serving.monitoring_routes import PlainAnswer, HealthRoute, MetricsRoute
+from callgauge.serving.monitoring_routes import HealthRoute, MetricsRoute, PlainAnswer
 from callgauge.serving.settings import (
     embedders_from_environment,
     healthy_hours_from_environment,

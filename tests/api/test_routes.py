@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from callgauge.memory.nights.night_steps import NightRecords
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -28,6 +27,7 @@ from callgauge.api.questions.store_access import SharedStore, StoreAccess
 from callgauge.api.routes import make_application
 from callgauge.dashboard.metrics import answer_metric, metrics
 from callgauge.dashboard.metrics.published_store import open_generation
+from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.identity import NETWORK_USER, User
 from tests.api.conftest import Api, make_client
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables

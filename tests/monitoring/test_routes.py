@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from callgauge.serving.identity import LOCAL_USER, NETWORK_USER, User, write_headers
-from callgauge.serving.monitoring_routes import PlainAnswer, HealthRoute, MetricsRoute
+from callgauge.serving.monitoring_routes import HealthRoute, MetricsRoute, PlainAnswer
 from tests.event_loops import run
 
 ELSEWHERE = 418
