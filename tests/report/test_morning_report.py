@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from callgauge.dashboard.measures.costs import Cost
 from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.memory.alert_rules import mute_rule, save_rule
 from callgauge.memory.memory_file import MemoryFile
@@ -17,7 +18,13 @@ from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords, ToldReport
 from callgauge.memory.signature_states import set_state
 from callgauge.memory.team_memory import TeamMemory
-from callgauge.report.content.compose import SilentSource, TeamContext, make_report, read_since
+from callgauge.report.content.compose import (
+    SilentSource,
+    TeamContext,
+    _describe_cost,
+    make_report,
+    read_since,
+)
 from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
 from callgauge.report.nightly_report import read_report
 from tests.dashboard.made_nights import publish_nights
@@ -144,6 +151,18 @@ def test_a_rule_that_fires_and_a_fixed_error_that_is_back_are_told(store: Path) 
     mute_rule(memory, "kestrel must hold", LAST)
     set_state(memory, signature, "known")
     assert [one.kind for one in read_report(store, LAST, since=date(2026, 11, 18)).sentences] == ["rate"]
+
+
+def test_what_retries_cost_is_told_where_enough_of_them_have_a_price() -> None:
+    whole = Cost("all", "USD", 616, 2124, 2124, 2000, 140.1, None, None, 616, "recorded", 230, 230, 12.3)
+    assert _describe_cost(whole, None) == ("retries took 230 / 2,124 model calls and $12.30, 8.8% of $140.10")
+    before = replace(whole, total=100.0, retries=5.0)
+    assert _describe_cost(whole, before).endswith("of $140.10; the week before $5.00, 5.0%")
+    assert _describe_cost(replace(whole, retry_priced=1), None).endswith(
+        "model calls, 1 of them with a price"
+    )
+    assert _describe_cost(replace(whole, retries=None, retry_priced=0), None).endswith("none with a price")
+    assert "no model calls" in _describe_cost(replace(whole, retry_calls=0), None)
 
 
 def test_a_day_counts_when_it_is_over(published: Path) -> None:

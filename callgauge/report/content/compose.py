@@ -27,7 +27,7 @@ from callgauge.dashboard.measures.attention import (
 )
 from callgauge.dashboard.measures.costs import Cost, find_costs
 from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
+from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice, make_slices, merge_slices
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.nights.source_states import make_silence_key
 from callgauge.memory.reports import ToldReport
@@ -442,8 +442,8 @@ def _describe_cost(now: Cost | None, before: Cost | None) -> str:
     if now is None or not now.retry_calls:
         return "they took no model calls that the logs tell of"
     steps = f"retries took {wording.fraction(now.retry_calls, now.calls)} model calls"
-    if now.retries is None or not now.total:
-        return f"{steps}, without a price"
+    if now.retries is None or not now.total or now.retry_priced < MEASURED_ENOUGH * now.retry_calls:
+        return f"{steps}, {f'{now.retry_priced:,} of them' if now.retry_priced else 'none'} with a price"
     share = f", {wording.percent(now.retries / now.total, 2)} of {_write_money(now, now.total)}"
     part = "" if now.retry_priced == now.retry_calls else f" ({now.retry_priced:,} of them priced)"
     earlier = ""
