@@ -128,7 +128,7 @@ def test_others_see_shared_views_only_and_change_none(
 def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     views.save_view(nights, "Monday", "models", "days=7+days", owner="Ada")
     app = opened(PAGE["memory"], about="views")
-    app.text_input(key="name_Ada/Monday").set_value("Every Monday")
+    app.text_input(key=field_key(app, "name_")).set_value("Every Monday")
     click(app, "Rename")
     assert [view.name for view in remembered(nights).views] == ["Every Monday"]
     click(app, "Keep to its owner")

@@ -71,17 +71,18 @@ def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[Tr
 def draw_attention(chosen: Mapping[str, Any]) -> None:
     """Draw the card. `chosen`: the parameters of the filter bar."""
     problem = None
-    try:
-        found = find_attention(chosen)
-    except MetricError as refused:
-        found, problem = None, refused
     records, unread = _read_records()
     known = records.acknowledgements
-    items = [
-        *_list_silent_items(),
-        *_find_rule_items(records.alert_rules, chosen),
-        *_find_returned_items(records),
-    ]
+    items: list[AttentionItem] = []
+    try:
+        found = find_attention(chosen)
+        items += [
+            *_list_silent_items(),
+            *_find_rule_items(records.alert_rules, chosen),
+            *_find_returned_items(records),
+        ]
+    except MetricError as refused:
+        found, problem = None, refused
     items += [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
