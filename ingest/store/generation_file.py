@@ -69,7 +69,7 @@ _MODEL_NAMES = """
     UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
     UNION
     SELECT model FROM (SELECT day, model FROM daily_calls UNION ALL SELECT day, model FROM daily_turns)
-    WHERE model IS NOT NULL AND day < (SELECT facts_before FROM store_info)"""
+    WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"

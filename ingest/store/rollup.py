@@ -14,7 +14,7 @@ from ingest.store.scripts import read_script
 _SCRIPTS = Path(__file__).parent / "rollups"
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
 
-_UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT facts_before FROM store_info)"
+_UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
 _MANY = "SELECT count(*) > ? FROM tool_calls"
 _BATCHES = "SELECT DISTINCT batch FROM all_days ORDER BY batch"
 _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_days WHERE batch = ?"
