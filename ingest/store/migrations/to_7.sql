@@ -1,13 +1,4 @@
--- From version 6: runs of trials, and what `callgauge retain` removed. A session whose log names an arm is of one.
-
-ALTER TABLE store_info ADD COLUMN facts_before DATE;
-ALTER TABLE store_info ADD COLUMN text_before DATE;
-ALTER TABLE sessions ADD COLUMN text_removed BOOLEAN;
-ALTER TABLE turns ADD COLUMN text_removed BOOLEAN;
-ALTER TABLE turn_parts ADD COLUMN text_removed BOOLEAN;
-ALTER TABLE tool_calls ADD COLUMN text_removed BOOLEAN;
-ALTER TABLE tool_calls ADD COLUMN raw_bytes BIGINT;
-ALTER TABLE tool_calls ADD COLUMN raw_chars BIGINT;
+-- From version 6: runs of trials. A session whose log names an arm is of one.
 
 ALTER TABLE sessions ADD COLUMN trial_run VARCHAR;
 ALTER TABLE turns ADD COLUMN trial_run VARCHAR;
