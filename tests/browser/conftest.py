@@ -136,11 +136,16 @@ class App:
         if self.page.url.startswith(self.served.url):
             self.page.evaluate(
                 """href => {
+                  window.runBegan = false
+                  const noted = new MutationObserver(() => { window.runBegan = true })
+                  const app = document.querySelector('[data-testid="stApp"]')
+                  noted.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] })
                   window.history.pushState({}, "", href)
                   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }))
                 }""",
                 self.served.url + path,
             )
+            self.page.wait_for_function("() => window.runBegan", timeout=LONGEST_WAIT)
             self.settle()
             return self
         return self.open(path)

@@ -47,7 +47,7 @@ def step(app: App, key: str, address: str) -> None:
     """Press the key once its link leads to `address`: before, the page still shows the call before."""
     name = "step_next" if key == "j" else "step_previous"
     expect(app.page.locator(f".st-key-{name} a")).to_have_attribute("href", address)
-    app.page.wait_for_function("window.callgaugeKeys")  # the keys are listened to
+    app.page.wait_for_function("() => window.callgaugeKeys")  # the keys are listened to
     app.page.keyboard.press(key)
     app.settle()
 

@@ -206,12 +206,12 @@ def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path
     ), "in the dark"
     page.set_viewport_size({"width": 390, "height": 844})
     looked_over.settle()
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
     page.emulate_media(color_scheme="light", reduced_motion="reduce", forced_colors="active")
     page.set_viewport_size({"width": 720, "height": 500})  # 1440 by 1000 at 200 %
     looked_over.settle()
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 720")
-    page.wait_for_function("document.getAnimations().every((each) => each.playState !== 'running')")
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollWidth <= 720")
+    page.wait_for_function("() => document.getAnimations().every((each) => each.playState !== 'running')")
     page.emulate_media(forced_colors="none")
     assert not looked_over.problems
 
