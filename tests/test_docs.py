@@ -42,6 +42,20 @@ def test_an_example_gives_what_stands_beside_it(name: str) -> None:
         subprocess.run([sys.executable, "-c", checked], cwd=ROOT, check=True)
 
 
+def test_the_architecture_has_a_row_for_every_package() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w/]+)` \|", text.partition("\n## ")[0], re.MULTILINE)
+    packages = {f"callgauge/{path.parent.name}" for path in (ROOT / "callgauge").glob("*/__init__.py")}
+    assert sorted(rows) == sorted({"lenient", "ingest", *packages})
+
+
+def test_the_changelog_tells_nothing_twice() -> None:
+    told = [
+        line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line[:2] == "- "
+    ]
+    assert [line for line in told if told.count(line) > 1] == []
+
+
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 HOW_TO = re.findall(r"^```\w+ (\S+)\n(.*?)^```", CONTRIBUTING, re.MULTILINE | re.DOTALL)
 
