@@ -67,7 +67,11 @@ def test_an_example_for_contributors_still_stands_in_its_file(path: str, lines: 
 
 def test_contributors_find_how_to_add_each_kind_of_thing() -> None:
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", CONTRIBUTING, re.MULTILINE | re.DOTALL))
-    for thing in ("A log format", "A coercion", "A metric", "A page", "A command", "An export"):
+    for thing in (
+        "A log format", "A coercion", "A metric", "A page", "A command", "An export",
+        "A key of callgauge.toml", "A question for programs", "A channel of the report",
+        "Something the team remembers",
+    ):  # fmt: skip
         assert "```" in sections[thing], f"{thing} has no example"
     for path in re.findall(r"`((?:tests|ingest|lenient|callgauge|sample_data)/[\w./]+)`", CONTRIBUTING):
         assert (ROOT / path).exists(), f"CONTRIBUTING.md names {path}"
