@@ -42,6 +42,20 @@ def test_an_example_gives_what_stands_beside_it(name: str) -> None:
         subprocess.run([sys.executable, "-c", checked], cwd=ROOT, check=True)
 
 
+def test_the_architecture_has_a_row_for_every_package() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w/]+)` \|", text.partition("\n## ")[0], re.MULTILINE)
+    packages = {f"callgauge/{path.parent.name}" for path in (ROOT / "callgauge").glob("*/__init__.py")}
+    assert sorted(rows) == sorted({"lenient", "ingest", *packages})
+
+
+def test_the_changelog_tells_nothing_twice() -> None:
+    told = [
+        line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line[:2] == "- "
+    ]
+    assert [line for line in told if told.count(line) > 1] == []
+
+
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 HOW_TO = re.findall(r"^```\w+ (\S+)\n(.*?)^```", CONTRIBUTING, re.MULTILINE | re.DOTALL)
 
@@ -53,7 +67,11 @@ def test_an_example_for_contributors_still_stands_in_its_file(path: str, lines: 
 
 def test_contributors_find_how_to_add_each_kind_of_thing() -> None:
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", CONTRIBUTING, re.MULTILINE | re.DOTALL))
-    for thing in ("A log format", "A coercion", "A metric", "A page", "A command", "An export"):
+    for thing in (
+        "A log format", "A coercion", "A metric", "A page", "A command", "An export",
+        "A key of callgauge.toml", "A question for programs", "A channel of the report",
+        "Something the team remembers",
+    ):  # fmt: skip
         assert "```" in sections[thing], f"{thing} has no example"
     for path in re.findall(r"`((?:tests|ingest|lenient|callgauge|sample_data)/[\w./]+)`", CONTRIBUTING):
         assert (ROOT / path).exists(), f"CONTRIBUTING.md names {path}"

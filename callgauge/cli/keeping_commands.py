@@ -49,6 +49,7 @@ def forget(
     """
     from callgauge.memory.forgotten_notes import remove_notes
     from callgauge.memory.memory_file import MemoryProblemError
+    from callgauge.nightly.kept_reports import list_report_nights
     from ingest.backup.make_backup import read_record
     from ingest.errors import StoreError
     from ingest.maintenance import forget as forgetting
@@ -76,7 +77,8 @@ def forget(
     if as_json:
         print(render.to_json(asdict(report) | {"notes": notes, "backups_before": backups}))
     else:
-        print(render.forget_text(report, store, notes=notes, backups=backups))
+        nights = len(list_report_nights(store)) if report.sessions else 0
+        print(render.forget_text(report, store, notes=notes, backups=backups, nights=nights))
     raise typer.Exit(0 if report.sessions else 1)
 
 
@@ -99,8 +101,10 @@ def retain(
 ) -> None:
     """Remove old texts and old facts from a store; daily sums stay, and no later load brings anything back.
 
+    The reports in the store that tell of such days go with the texts.
     Exits with 0 also when nothing is that old.
     """
+    from callgauge.nightly.kept_reports import remove_old_reports
     from ingest.backup.make_backup import read_record
     from ingest.maintenance.retention import apply_retention
 
@@ -111,10 +115,12 @@ def retain(
         dry_run=dry_run,
         patience=lock_patience(wait, wait_at_most),
     )
+    before = report.text_before
+    reports = remove_old_reports(store, before, dry_run=dry_run) if before else 0
     if as_json:
-        print(render.to_json(asdict(report)))
+        print(render.to_json(asdict(report) | {"reports_removed": reports}))
     else:
-        print(render.retention_text(report, store, read_record(store)))
+        print(render.retention_text(report, store, read_record(store), reports=reports))
 
 
 def backup(

@@ -114,7 +114,7 @@ def _find_file(store: Path | None, config: Path | None) -> UsersFile:
     else:
         _fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
     if not path.parent.is_dir():
-        _fail(f"there is no folder {path.parent}", _WRONG_USE)
+        _fail(f"there is no folder {path.parent}; make it, or load logs into it first", _WRONG_USE)
     return UsersFile(path)
 
 

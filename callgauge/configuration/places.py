@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+REPORTS = "reports"
+"""The folder in the store where reports are written, unless the configuration names another."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 

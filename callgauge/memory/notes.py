@@ -61,5 +61,19 @@ def add_note(
     file.write(make_insert("notes", row))
 
 
+def change_note(file: MemoryFile, note: Note, text: str, *, day: date | None) -> None:
+    """Give a note another text and another day of its mark; it stays its author's.
+
+    Raises ValueError without a text, or for a note on a day without one.
+    """
+    kept = cut_text(require_text(text, "a note has a text"))
+    if note.kind == "day" and day is None:
+        raise ValueError("a note on a day has a day")
+    subject = day.isoformat() if note.kind == "day" and day else note.subject
+    # The time moves on, so that an import of an older export does not undo the change.
+    row = (subject, write_day(day), kept, write_now(), note.id)
+    file.write(("UPDATE notes SET subject = ?, day = ?, text = ?, at = ? WHERE id = ?", [row]))
+
+
 def delete_note(file: MemoryFile, note: Note) -> None:
     file.write(("DELETE FROM notes WHERE id = ?", [(note.id,)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from callgauge.nightly.kept_reports import remove_old_reports
 from callgauge.nightly.night_runs import NightRun, StepResult, skip_step
 from ingest.store.generations import published_generation
 
@@ -9,7 +10,7 @@ _NOTHING = "nothing has been loaded yet"
 
 
 def run_retention(run: NightRun) -> StepResult:
-    """Remove texts and facts that are older than [retention] says. Raises IngestError."""
+    """Remove texts, facts and reports that are older than [retention] says. Raises IngestError."""
     from ingest.maintenance.retention import apply_retention
 
     settings, store = run.configuration.retention, run.configuration.store
@@ -24,10 +25,12 @@ def run_retention(run: NightRun) -> StepResult:
         on_write=run.on_write,
         patience=run.patience,
     )
+    reports = remove_old_reports(store, report.text_before) if report.text_before else 0
     told = {
         "sessions_removed": report.sessions_removed,
         "calls_removed": report.calls_removed,
         "calls_without_text": report.calls_without_text,
+        "reports_removed": reports,
     }
     return StepResult("done", told)
 

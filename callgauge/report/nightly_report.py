@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from callgauge.configuration.places import REPORTS
 from callgauge.configuration.settings import Configuration
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
@@ -25,9 +26,6 @@ from callgauge.report.delivery.attempts import DeliveryResult, deliver
 from callgauge.report.delivery.channels import list_channels
 from callgauge.report.formats import write_json
 from callgauge.report.formats.html_page import write_html
-
-FOLDER = "reports"
-"""Where reports are written in the store, unless the configuration names a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def send_nightly_report(
     """
     store, settings = configuration.store, configuration.report
     report = read_report(store, night, since=since, address=settings.address)
-    file = _write_files(settings.folder or store / FOLDER, report)
+    file = _write_files(settings.folder or store / REPORTS, report)
     results: tuple[DeliveryResult, ...] = ()
     channels = () if settings.quiet and report.is_quiet else (*list_channels(settings, report, environment),)
     if channels:

@@ -22,6 +22,11 @@ CURRENT = "CURRENT"
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,})\.duckdb")
+# What people and the server write into the folder before its first load; `lost+found` is on each new disk.
+_BESIDE = re.compile(
+    r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
+    r"|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
+)
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; small enough that a copy never shows in the memory of a load
 
 OnWrite = Callable[[str], None]
@@ -214,7 +219,7 @@ def check_store_place(store_dir: Path) -> None:
         )
     with explain_os_errors(store_dir):
         names = {path.name for path in store_dir.iterdir()} if store_dir.exists() else set()
-    if names and not names & {CURRENT, LOCK}:
+    if not names & {CURRENT, LOCK} and not all(map(_BESIDE.fullmatch, names)):
         raise StoreError(
             f"{store_dir} holds other files and no Callgauge store; name a new or empty folder with --store"
         )

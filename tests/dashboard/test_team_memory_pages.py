@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard import viewer
+from callgauge.dashboard import viewer, wording
 from callgauge.dashboard.pages import PAGES
 from callgauge.memory import alert_rules, baselines, decisions, notes, signature_states, views
 from callgauge.memory.decisions import FrozenComparison, FrozenSide
@@ -170,6 +170,30 @@ def test_notes_on_a_series_and_on_what_is_filtered_stand_on_trends_and_others_do
     assert sorted(marked(tool="read_file")) == ["other hosts", "renamed"]
 
 
+def test_decisions_between_what_a_trend_shows_are_marked_on_it(nights: MemoryFile) -> None:
+    def decide(title: str, run: str = "", **parameters: Any) -> None:
+        of, against = (FrozenSide("a", 1.0, 2.0, 2, parameters=one) for one in (parameters, {}))
+        figures = FrozenComparison("parse_error", "a is better", of, against, run=run)
+        decisions.record_decision(nights, title, "", "compare", figures, by="Ada")
+
+    decide(HOSTILE, models=["kestrel-14b"])
+    decide("of another model", models=["somebody"])
+    decide("of a tool", tools=["read_file"])
+    decide("of all", from_day="2026-11-01")
+    decide("of a run of trials", run="r1", models=["kestrel-14b"])
+    decide("of an import", models="kestrel-14b", tools=["none"])
+    nights.write(("UPDATE decisions SET at = '2026-11-05T09:00:00+00:00'", [()]))
+    decide("after the newest day", models=["kestrel-14b"])
+
+    def marked(**query: str) -> list[str]:
+        table = sheets(opened(PAGE["models"], **query)).get("What changed, and when", {"rows": []})
+        return sorted(row[2]["text"] for row in table["rows"] if row[2]["sub"] == "a decision by Ada")
+
+    one_line = wording.one_line(HOSTILE, 300)
+    assert marked() == sorted([one_line, "of all"])
+    assert marked(tool="read_file") == sorted([one_line, "of a tool", "of all"])
+
+
 @pytest.mark.parametrize(
     ("page", "query", "kind", "subject"),
     [
@@ -180,7 +204,7 @@ def test_notes_on_a_series_and_on_what_is_filtered_stand_on_trends_and_others_do
         ("prompts", {}, "prompt", "support"),
     ],
 )
-def test_a_note_stands_on_the_page_of_its_thing_and_is_added_and_deleted_there(
+def test_a_note_stands_on_the_page_of_its_thing_and_is_added_changed_and_deleted_there(
     small: Path, page: str, query: dict[str, str], kind: Any, subject: str
 ) -> None:
     file = MemoryFile(small)
@@ -192,6 +216,9 @@ def test_a_note_stands_on_the_page_of_its_thing_and_is_added_and_deleted_there(
     (note,) = remembered(file).notes
     assert note.kind == kind
     assert "look <b>here</b>" in plain(said(app))
+    app.text_input(key=f"changed_text_{note.id}").set_value("looked at")
+    click(app, "Keep note")
+    assert [one.text for one in remembered(file).notes] == ["looked at"]
     app.button(key=f"delete_note_{note.id}").click().run()
     assert remembered(file).notes == []
 
@@ -385,18 +412,22 @@ def test_a_person_who_is_signed_in_writes_under_that_name(
     assert len([one for one in app.button if one.label == "Delete"]) == 1  # her own
 
 
-def test_a_run_of_a_page_reads_the_memory_once(nights: MemoryFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_a_page_asks_the_memory_nothing_twice(
+    nights: MemoryFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     notes.add_note(nights, "day", "2026-11-12", "x", day=SINCE)
     alert_rules.save_rule(nights, "r", "parse_error", "above", 0.1)
-    read, rows = [], MemoryFile.read_rows
+    asked: list[tuple[str, ...]] = []
+    rows = MemoryFile.read_rows
 
     def count(self: MemoryFile, *queries: str, values: Any = ()) -> Any:
-        read.append(self.path)
+        asked.append(queries)
         return rows(self, *queries, values=values)
 
     monkeypatch.setattr(MemoryFile, "read_rows", count)
     opened()
-    assert len(read) == 1
+    # What the team decided, the nights and the sources.
+    assert len(asked) == len(set(asked)) == 3
 
 
 def test_a_damaged_memory_is_said_and_pages_go_on_without_it(nights: MemoryFile) -> None:

@@ -119,6 +119,26 @@ def test_notes_are_the_newest_first_and_deleted_by_their_id(file: MemoryFile) ->
         notes.add_note(file, "call", "c1", "\n")
 
 
+def test_a_note_is_changed_and_stays_its_authors(file: MemoryFile) -> None:
+    notes.add_note(file, "day", "2026-11-12", "temprature lowered", day=date(2026, 11, 12), by="ada")
+    (note,) = read(file).notes
+    notes.change_note(file, note, " temperature lowered ", day=date(2026, 11, 13))
+    (changed,) = read(file).notes
+    assert changed == replace(
+        note, subject="2026-11-13", day=date(2026, 11, 13), text="temperature lowered", at=changed.at
+    )
+    for text, day, why in (("\n", date(2026, 11, 13), "has a text"), ("x", None, "has a day")):
+        with pytest.raises(ValueError, match=why):
+            notes.change_note(file, changed, text, day=day)
+    notes.add_note(file, "model", "kestrel", "slow", day=date(2026, 11, 12))
+    of_model = next(one for one in read(file).notes if one.kind == "model")
+    notes.change_note(file, of_model, "slow", day=None)
+    assert {(one.subject, one.day) for one in read(file).notes} == {
+        ("2026-11-13", date(2026, 11, 13)),
+        ("kestrel", None),
+    }
+
+
 def test_a_rule_is_muted_up_to_a_day_and_replaced_by_its_name(file: MemoryFile) -> None:
     alert_rules.save_rule(file, "kestrel", "parse_error", "above", 0.1, {"model": ("kestrel",), "tool": ()})
     alert_rules.mute_rule(file, "kestrel", date(2026, 11, 20))

@@ -10,6 +10,7 @@ from typing import Any
 
 from callgauge.memory.nights.night_steps import OVER
 from callgauge.nightly.night import NIGHT_STEPS, NightExit
+from ingest.store.generations import LOCK
 from tests.configuration.team import TOML, write_team
 from tests.nightly.nights import do_night
 from tests.store.night import ask
@@ -29,6 +30,11 @@ address = "https://callgauge.test"
 
 def test_a_night_lets_old_texts_go_backs_up_and_reports(tmp_path: Path) -> None:
     file = write_team(tmp_path, FULL)
+    reports = tmp_path / "store" / "reports"
+    reports.mkdir(parents=True)
+    (reports.parent / LOCK).touch()  # so it is a store
+    for name in ("2020-01-03.html", "2020-01-03.json", "notes.html"):
+        (reports / name).write_text("ENOENT of somebody")
     (tmp_path / "backup").touch()  # a file stands where the folder should
     result = do_night(file)
     assert {name: step.outcome for name, step in result.steps.items()} == {
@@ -39,6 +45,9 @@ def test_a_night_lets_old_texts_go_backs_up_and_reports(tmp_path: Path) -> None:
         (12, 0)
     ]
     assert result.steps["retention"].told["calls_without_text"] == 12
+    assert result.steps["retention"].told["reports_removed"] == 1
+    assert sorted(file.name for file in reports.iterdir() if "2020" in file.name) == []
+    assert (reports / "notes.html").exists()
     (tmp_path / "backup").unlink()
     second = do_night(file)
     assert {name: step.outcome for name, step in second.steps.items()} == {"backup": "done", "report": "done"}

@@ -13,9 +13,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from callgauge.configuration.places import REPORTS
+from callgauge.memory import memory_file
+from callgauge.serving import access_log
+from callgauge.serving.sign_in import sessions, users_file
 from ingest.errors import StoreBusy, StoreError, StoreVersionError
 from ingest.pipeline.load import load
-from ingest.store.generations import lock_store, published_generation
+from ingest.pipeline.planning import naming
+from ingest.privacy.placeholder_key import KEY
+from ingest.store.generations import check_store_place, lock_store, published_generation
 from ingest.store.migrations import SCHEMA_VERSION
 from tests.store.night import count, rows_by_reference, session
 
@@ -221,6 +227,32 @@ def test_a_place_that_can_be_no_store_is_one_sentence(
     (logs / "a.jsonl").write_text(session("s1"))
     with pytest.raises(StoreError, match=said):
         load([logs], make(tmp_path))
+
+
+def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp_path: Path) -> None:
+    """Users, names, tokens, a server that waits for the first night, and a disk of its own (`lost+found`)."""
+    (logs / "a.jsonl").write_text(session("s1"))
+    store = tmp_path / "store"
+    made = [
+        users_file.FILE, sessions.KEY_FILE, sessions.ENDED_FILE, access_log.FILE, "access.1.jsonl",
+        memory_file.FILE, f"{memory_file.FILE}-journal", naming.FILE, naming.KEPT_ALIASES, KEY, REPORTS,
+        "lost+found",
+    ]  # fmt: skip
+    for name in made:
+        place = tmp_path / name.replace(".", "_")
+        place.mkdir()
+        (place / name).touch()
+        check_store_place(place)
+    store.mkdir()
+    (store / users_file.FILE).write_text("{}")
+    (store / naming.FILE).write_text("[aliases]\nenabled = false\n")
+    load([logs], store)
+    assert count(store, "tool_calls") == 3
+    (tmp_path / "mixed").mkdir()
+    for name in (users_file.FILE, "thesis.txt"):
+        (tmp_path / "mixed" / name).touch()
+    with pytest.raises(StoreError, match="holds other files"):
+        load([logs], tmp_path / "mixed")
 
 
 def test_a_store_that_may_not_be_written_is_one_sentence(

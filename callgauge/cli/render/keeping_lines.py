@@ -14,9 +14,12 @@ _TRIAL = "nothing was removed: this was a trial"
 
 
 def forget_text(
-    report: ForgetReport, store: Path, *, notes: int, backups: Mapping[str, Sequence[str]]
+    report: ForgetReport, store: Path, *, notes: int, backups: Mapping[str, Sequence[str]], nights: int
 ) -> str:
-    """Return what was forgotten; `notes` of people were on it, `backups` by place were made before."""
+    """Return what was forgotten; `notes` of people were on it, `backups` by place were made before.
+
+    `nights`: of how many nights a report lies in the store.
+    """
     if not report.sessions:
         return f"{store} has no such session; nothing was removed"
     what = f"{report.sessions:,} sessions with {report.turns:,} turns and {report.calls:,} tool calls"
@@ -30,6 +33,9 @@ def forget_text(
     if report.undated:
         lines.append(f"{report.undated:,} sessions stay because no time is known of them")
     lines.append(_TRIAL if report.generation is None else _PUBLISHED.format(report.generation, store))
+    if nights:
+        told = f"the reports of {_count(nights, 'night')} in {store / 'reports'} may quote its errors"
+        lines.append(f"{told}: remove those that do")
     return "\n".join([*lines, *_backup_lines(backups, store)])
 
 
@@ -42,8 +48,10 @@ def _backup_lines(backups: Mapping[str, Sequence[str]], store: Path) -> list[str
     ]
 
 
-def retention_text(report: RetentionReport, store: Path, backups: Mapping[str, Sequence[str]]) -> str:
-    """Return what a retention run removed; `backups` by place were made before."""
+def retention_text(
+    report: RetentionReport, store: Path, backups: Mapping[str, Sequence[str]], *, reports: int
+) -> str:
+    """Return what a retention run removed, `reports` of nights with it; `backups` were made before."""
     lines = []
     if report.facts_before is not None:
         lines.append(
@@ -55,14 +63,18 @@ def retention_text(report: RetentionReport, store: Path, backups: Mapping[str, S
             f"the texts of {report.sessions_without_text:,} sessions last heard before {report.text_before} "
             f"with {report.calls_without_text:,} tool calls; what was judged of them stays"
         )
+    if reports:
+        lines.append(f"the reports of {_count(reports, 'night')} before {report.text_before}")
     if report.quotes_removed:
         lines.append(f"the quotes of {report.quotes_removed:,} lines that could not be read")
     if report.undated and report.facts_before is not None:
         lines.append(f"{report.undated:,} sessions keep their calls because a part of them has no time")
     if report.generation is not None:
         lines += [_PUBLISHED.format(report.generation, store), *_backup_lines(backups, store)]
+    elif report.is_anything_old:
+        lines.append(_TRIAL)
     else:
-        lines.append(_TRIAL if report.is_anything_old else "nothing is that old; nothing was removed")
+        lines.append("nothing else is that old" if reports else "nothing is that old; nothing was removed")
     return "\n".join(lines)
 
 

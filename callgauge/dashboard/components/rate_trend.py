@@ -15,9 +15,10 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.memory.goals import format_goal, read_goals
-from callgauge.dashboard.components.memory.note_list import (
+from callgauge.dashboard.components.memory.note_list import draw_trend_note_control
+from callgauge.dashboard.components.memory.trend_marks import (
     Subject,
-    draw_trend_note_control,
+    find_trend_decisions,
     find_trend_notes,
 )
 from callgauge.dashboard.components.slice_table import FILTERED
@@ -27,6 +28,7 @@ from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.measures.trends import RateShift
 from callgauge.dashboard.measures.verdicts import LESS
+from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
 _MARKED = 20  # rows below the lines, the newest
@@ -60,8 +62,8 @@ def draw_rate_trend(
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
     `events` are marked in addition to the changes of rates, and so are the team's notes on a day, on a series
-    and on what `about` names. `why` returns a text on what else happened on the
-    days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
+    and on what `about` names, and its decisions between them. `why` returns a text on what else happened on
+    the days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
     team's goal and the rate on the days of the baseline are drawn across; `before`: the slices by the same
     dimension on these days, where they are known.
     """
@@ -84,8 +86,10 @@ def draw_rate_trend(
             )
             return
         shifts = _cached_shifts(points)
-        notes = find_trend_notes(by, points, (days[0], days[-1]), about)
-        events = [*events, *(_make_event(one) for one in notes)]
+        span = days[0], days[-1]
+        notes = find_trend_notes(by, points, span, about)
+        decisions = find_trend_decisions(by, points, span, about)
+        events = [*events, *map(_make_event, notes), *map(_describe_decision, decisions)]
         letters = _assign_letters([*shifts, *events])
         numbers = series_colours(by, points, rate) if order is None else order
         words = DIMENSIONS[by].lower()
@@ -114,6 +118,11 @@ def _make_event(note: Note) -> TrendEvent:
     on = "" if note.kind == "day" else f" on {filters.short_label(note.kind, note.subject)}"
     by = f" by {wording.one_line(note.by, 60)}" if note.by else ""
     return TrendEvent(note.day, wording.one_line(note.text, 300), f"a note{on}{by}")
+
+
+def _describe_decision(one: RecordedDecision) -> TrendEvent:
+    by = f" by {wording.one_line(one.by, 60)}" if one.by else ""
+    return TrendEvent(one.at.date(), wording.one_line(one.title, 300), f"a decision{by}")
 
 
 def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:

@@ -1,8 +1,8 @@
-"""Notes of the team: on the page of the thing that they are about, and as marks on trends."""
+"""Notes of the team on the page of the thing that they are about, and the forms that write them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from hashlib import sha256
 
@@ -19,17 +19,10 @@ from callgauge.dashboard.components.memory.changes import (
     read_records,
     take_author,
 )
-from callgauge.memory.notes import Note, SubjectKind, add_note, delete_note
+from callgauge.dashboard.components.memory.trend_marks import SERIES, Subject
+from callgauge.memory.notes import Note, SubjectKind, add_note, change_note, delete_note
 
-Subject = tuple[SubjectKind, str]
 _LONGEST = 2_000  # characters of a note
-_SERIES: Mapping[str, SubjectKind] = {
-    "model": "model",
-    "prompt": "prompt",
-    "prompt_name": "prompt",
-    "tool": "tool",
-}
-"""What a note on a series of a trend is about, by the dimension of the trend."""
 
 
 def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None:
@@ -49,7 +42,7 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 
 
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
-    """Draw one note in a line, with a way to delete it for who may.
+    """Draw one note in a line, with a way to change and delete it for who may.
 
     `about`: what it is on, in words; `href`: where that is, a relative URL.
     """
@@ -59,8 +52,20 @@ def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
         st.markdown(f"{said} :gray[{_describe_author(note)}]", width="content")
         if about:
             draw_link(f"note_about_{note.id}", wording.one_line(about, 120), href)
-        if owns(note.by) and st.button("Delete", key=f"delete_note_{note.id}", type="tertiary"):
-            apply_change(lambda file: delete_note(file, note))
+        if owns(note.by):
+            with st.container(width="content"):
+                draw_popover("Change", f"change_note_{note.id}", lambda: _ask_change(note))
+
+
+def _ask_change(note: Note) -> None:
+    with st.form(f"change_note_form_{note.id}", border=False):
+        text = st.text_input("Note", note.text, key=f"changed_text_{note.id}", max_chars=_LONGEST)
+        when = _ask_day(note.day, f"changed_day_{note.id}", is_needed=note.kind == "day")
+        is_sent = st.form_submit_button("Keep note")
+    if is_sent:
+        apply_change(lambda file: change_note(file, note, text, day=when))
+    if st.button("Delete", key=f"delete_note_{note.id}", type="tertiary"):
+        apply_change(lambda file: delete_note(file, note))
 
 
 def _describe_author(note: Note) -> str:
@@ -68,38 +73,11 @@ def _describe_author(note: Note) -> str:
     return f"{by}{note.at:%Y-%m-%d}"
 
 
-def find_trend_notes(
-    by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
-) -> list[Note]:
-    """Return the notes with a mark on a trend: on a day, on one of its series, or on `also`.
-
-    What the filters alone choose counts, too: a note on a tool stands on the trends of this tool.
-    """
-    chosen = filters.chosen_filters()
-    narrowed = [
-        (kind, values[0])
-        for kind in ("model", "prompt", "tool")
-        if (values := getattr(chosen, f"{kind}s")) and len(values) == 1
-    ]
-    wanted = {*also, *narrowed}
-    kind = _SERIES.get(by)
-
-    def is_meant(note: Note) -> bool:
-        on_series = note.kind == kind and note.subject in series
-        return note.kind == "day" or on_series or (note.kind, note.subject) in wanted
-
-    return [
-        note
-        for note in read_records().notes
-        if note.day is not None and days[0] <= note.day <= days[1] and is_meant(note)
-    ]
-
-
 def draw_trend_note_control(key: str, by: str, series: Sequence[str], newest: date) -> None:
     """Draw a quiet control that adds a note on a day, or on a series of a trend since a day."""
     if not may_write():
         return
-    kind = _SERIES.get(by)
+    kind = SERIES.get(by)
     abouts: dict[str, Subject] = {"The day": ("day", "")}
     if kind:
         abouts |= {filters.short_label(by, name): (kind, name) for name in series if name != "unknown"}
@@ -114,12 +92,7 @@ def _ask_note(
         text = st.text_input(
             "Note", key=f"note_text_{place}", placeholder="temperature lowered", max_chars=_LONGEST
         )
-        when = st.date_input(
-            "Marked on trends at (UTC)" if not needs_day else "Day (UTC)",
-            day,
-            key=f"note_day_{place}",
-            format="YYYY-MM-DD",
-        )
+        marked = _ask_day(day, f"note_day_{place}", is_needed=needs_day)
         about = next(iter(abouts))
         if len(abouts) > 1:
             about = st.selectbox("About", list(abouts), key=f"note_about_{place}")
@@ -127,13 +100,18 @@ def _ask_note(
         is_sent = st.form_submit_button("Add note")
     if is_sent:
         kind, subject = abouts[about]
-        marked = when if isinstance(when, date) else None
         if kind == "day" and marked is None:
             st.error("Choose the day.")
             return
         named = str(marked) if kind == "day" else subject
         by = take_author(f"note_by_{place}")
         apply_change(lambda file: add_note(file, kind, named, text, day=marked, by=by))
+
+
+def _ask_day(day: date | None, key: str, *, is_needed: bool) -> date | None:
+    label = "Day (UTC)" if is_needed else "Marked on trends at (UTC)"
+    when = st.date_input(label, day, key=key, format="YYYY-MM-DD")
+    return when if isinstance(when, date) else None
 
 
 def _digest(subject: str) -> str:

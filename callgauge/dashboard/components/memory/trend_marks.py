@@ -1,0 +1,77 @@
+"""What the team remembers of a day, for the marks on a trend: its notes and its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+
+from callgauge.dashboard import filters
+from callgauge.dashboard.components.memory.changes import read_records
+from callgauge.memory.decisions import FrozenComparison, RecordedDecision
+from callgauge.memory.notes import Note, SubjectKind
+
+Subject = tuple[SubjectKind, str]
+SERIES: Mapping[str, SubjectKind] = {
+    "model": "model",
+    "prompt": "prompt",
+    "prompt_name": "prompt",
+    "tool": "tool",
+}
+"""What a series of a trend is as the subject of a note, by the dimension of the trend."""
+_CHOSEN: Mapping[SubjectKind, str] = {"model": "models", "prompt": "prompts", "tool": "tools"}
+"""The parameter of the metrics that chooses such subjects."""
+
+
+def find_trend_notes(
+    by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
+) -> list[Note]:
+    """Return the notes with a mark on a trend: on a day, on one of its series, or on `also`.
+
+    What the filters alone choose counts, too: a note on a tool stands on the trends of this tool.
+    """
+    shown = _find_shown(by, series, also)
+    return [
+        note
+        for note in read_records().notes
+        if note.day is not None
+        and days[0] <= note.day <= days[1]
+        and (note.kind == "day" or (note.kind, note.subject) in shown)
+    ]
+
+
+def find_trend_decisions(
+    by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
+) -> list[RecordedDecision]:
+    """Return the decisions of these days between things that a trend shows, or between days alone."""
+    shown = _find_shown(by, series, also)
+    return [
+        one
+        for one in read_records().decisions
+        if days[0] <= one.at.date() <= days[1]
+        and one.figures is not None
+        and not one.figures.run  # of trials, whose calls are on no trend of the logs
+        and (not (about := _list_subjects(one.figures)) or about & shown)
+    ]
+
+
+def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
+    """Return what a trend is about: its series, `also`, and what the filters alone choose."""
+    chosen = filters.chosen_filters()
+    narrowed = {
+        (kind, values[0])
+        for kind, name in _CHOSEN.items()
+        if (values := getattr(chosen, name)) and len(values) == 1
+    }
+    kind = SERIES.get(by)
+    return {*also, *narrowed, *((kind, name) for name in series if kind)}
+
+
+def _list_subjects(figures: FrozenComparison) -> set[Subject]:
+    """Return what the sides of a comparison were chosen by; of an import, whatever stands there."""
+    return {
+        (kind, str(value))
+        for side in (figures.of, figures.against)
+        for kind, name in _CHOSEN.items()
+        if isinstance(values := side.parameters.get(name), list)
+        for value in values
+    }

@@ -1,0 +1,46 @@
+"""The reports that lie in the store's folder: they quote what the logs said, and go with its texts."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+from callgauge.configuration.places import REPORTS
+from ingest.errors import StoreError
+
+_KINDS = (".html", ".json")
+
+
+def list_report_nights(store: Path) -> list[date]:
+    """Return the nights whose reports lie in the store, the oldest first."""
+    return sorted(_find_files(store))
+
+
+def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> int:
+    """Remove the reports that tell of days before `before`; return of how many nights they were.
+
+    With `dry_run`, only count them. Another folder for reports, and other files in this one, are left alone.
+    Raises StoreError for one that cannot be removed.
+    """
+    # The report of a night tells of the days before it.
+    old = {night: files for night, files in _find_files(store).items() if night <= before}
+    for file in (file for files in old.values() if not dry_run for file in files):
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as problem:
+            raise StoreError(
+                f"{file} is older than texts may be and cannot be removed: {problem.strerror}"
+            ) from None
+    return len(old)
+
+
+def _find_files(store: Path) -> dict[date, list[Path]]:
+    found: dict[date, list[Path]] = {}
+    for file in (store / REPORTS).glob("*-*-*.*"):
+        try:
+            night = date.fromisoformat(file.stem)
+        except ValueError:
+            continue
+        if file.suffix in _KINDS and file.stem == night.isoformat():
+            found.setdefault(night, []).append(file)
+    return found
