@@ -75,7 +75,7 @@ class ServerGuard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):
             return 421, "This name is not one of this server's. Name it with --host when you start it."
-        if origin is not None and not self._is_own_origin(origin, host):
+        if (origin is not None and not self._is_own_origin(origin, host)) or _is_asked_by_another(headers):
             return 403, "Pages of another site may not ask this server."
         if scope["type"] == "http" and not _is_method_known(scope["method"], scope["path"]):
             return 405, "This server takes no uploads."
@@ -127,6 +127,15 @@ class _SendWithHeaders:
                 headers["cache-control"] = "no-store"
             message = {**message, "headers": headers.raw}
         await self._send(message)
+
+
+def _is_asked_by_another(headers: Headers) -> bool:
+    """Return True for what a page of another site loads, also where no Origin says so, as for an image.
+
+    It could not read the answer, but have queries run. Links and the frames of `embed_in` are navigations.
+    """
+    told = headers.get("sec-fetch-site")
+    return told in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
 
 
 def _is_method_known(method: str, path: str) -> bool:

@@ -49,3 +49,19 @@ def test_pages_of_another_port_are_another_site(host: str, origin: str, may: boo
 def test_behind_a_proxy_the_address_alone_counts(host: str, origin: str, may: bool) -> None:
     browser = TestClient(ServerGuard(secret_app, "", NAMES, address="https://gauge.test:8443/"))
     assert browser.get("/", headers={"host": host, "origin": origin}).status_code == (200 if may else 403)
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "may"),
+    [
+        ("same-origin", "cors", True),
+        ("none", "navigate", True),
+        ("cross-site", "navigate", True),  # a link in a mail
+        ("cross-site", "no-cors", False),  # an image whose address is a query
+        ("same-site", "no-cors", False),  # of another port of this machine
+    ],
+)
+def test_pages_of_other_sites_make_no_query_run(site: str, mode: str, may: bool) -> None:
+    browser = TestClient(ServerGuard(secret_app, "", NAMES), "http://localhost:8501")
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
+    assert browser.get("/api/v1/sql?query=SELECT", headers=headers).status_code == (200 if may else 403)
