@@ -237,6 +237,7 @@ app = st.App(
             page=read_first_page(SCRIPTS.parents[1]),
             hosts=hosts_from_environment(),
             embed_in=embedders_from_environment(),
+            address=sign_in_from_environment().address,
         ),
         Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
         Middleware(MetricsRoute, write=_write_metrics),

@@ -73,6 +73,7 @@ def report(
                 night,
                 since=day,
                 address=settings.report.address if settings else None,
+                texts=settings.serve.texts if settings else None,
             )
         text = FORMATS[form](made)
         if output:

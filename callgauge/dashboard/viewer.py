@@ -6,7 +6,12 @@ import streamlit as st
 
 from callgauge.serving.access_log import log_access
 from callgauge.serving.identity import LOCAL_USER, User, read_headers
-from callgauge.serving.settings import is_gated, sign_in_from_environment, texts_are_shown
+from callgauge.serving.settings import (
+    is_gated,
+    sign_in_from_environment,
+    store_from_environment,
+    texts_are_shown,
+)
 
 _SEEN = "_logged_page"
 _WITH_TEXTS = "_page_with_texts"
@@ -42,6 +47,12 @@ def log_page(name: str, **shown: str | None) -> None:
 def note_page(*, shows_texts: bool) -> None:
     """Remember for this run whether texts of logs stand on the page."""
     st.session_state[_WITH_TEXTS] = shows_texts
+
+
+def leave_place_out(text: str) -> str:
+    """Return a text for this viewer: where the store lies on the server is for admins alone."""
+    folder = store_from_environment()
+    return text if folder is None or current_viewer().is_admin else text.replace(str(folder), "DIR")
 
 
 def refuse_file(*, of_texts: bool | None = None) -> str | None:

@@ -147,4 +147,6 @@ def _run_step(name: StepName, run: NightRun) -> StepResult:
         return StepResult("failed", {"problem": str(problem)}, ends_night=name == "load")
     except Exception as mistake:
         traceback.print_exc()
-        return StepResult("failed", {"problem": f"{type(mistake).__name__}: {mistake}"})
+        # What it says may quote a log, and nobody would remove that from the memory again.
+        told = f"{type(mistake).__name__}; the output of the night says more"
+        return StepResult("failed", {"problem": told})

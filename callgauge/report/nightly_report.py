@@ -50,11 +50,17 @@ class NightlyReport:
 
 
 def read_report(
-    store: Path, night: date, *, since: date | None = None, address: str | None = None
+    store: Path,
+    night: date,
+    *,
+    since: date | None = None,
+    address: str | None = None,
+    texts: bool | None = None,
 ) -> MorningReport:
     """Return the report of a store, which is not changed. Raises ReportError and MemoryProblemError.
 
-    `since`: what this day knew is not new; without, what the report of an earlier night told.
+    `since`: what this day knew is not new; without, what the report of an earlier night told. `texts`:
+    whether errors are told in the words of logs.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
     # Of an earlier night: at its end.
@@ -69,7 +75,7 @@ def read_report(
         unloaded=tuple((one.name, one.problem) for one in sources if one.problem),
     )
     try:
-        with read_store(store) as reader:
+        with read_store(store, texts=texts) as reader:
             return make_report(
                 reader.ask, team, night, store=store.resolve().name, since=since, address=address
             )
@@ -99,7 +105,8 @@ def send_nightly_report(
     nothing twice. Channels that fail are told in the result. Raises ReportError and MemoryProblemError.
     """
     store, settings = configuration.store, configuration.report
-    report = read_report(store, night, since=since, address=settings.address)
+    texts = configuration.serve.texts  # who may see no text on a page gets none by mail either
+    report = read_report(store, night, since=since, address=settings.address, texts=texts)
     file = _write_files(settings.folder or store / REPORTS, report)
     results: tuple[DeliveryResult, ...] = ()
     channels = () if settings.quiet and report.is_quiet else (*list_channels(settings, report, environment),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
@@ -27,6 +29,15 @@ def client_address(scope: Scope) -> str:
 
 
 def is_of_this_machine(scope: Scope) -> bool:
-    """Return True when a request was made on this machine, and by no proxy for somebody else."""
+    """Return True when a request was made on this machine, under its own name, and by no proxy for others.
+
+    A proxy that hides for whom it asks mostly keeps the name that its client used, and a site that makes its
+    own name lead here (DNS rebinding) has to.
+    """
     headers = Headers(scope=scope)
-    return is_loopback(peer_address(scope)) and not any(name in headers for name in _FORWARDED)
+    if not is_loopback(peer_address(scope)) or any(name in headers for name in _FORWARDED):
+        return False
+    try:
+        return is_loopback(urlsplit(f"//{headers.get('host', '')}").hostname or "")
+    except ValueError:
+        return False

@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -24,20 +25,30 @@ _CORE_ROUTES = ("health", "host-config", "stream", "bidi-components/")
 _METHODS = ("GET", "HEAD", "OPTIONS")  # nothing is uploaded: pages speak over the websocket
 _POSTED = ("/sign-in", "/sign-out", "/mcp")  # forms of the sign-in, and messages of programs
 _STATIC = ("/static/", "/app/static/")  # scripts, styles, fonts: the same for everybody
+_PORTS = {"http": 80, "https": 443}
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class ServerGuard:
     """Refuses what no page asks for, and puts the headers of a careful site on every answer.
 
-    `hosts`: the names that a request may use for this server, `*` for any; the Origin of a page must be the
-    host that the request names, port included, or one of `hosts` that is not this machine. `embed_in`:
-    origins whose pages may frame it, none as a rule.
+    `hosts`: the names that a request may use for this server, `*` for any. The Origin of a page must be the
+    host that the request names, port included. Where a proxy names another host, it must be one of `hosts`
+    on the usual port, but not this machine. `address`: where browsers reach a server behind a proxy; then no
+    other Origin of this name counts. `embed_in`: origins whose pages may frame it, none as a rule.
     """
 
-    def __init__(self, app: ASGIApp, page: str, hosts: Sequence[str], embed_in: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        page: str,
+        hosts: Sequence[str],
+        embed_in: Sequence[str] = (),
+        address: str | None = None,
+    ) -> None:
         self._app = app
         self._hosts = {_tidy_name(name) for name in hosts}
+        self._address = _read_place(address) if address else None
         self._headers = _make_headers(page, embed_in)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +75,7 @@ class ServerGuard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):
             return 421, "This name is not one of this server's. Name it with --host when you start it."
-        if origin is not None and not self._is_own_origin(origin, host):
+        if (origin is not None and not self._is_own_origin(origin, host)) or _is_asked_by_another(headers):
             return 403, "Pages of another site may not ask this server."
         if scope["type"] == "http" and not _is_method_known(scope["method"], scope["path"]):
             return 405, "This server takes no uploads."
@@ -77,18 +88,25 @@ class ServerGuard:
         return name is not None and ("*" in self._hosts or name in self._hosts)
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
-        try:
-            parts = urlsplit(origin)
-            told = (parts.hostname, parts.port)
-        except ValueError:
+        page = _read_place(origin)
+        if page is None:
             return False
-        if parts.scheme not in ("http", "https") or told[0] is None:
-            return False
-        if parts.netloc.lower() == host.lower():
+        if self._address is not None and page.name == self._address.name:
+            return page == self._address
+        if page == _read_place(f"{page.scheme}://{host}"):
             return True
-        # A proxy in front may name another host than the browser's; never another port of this machine.
-        name = _tidy_name(told[0])
-        return name not in LOCAL_NAMES and name in self._hosts
+        # A proxy in front may name another host than the browser's. Another port of the browser's host is
+        # another server, which cookies do not tell apart from this one.
+        is_named = page.name in self._hosts and page.name not in LOCAL_NAMES
+        return is_named and page.port == _PORTS[page.scheme] and page.name != _read_name(host)
+
+
+class _Place(NamedTuple):
+    """Where a page comes from: what browsers call its origin."""
+
+    scheme: str
+    name: str
+    port: int
 
 
 class _SendWithHeaders:
@@ -109,6 +127,15 @@ class _SendWithHeaders:
                 headers["cache-control"] = "no-store"
             message = {**message, "headers": headers.raw}
         await self._send(message)
+
+
+def _is_asked_by_another(headers: Headers) -> bool:
+    """Return True for what a page of another site loads, also where no Origin says so, as for an image.
+
+    It could not read the answer, but have queries run. Links and the frames of `embed_in` are navigations.
+    """
+    told = headers.get("sec-fetch-site")
+    return told in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
 
 
 def _is_method_known(method: str, path: str) -> bool:
@@ -168,6 +195,18 @@ def _read_name(host: str) -> str | None:
     if parts.hostname is None or parts.username is not None or parts.path or parts.query or parts.fragment:
         return None
     return _tidy_name(parts.hostname)
+
+
+def _read_place(address: str) -> _Place | None:
+    """Return the place that an address or an Origin names; None when it names none."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return None
+    return _Place(parts.scheme, _tidy_name(parts.hostname), _PORTS[parts.scheme] if port is None else port)
 
 
 def _tidy_name(name: str) -> str:

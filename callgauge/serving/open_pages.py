@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.types import Message, Receive, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-_MEDIA = re.compile(rb"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
+_MEDIA = re.compile(r"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
+# Where Streamlit's messages name a file; LinkButton.url is a text of the page.
+_OFFERS = frozenset({"url", "image", "icon_image", "favicon"})
 _FOLDER = str(Path(__file__).resolve().parents[1]).encode()
 _LONGEST_FIRST = 1_000_000  # bytes; the message that begins a run has a few thousand
 _POLICY, _TOO_MUCH = 1008, 1009  # codes of a closed websocket
@@ -76,8 +79,8 @@ class OpenPage:
             if not self._is_admitted():
                 await self._close(_POLICY)
                 return
-            for found in _MEDIA.finditer(data):
-                self._note_media(found[1].decode())
+            for name in find_media(data):
+                self._note_media(name)
             message = {**message, "bytes": leave_folder_out(data)}
         elif message["type"] == "websocket.close":
             self._is_closed = True
@@ -88,6 +91,24 @@ class OpenPage:
             self._is_closed = True
             await self._send({"type": "websocket.close", "code": code})
         return {"type": "websocket.disconnect", "code": code}
+
+
+def find_media(data: bytes) -> Iterator[str]:
+    """Yield the names of the files that a message of Streamlit's offers.
+
+    An address in any other text is none: whoever types one would be shown it, and so be given the file.
+    """
+    if b"/media/" not in data:
+        return
+    waiting: list[Any] = [ForwardMsg.FromString(data)]
+    while waiting:
+        part = waiting.pop()
+        for field, value in part.ListFields():
+            several = value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
+            if field.message_type is not None:
+                waiting += [one for one in several if hasattr(one, "ListFields")]
+            elif field.name in _OFFERS and part.DESCRIPTOR.name != "LinkButton":
+                yield from (found[1] for one in several if (found := _MEDIA.fullmatch(str(one))))
 
 
 def leave_folder_out(data: bytes) -> bytes:

@@ -17,6 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from ingest.backup.checks import count_rows
 from ingest.backup.manifest import (
     BACKUPS,
@@ -191,6 +193,11 @@ def _open_published(store_dir: Path) -> tuple[Path, Mapping[str, int], BinaryIO]
 
 
 def _send_beside(path: Path, name: str, sender: PieceSender) -> BackupFile:
+    is_private = not path.stat().st_mode & 0o077
+    return msgspec.structs.replace(_send_content(path, name, sender), is_private=is_private)
+
+
+def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
     if not is_database(path):
         with path.open("rb") as stream:
             return sender.send(name, stream)

@@ -6,6 +6,7 @@ shared by all backups of the place; a backup is there as soon as its manifest is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -20,17 +21,22 @@ PIECE_BYTES = 1024 * 1024
 """The size of a piece: four blocks of DuckDB. Most blocks of a generation are in the next one, too."""
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
+_PIECE = re.compile(r"[0-9a-f]{64}")
 _FORMAT = 1
 _HASH = 16  # digits of the manifest's hash in its name
 
 
 class BackupFile(msgspec.Struct, frozen=True):
-    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole."""
+    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole.
+
+    `is_private`: only its owner could read it.
+    """
 
     name: str
     size: int
     sha256: str
     pieces: tuple[str, ...]
+    is_private: bool = False
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +102,8 @@ def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
     """Yield the content of a file piece by piece. Raises BackupError when a piece is lost or damaged."""
     whole, size = sha256(), 0
     for piece in file.pieces:
+        if not _PIECE.fullmatch(piece):  # a forged list may name any file of this machine
+            raise BackupError(f"{file.name} names a piece outside of the backup: {piece[:80]!r}")
         try:
             data = place.read(f"{PIECES}/{piece}")
         except BackupError as error:

@@ -121,7 +121,7 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
         on_write("fetch")
         with explain_os_errors(folder):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as stream:
+            with open(path, "wb", opener=_open_private if file.is_private else None) as stream:
                 stream.writelines(read_pieces(place, file))
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -131,6 +131,11 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
         raise BackupError(
             f"the backup of {manifest.made_at} in {place.name} has other rows than were counted"
         )
+
+
+def _open_private(path: str, flags: int) -> int:
+    """Open a new file that only its owner may read."""
+    return os.open(path, flags, 0o600)
 
 
 def _check_names(manifest: Manifest) -> None:

@@ -70,6 +70,20 @@ def test_sql_and_raw_exports_take_an_admin(small: Api) -> None:
     assert told["rows"] == [{"calls": 44}]
     assert "SELECT" in problem(admin, "/sql", query="DROP TABLE tool_calls")["detail"]
     assert viewer.get("/calls/c41").status_code == 200
+    assert viewer.get("/calls", params={"limit": 200}).status_code == 200
+    assert problem(viewer, "/calls", limit=201)["status"] == 400
+
+
+def test_what_a_viewers_program_asks_of_all_calls_holds_no_arguments(small: Api) -> None:
+    told = small.connection.execute(
+        "SELECT DISTINCT raw_arguments FROM tool_calls WHERE length(raw_arguments) > 5"
+    ).fetchall()
+    texts = [json.dumps(text)[1:-1] for (text,) in told]
+    assert any(text in small.client(ADMIN).get("/metrics/calls").text for text in texts)
+    viewer = small.client(VIEWER)
+    for name in sorted(metrics().keys() - ADMIN_METRICS):
+        answer = viewer.get(f"/metrics/{name}")
+        assert not [text for text in texts if text in answer.text], name
 
 
 def test_what_is_not_known_is_refused_by_its_name(small: Api) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pytest
@@ -89,6 +89,16 @@ def test_a_store_without_the_table_gives_one_sentence() -> None:
         with pytest.raises(MetricError, match="could not answer") as refused:
             answer_metric(connection, "last_load", {})
     assert "\n" not in str(refused.value)
+
+
+def test_a_damaged_file_is_not_named_to_who_asks() -> None:
+    class Damaged:
+        def cursor(self) -> Any:
+            raise duckdb.IOException("IO Error: Could not read from file /srv/team/store/gen-000001.duckdb")
+
+    with pytest.raises(MetricError, match="the server's log says why") as refused:
+        answer_metric(cast("duckdb.DuckDBPyConnection", Damaged()), "last_load", {})
+    assert "/srv" not in str(refused.value)
 
 
 def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from callgauge.dashboard import viewer
 from callgauge.dashboard.load_state import describe_night, list_silent, write_days
 from callgauge.memory.nights.night_lock import hold_night
 from callgauge.memory.nights.night_steps import STEPS, NightRecords, NightStep, Outcome
 from callgauge.memory.nights.past_nights import PastNight, ServiceState, read_service_state
 from callgauge.memory.nights.source_states import SourceState, SourceStates
+from callgauge.serving.identity import User
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE
@@ -126,6 +128,34 @@ def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> No
     ]
     assert r"last night failed\: backup" in said(app)
     assert r"gateway\-eu has been silent for 2 days" in said(app)
+
+
+def test_what_names_places_of_the_server_is_for_admins(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = datetime.now(UTC)
+    SourceStates(served).note(SourceState("gateway-us", now, now, now, 2.0, f"{served}/logs is gone"))
+    assert f"{served}/logs is gone" in str(sheet_of(opened(PAGE), "Sources of callgauge.toml"))
+    monkeypatch.setattr(viewer, "read_headers", lambda _: User("bob", "viewer", may_write=True))
+    app = opened(PAGE)
+    newest, before = sheet_of(app, "Nights, the newest first")
+    assert newest["Backup"]["text"] == "failed"
+    assert newest["What went wrong"]["text"] == "an admin sees why"
+    assert before["What went wrong"]["text"] == ""
+    sources = sheet_of(app, "Sources of callgauge.toml")
+    assert [(row["State"]["text"], row["State"].get("sub")) for row in sources][1] == (
+        "not loaded",
+        "an admin sees why",
+    )
+    assert str(served) not in str(sources)
+
+
+def test_where_the_store_lies_is_for_admins(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (served / "memory.sqlite").write_bytes(b"no database at all" * 100)
+    page = "callgauge/dashboard/pages/memory/page.py"
+    assert str(served) in str(opened(page).error[0].value).replace("\\", "")
+    monkeypatch.setattr(viewer, "read_headers", lambda _: User("bob", "viewer", may_write=True))
+    told = str(opened(page).error[0].value).replace("\\", "")
+    assert "DIR/memory.sqlite cannot be read" in told
+    assert str(served) not in told
 
 
 def test_the_overview_says_what_failed_and_who_is_silent(served: Path) -> None:

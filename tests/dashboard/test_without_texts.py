@@ -123,6 +123,15 @@ def test_sql_cannot_name_the_tables_behind_the_views(connection: duckdb.DuckDBPy
         allow_statement(connection, sql)
 
 
+def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
+    """Of a column that is shown in one case and hidden in another, they would tell both."""
+    asked = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+    for table, column in connection.execute(f"{asked} AND database_name <> '{ALIAS}'").fetchall():
+        sql = f'SELECT DISTINCT stats("{column}") FROM "{table}"'
+        told = connection.execute(allow_statement(connection, sql)).fetchall()
+        assert PLANTED[:8] not in str(told), (table, column)
+
+
 def test_sql_answers_without_texts(connection: duckdb.DuckDBPyConnection) -> None:
     for sql in (
         "FROM tool_calls",

@@ -54,6 +54,20 @@ def test_a_night_that_is_done_is_done_again_only_when_asked(tmp_path: Path) -> N
     assert list_outcomes(tmp_path / "store")["load"] == ("done", 2)
 
 
+def test_what_nobody_foresaw_leaves_no_log_text_in_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def quote_a_log(_: object) -> None:
+        raise KeyError("the secret of a user")
+
+    monkeypatch.setattr(night, "NIGHT_STEPS", {"load": quote_a_log})
+    result = do_night(write_team(tmp_path))
+    told = result.steps["load"].told["problem"]
+    assert (result.exit_code, told.split(";")[0]) == (NightExit.FAILED, "KeyError")
+    assert b"secret of a user" not in (tmp_path / "store" / FILE).read_bytes()
+    assert "the secret of a user" in capsys.readouterr().err
+
+
 def test_a_source_that_fails_stops_no_other_and_is_tried_again(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     (tmp_path / "eu").rename(tmp_path / "elsewhere")

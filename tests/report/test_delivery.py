@@ -15,7 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.configuration.settings import Configuration, EmailSettings, ReportSettings, WebhookSettings
+from callgauge.configuration.settings import (
+    Configuration,
+    EmailSettings,
+    ReportSettings,
+    ServeSettings,
+    WebhookSettings,
+)
 from callgauge.memory.deliveries import LONGEST, DeliveryRecords
 from callgauge.memory.memory_file import FILE, MemoryFile
 from callgauge.memory.reports import ReportRecords
@@ -246,6 +252,25 @@ def nightly(
     return send_nightly_report(
         configuration, night, environment=environment, sleep=lambda _: None, since=date(2026, 11, 18)
     )
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_store_that_shows_no_texts_sends_none(store: Path, texts: bool) -> None:
+    """The new error of the fixture is told by its text, which stands in a log."""
+    with serve_webhook(200) as hook:
+        configuration = Configuration(
+            path=store.parent / "callgauge.toml",
+            store=store,
+            serve=ServeSettings(texts=texts),
+            report=ReportSettings(webhooks=(replace(HOOK, kind="json"),)),
+        )
+        made = send_nightly_report(
+            configuration, LAST, environment={"HOOK": hook.address}, since=date(2026, 11, 18)
+        )
+        assert [one.result for one in made.deliveries] == ["sent"]
+        sent = repr(hook.got)
+    assert ("img src" in sent, "img src" in made.file.read_text("utf-8")) == (texts, texts)
+    assert any(one.kind == "error" for one in made.report.sentences)
 
 
 def test_a_night_is_written_and_sent_to_every_channel_once(store: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from callgauge.configuration.settings import SignInSettings
 from callgauge.serving.identity import User, read_headers
@@ -22,6 +23,15 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 TOKEN = "a token that holds"  # noqa: S105 - of nobody
 
 
+def offer_files(told: str) -> bytes:
+    """Return a message of Streamlit's with a file to take, and texts that name another one."""
+    message = ForwardMsg()
+    message.delta.new_element.download_button.url = "/media/abc123.csv"
+    message.delta.new_element.download_button.label = f"{told} /media/typed123.csv"
+    message.delta.new_element.download_button.help = "/media/typed123.csv"
+    return bytes(message.SerializeToString())
+
+
 async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer everything with the secret and with who was named in the headers."""
     if scope["type"] == "lifespan":
@@ -32,14 +42,15 @@ async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "bytes": f"{told} /media/abc123.csv".encode()})
+        await send({"type": "websocket.send", "bytes": offer_files(told)})
         while (await receive())["type"] != "websocket.disconnect":
             await send({"type": "websocket.send", "bytes": DATA.encode()})
         return
     headers = [(b"content-type", b"text/plain")]
     if scope["path"].startswith("/media/"):
         headers.append((b"content-disposition", b'attachment; filename="calls.csv"'))
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    status = 206 if any(name == b"range" for name, _ in scope["headers"]) else 200
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": told.encode()})
 
 

@@ -318,8 +318,12 @@ def test_a_hostile_name_is_text_on_the_page_and_in_the_log(header_site: Site) ->
 
 def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Path) -> None:
     site = Site(SignInSettings(), tmp_path)
-    here = site.browser("127.0.0.1")
+    here = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
     assert "role='admin', may_write=True" in here.get("/").text
+    assert "role='admin', may_write=True" in here.get("/", headers={"host": "[::1]:8501"}).text
+    # Through a proxy that says nothing of its client, or by a name that another site made lead here.
+    for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
+        assert "role='viewer', may_write=False" in here.get("/", headers={"host": host}).text
     assert "role='viewer', may_write=False" in here.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
     there = site.browser("192.0.2.7").get("/", headers=OURS).text
     assert "User(name='', role='viewer', may_write=False)" in there
@@ -333,7 +337,11 @@ def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
         socket.receive_bytes()
     assert DATA in ann.get("/media/abc123.csv").text
     assert bob.get("/media/abc123.csv").status_code == 404
+    assert ann.get("/media/typed123.csv").status_code == 404  # it only stood on the page
     assert '"event": "export", "user": "ann", "role": "admin", "file": "calls.csv"' in password_site.log()
+    logged = password_site.log()
+    assert ann.get("/media/abc123.csv", headers={"range": "bytes=0-"}).status_code == 206
+    assert password_site.log().count('"event": "export"') == logged.count('"event": "export"') + 1
 
 
 def test_a_client_that_asks_too_much_waits(password_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

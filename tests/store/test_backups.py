@@ -18,7 +18,7 @@ from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.memory.team_memory import TeamMemory
 from ingest.backup import make_backup as backups
 from ingest.backup.make_backup import make_backup, read_record
-from ingest.backup.manifest import BackupFile, Manifest, list_backups, write_manifest
+from ingest.backup.manifest import BackupFile, Manifest, list_backups, read_pieces, write_manifest
 from ingest.backup.places import open_place
 from ingest.backup.restore import restore
 from ingest.backup.verify import verify_backup, verify_store
@@ -69,6 +69,22 @@ def test_what_is_restored_is_what_was_and_loads_go_on(loaded: Path, logs: Path, 
         stream.write("".join(session("g", turns=(1, 2)).splitlines(keepends=True)[6:]))
     assert load([logs], loaded).unchanged == load([logs], undisturbed).unchanged == 1
     assert contents(loaded) == contents(undisturbed)
+
+
+def test_what_only_its_owner_could_read_stays_so(loaded: Path, place: Path) -> None:
+    TeamMemory(loaded).acknowledge("alert", note="seen", by="ada")
+    for name, mode in (("users.json", 0o600), ("sign_in.key", 0o600), ("naming.toml", 0o644)):
+        (loaded / name).write_text("")
+        (loaded / name).chmod(mode)
+    (loaded / "memory.sqlite").chmod(0o600)
+    make_backup(loaded, place, with_keys=True)
+    restored = loaded.with_name("restored")
+    restore(place, restored)
+    modes = {
+        path.name: path.stat().st_mode & 0o777 for path in restored.iterdir() if path.suffix != ".duckdb"
+    }
+    private = {"users.json", "sign_in.key", "memory.sqlite"}
+    assert {name for name, mode in modes.items() if not mode & 0o077} == private
 
 
 def test_only_what_changed_is_sent_again(loaded: Path, logs: Path, place: Path) -> None:
@@ -234,6 +250,15 @@ def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name
     with pytest.raises(BackupError, match="outside of the store"):
         restore(place, tmp_path / "new")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["lock"]
+
+
+def test_a_forged_piece_is_not_read(place: Path, tmp_path: Path) -> None:
+    """A name of a piece that leads to a file of this machine: it may be one that never ends."""
+    (tmp_path / "secret").write_bytes(b"secret")
+    name = "gen-000001.duckdb"
+    file = BackupFile(name, 6, sha256(b"secret").hexdigest(), ("../../secret",))
+    with pytest.raises(BackupError, match="outside of the backup"):
+        list(read_pieces(open_place(place), file))
 
 
 def test_places_and_options_must_make_sense(loaded: Path, store: Path, tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from callgauge.api.questions.parameters import Given, Kind, Parameter, read_para
 from callgauge.api.questions.problems import refuse_name
 from callgauge.dashboard.metrics import Metric, metrics
 
-ADMIN_METRICS = frozenset({"replayed_calls", "testset_calls", "testset_steps"})
-"""Metrics that give the whole texts of many calls at once: a raw export."""
+ADMIN_METRICS = frozenset(
+    {"calls", "rejects", "replayed_calls", "sessions", "testset_calls", "testset_steps", "turn_answers"}
+)
+"""Metrics that give texts of any number of calls at once: a raw export, which pages give admins alone."""
 _DAYS = re.compile(r"(?:\w+_)?day|since|until|newest")
 _INTEGERS = re.compile(
     r"(?:\w+_)?(?:limit|offset|step|file|least_days|every|attempts_from|attempts_to)|(?:first|last)_turn"

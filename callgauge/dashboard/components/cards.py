@@ -19,7 +19,7 @@ from callgauge.dashboard.metrics.published_store import NothingLoadedError, Unsh
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.texts.sql_literals import fill_parameters
 from callgauge.dashboard.texts.url_texts import LinkError, pack_text
-from callgauge.dashboard.viewer import refuse_file
+from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,8 @@ def show_no_matches(noun: str) -> None:
             has_trials = bool(store_queries.ask("trials_left_out", **asked).iloc[0].sessions)
             none = "The store holds none but those of trials." if has_trials else "The store holds none."
             st.caption(f"{none} Load logs that have some:")
-            st.code(f"callgauge ingest PATH --store {store_queries.store_folder()}", language=None)
+            command = f"callgauge ingest PATH --store {store_queries.store_folder()}"
+            st.code(leave_place_out(command), language=None)
 
 
 def show_no_store(problem: UnshownStoreError) -> None:
@@ -223,8 +224,8 @@ def show_no_store(problem: UnshownStoreError) -> None:
             st.header(problem.message.removesuffix("."), anchor=False)
         else:
             st.header("The store cannot be shown", anchor=False)
-            st.text(problem.message)
-        st.text(problem.remedy)
+            st.text(leave_place_out(problem.message))
+        st.text(leave_place_out(problem.remedy))
         if problem.command:
-            st.code(problem.command, language=None, wrap_lines=True)
+            st.code(leave_place_out(problem.command), language=None, wrap_lines=True)
         st.caption("This page looks again every two seconds. The playground works without a store.")

@@ -12,6 +12,7 @@ that sum up the groups of sessions by these columns (`clauses/groups.sql`).
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ import duckdb
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
 
+_LOG = logging.getLogger(__name__)
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
@@ -217,6 +219,12 @@ def _execute(
 def _explain_errors(metric: Metric) -> Iterator[None]:
     try:
         yield
+    except (duckdb.IOException, duckdb.InternalException, duckdb.FatalException) as broken:
+        _LOG.error("The metric %s has no answer: %s", metric.name, broken)
+        # These name files of the machine.
+        raise MetricError(
+            f"The store could not answer “{metric.title}”: the server's log says why"
+        ) from broken
     except duckdb.Error as refused:
         raise MetricError(f"The store could not answer “{metric.title}”: {first_line(refused)}") from refused
 

@@ -47,22 +47,24 @@ _KEPT = frozenset(
     }
 )
 _CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"  # of code:detail
-_WORD = "if(regexp_full_match({0}, '[\\w.:-]{{1,40}}'), {0}, NULL)"
+_WORD = "nullif(regexp_extract({0}, '^[\\w.:-]{{1,40}}$'), '')"
+_TASK = "if(trial_run IS NULL, left(md5({0}), 16), left({0}, 1000000))"
 _TOLD = "if({0} IS NULL, NULL, 'not shown')"
 _SIGNATURE = f"""
     coalesce(if(fault_layer IN ('syntax', 'schema'), {_CODE}, NULL), 'text not shown')
     || ' (' || left(signature_id, 8) || ')'
 """
-# What is shown in place of a text, where a page needs to know that there is one.
+# What is shown in place of a text, where a page needs to know that there is one. No branch is the column
+# as it is: stats() and EXPLAIN tell the least and the greatest value that an expression may have.
 _INSTEAD = {
     "daily_parameters.parameter": "if(code = 'unknown_parameter', '', regexp_extract({0}, '^[A-Za-z_]\\w*'))",
     "diagnostics.path": "if(code = 'unknown_parameter', '$', regexp_extract({0}, '^\\$(\\.[A-Za-z_]\\w*)?'))",
     "files.reason": _TOLD,
     "probes.error": _TOLD,
     "rejects.reason": "'not shown'",
-    "sessions.task": "if(trial_run IS NULL, left(md5({0}), 16), {0})",
+    "sessions.task": _TASK,
     "signatures.text": _SIGNATURE,
-    "task_trials.task": "if(trial_run IS NULL, left(md5({0}), 16), {0})",
+    "task_trials.task": _TASK,
     "tool_calls.parse_error": _CODE,
     "tool_calls.parse_warning": _CODE,
     "turns.recorded_status": _WORD,

@@ -59,16 +59,16 @@ def published_generation(folder: str | None) -> Path:
     return path
 
 
-def open_generation(path: Path) -> Connection:
+def open_generation(path: Path, *, texts: bool | None = None) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
-    Where the store is served without text, it sees none.
+    `texts`: whether it sees texts; None as the store is served.
 
     Raises UnshownStoreError when the file cannot be opened or has another schema version.
     """
     try:
         with _OPENING:
-            if texts_are_shown():
+            if texts_are_shown() if texts is None else texts:
                 connection = duckdb.connect(str(path), read_only=True)
             else:
                 connection = connect_without_texts(path, {})

@@ -32,10 +32,13 @@ class StoreReader:
 
 
 @contextmanager
-def read_store(folder: Path) -> Iterator[StoreReader]:
-    """Open the generation that a store publishes, and close it afterwards. Raises UnshownStoreError."""
+def read_store(folder: Path, *, texts: bool | None = None) -> Iterator[StoreReader]:
+    """Open the generation that a store publishes, and close it afterwards. Raises UnshownStoreError.
+
+    `texts`: whether texts are seen; None as the store is served.
+    """
     path = published_generation(str(folder))
-    connection = open_generation(path)
+    connection = open_generation(path, texts=texts)
     try:
         yield StoreReader(connection, path)
     finally:

@@ -19,7 +19,7 @@ from callgauge.dashboard.components.shell.palette import draw_palette, take_save
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
-from callgauge.dashboard.viewer import current_viewer, log_page, note_page, signed_in_viewer
+from callgauge.dashboard.viewer import current_viewer, leave_place_out, log_page, note_page, signed_in_viewer
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.serving.identity import User
@@ -167,5 +167,5 @@ def _kept_baselines() -> Sequence[Baseline]:
     try:
         return store_queries.team_records().baselines
     except MemoryProblemError as problem:
-        st.warning(wording.in_markdown(str(problem), 600))
+        st.warning(wording.in_markdown(leave_place_out(str(problem)), 600))
         return []

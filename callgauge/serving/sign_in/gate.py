@@ -245,7 +245,8 @@ class _NotedDownload:
         if message["type"] == "http.response.start" and self._log is not None:
             told = dict(message["headers"])
             disposition = told.get(b"content-disposition", b"").decode("latin-1")
-            if disposition.startswith("attachment") and message["status"] == HTTPStatus.OK:
+            is_sent = message["status"] in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)  # a part may be all
+            if disposition.startswith("attachment") and is_sent:
                 size = told.get(b"content-length", b"").decode("latin-1")
                 file = disposition.partition("filename")[2].lstrip("*=").strip('"')
                 self._log.write("export", self._user, file=file, bytes=int(size) if size.isdigit() else None)

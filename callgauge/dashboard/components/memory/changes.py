@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.viewer import current_viewer
+from callgauge.dashboard.viewer import current_viewer, leave_place_out
 from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 from callgauge.memory.records import TeamRecords
 
@@ -73,7 +73,7 @@ def try_change(write: Callable[[MemoryFile], None]) -> str | None:
     try:
         write(store_queries.team_memory().file)
     except MemoryProblemError as problem:
-        return str(problem)
+        return leave_place_out(str(problem))
     except ValueError as problem:  # a field that the form lets through and the memory does not
         return f"{str(problem)[:1].upper()}{str(problem)[1:]}."
     return None

@@ -8,6 +8,7 @@ from typing import Any
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.measures.costs import Cost, CostSummary, cost_parameters, find_costs, match_models
 from callgauge.dashboard.metrics import MetricError
+from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.prices import PriceList, PriceMatch
 
@@ -17,7 +18,7 @@ def read_prices() -> PriceList:
     try:
         return PriceList(store_queries.team_records().prices)
     except MemoryProblemError as problem:
-        raise MetricError(str(problem)) from None
+        raise MetricError(leave_place_out(str(problem))) from None
 
 
 def match_shown_models(prices: PriceList) -> dict[str, PriceMatch | None]:

@@ -11,6 +11,7 @@ from callgauge.dashboard import store_queries, wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.load_state import write_days
+from callgauge.dashboard.viewer import current_viewer, leave_place_out
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import STEPS, NightStep
 from callgauge.memory.nights.past_nights import PastNight
@@ -26,7 +27,7 @@ def show() -> None:
         state = store_queries.service_state()
     except MemoryProblemError as problem:
         with cards.draw_card("Nights"):
-            st.error(wording.in_markdown(str(problem), 600))
+            st.error(wording.in_markdown(leave_place_out(str(problem)), 600))
         return
     if state.nights:
         with cards.draw_card(
@@ -85,7 +86,12 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
 
 
 def _trouble_cell(night: PastNight) -> Cell:
-    """Return a cell with the problem of each step that went wrong, as far as one is known. Stored text."""
+    """Return a cell with the problem of each step that went wrong, as far as one is known. Stored text.
+
+    Problems name places of the server and of the logs, which are for admins.
+    """
+    if night.unfinished and not current_viewer().is_admin:
+        return Cell("an admin sees why")
     told = [(step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")]
     short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in told)
     whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in told)
@@ -112,6 +118,8 @@ def _source_row(source: SourceState, now: datetime) -> list[Cell]:
 
 
 def _state_cell(source: SourceState, now: datetime) -> Cell:
+    if source.problem and not current_viewer().is_admin:
+        return Cell("not loaded", sub="an admin sees why", tone="bad")
     if source.problem:
         return Cell(
             "not loaded",

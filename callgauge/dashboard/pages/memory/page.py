@@ -10,7 +10,7 @@ from callgauge.dashboard.components.controls.tabs import draw_tabs
 from callgauge.dashboard.components.memory.changes import describe_reader, may_write
 from callgauge.dashboard.pages.memory.decision_list import draw_decisions
 from callgauge.dashboard.pages.memory.lists import draw_all_notes, draw_baselines, draw_rules, draw_views
-from callgauge.dashboard.viewer import current_viewer
+from callgauge.dashboard.viewer import current_viewer, leave_place_out
 from callgauge.memory.exchange import export_memory
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import TeamRecords
@@ -41,7 +41,7 @@ def show() -> None:
     try:
         records = store_queries.team_records()
     except MemoryProblemError as problem:
-        st.error(wording.in_markdown(str(problem), 600))
+        st.error(wording.in_markdown(leave_place_out(str(problem)), 600))
         return
     cards.draw_answer(describe_memory(records), 300)
     if not may_write():

@@ -36,6 +36,7 @@ from callgauge.dashboard.measures.verdicts import RULE
 from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.store_queries import Generation
+from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import Acknowledgement, TeamRecords
@@ -146,7 +147,7 @@ def _read_records() -> tuple[TeamRecords, str | None]:
     try:
         return store_queries.team_records(), None
     except MemoryProblemError as problem:
-        return TeamRecords(), str(problem)
+        return TeamRecords(), leave_place_out(str(problem))
 
 
 def _find_rule_items(rules: Sequence[AlertRule], chosen: Mapping[str, Any]) -> Iterator[AttentionItem]:

@@ -21,6 +21,7 @@ from callgauge.dashboard.pages.trials.money import draw_money
 from callgauge.dashboard.pages.trials.planning import draw_planning
 from callgauge.dashboard.pages.trials.run_list import draw_runs, list_link, run_link
 from callgauge.dashboard.pages.trials.tasks import draw_tasks
+from callgauge.dashboard.viewer import leave_place_out
 
 _TABS = {
     "tasks": "Task by task",
@@ -83,7 +84,8 @@ def _draw_nothing() -> None:
         st.markdown(_EMPTY)
         for says, command in _COMMANDS:
             st.caption(says)
-            st.code(command.format(store=store_queries.store_folder()), language=None, wrap_lines=True)
+            told = leave_place_out(command.format(store=store_queries.store_folder()))
+            st.code(told, language=None, wrap_lines=True)
 
 
 def _draw_run(run: TrialRun) -> None:

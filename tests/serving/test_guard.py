@@ -1,0 +1,67 @@
+"""The guard: under which names the server answers, and the pages of which places may ask it."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from callgauge.serving.guard import ServerGuard
+from tests.serving.conftest import DATA, secret_app
+
+NAMES = ("localhost", "gauge.test")
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "may"),
+    [
+        ("gauge.test", "https://gauge.test", True),
+        ("gauge.test:443", "https://gauge.test", True),  # as some proxies write it
+        ("gauge.test:8501", "http://gauge.test:8501", True),
+        ("GAUGE.test.", "https://gauge.test", True),
+        ("localhost:8501", "https://gauge.test", True),  # a proxy that names its own way here
+        ("gauge.test", "https://gauge.test:8443", False),  # another server of the same host
+        ("gauge.test:8501", "http://gauge.test:3000", False),
+        ("gauge.test:8501", "http://gauge.test", False),
+        ("localhost:8501", "https://gauge.test:8443", False),
+        ("gauge.test", "http://localhost", False),
+        ("gauge.test", "https://other.test", False),
+        ("gauge.test", "null", False),
+        ("gauge.test", "file://gauge.test", False),
+        ("gauge.test", "https://gauge.test:x", False),
+    ],
+)
+def test_pages_of_another_port_are_another_site(host: str, origin: str, may: bool) -> None:
+    browser = TestClient(ServerGuard(secret_app, "", NAMES))
+    answer = browser.get("/", headers={"host": host, "origin": origin})
+    assert (answer.status_code, DATA in answer.text) == ((200, True) if may else (403, False))
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "may"),
+    [
+        ("localhost:8501", "https://gauge.test:8443", True),
+        ("gauge.test", "https://gauge.test:8443", True),
+        ("gauge.test", "https://gauge.test", False),
+        ("gauge.test:8443", "http://gauge.test:8443", False),  # anybody on the way can write this page
+        ("localhost:8501", "http://localhost:8501", True),
+    ],
+)
+def test_behind_a_proxy_the_address_alone_counts(host: str, origin: str, may: bool) -> None:
+    browser = TestClient(ServerGuard(secret_app, "", NAMES, address="https://gauge.test:8443/"))
+    assert browser.get("/", headers={"host": host, "origin": origin}).status_code == (200 if may else 403)
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "may"),
+    [
+        ("same-origin", "cors", True),
+        ("none", "navigate", True),
+        ("cross-site", "navigate", True),  # a link in a mail
+        ("cross-site", "no-cors", False),  # an image whose address is a query
+        ("same-site", "no-cors", False),  # of another port of this machine
+    ],
+)
+def test_pages_of_other_sites_make_no_query_run(site: str, mode: str, may: bool) -> None:
+    browser = TestClient(ServerGuard(secret_app, "", NAMES), "http://localhost:8501")
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
+    assert browser.get("/api/v1/sql?query=SELECT", headers=headers).status_code == (200 if may else 403)
