@@ -25,12 +25,16 @@ _HASH = 16  # digits of the manifest's hash in its name
 
 
 class BackupFile(msgspec.Struct, frozen=True):
-    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole."""
+    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole.
+
+    `is_private`: its owner alone may read it, and so after a restore.
+    """
 
     name: str
     size: int
     sha256: str
     pieces: tuple[str, ...]
+    is_private: bool = False
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -121,6 +121,7 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
         on_write("fetch")
         with explain_os_errors(folder):
             path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(0o600 if file.is_private else 0o666)
             with path.open("wb") as stream:
                 stream.writelines(read_pieces(place, file))
                 stream.flush()

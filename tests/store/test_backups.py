@@ -71,6 +71,20 @@ def test_what_is_restored_is_what_was_and_loads_go_on(loaded: Path, logs: Path, 
     assert contents(loaded) == contents(undisturbed)
 
 
+def test_what_only_its_owner_could_read_is_private_after_a_restore(loaded: Path, place: Path) -> None:
+    users = loaded / "users.json"
+    users.write_text("{}")
+    users.chmod(0o600)
+    (loaded / "naming.toml").write_text("")
+    (loaded / "naming.toml").chmod(0o644)
+    made = make_backup(loaded, place)
+    assert make_backup(loaded, place).unchanged
+    shutil.rmtree(loaded)
+    restore(place, loaded, backup=made.name)
+    others = [(loaded / name).stat().st_mode & 0o077 for name in ("users.json", "naming.toml")]
+    assert (others[0], others[1] > 0) == (0, True)
+
+
 def test_only_what_changed_is_sent_again(loaded: Path, logs: Path, place: Path) -> None:
     first = make_backup(loaded, place)
     assert first.bytes_sent == first.bytes
