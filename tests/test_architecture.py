@@ -72,7 +72,7 @@ OURS = {
         "callgauge.report",
     ),
     "callgauge.cli.render": (
-        "callgauge.api.questions.parsed_calls",
+        "callgauge.checked_files", "callgauge.api.questions.parsed_calls",
         "callgauge.cli.render", "callgauge.gateway", "callgauge.memory", "callgauge.prices",
         "callgauge.trials", "ingest", "lenient",
     ),

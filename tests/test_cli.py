@@ -421,7 +421,7 @@ def test_a_session_is_forgotten_for_good(log: Path, tmp_path: Path) -> None:
     assert trial.exit_code == 0, trial.output
     assert trial.stdout.splitlines()[-1] == "nothing was removed: this was a trial"
     done = run("forget", "--store", store, "--session", session_id)
-    assert done.stdout.startswith("1 sessions with ")
+    assert done.stdout.startswith("1 session with ")
     assert done.stdout.splitlines()[-1].startswith("removed for good; published gen-000003.duckdb in")
     none = run("forget", "--store", store, "--before", "2026-01-01", "--json")
     assert (none.exit_code, json.loads(none.stdout)["sessions"]) == (1, 0)

@@ -297,8 +297,10 @@ class NamedTables:
             return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", advice)
         read = {}
         for name, one in value.items():
-            if self.name.read(name, (*key, name), mistakes) is not UNREAD:
-                read[name] = self.item.read(one, (*key, name), mistakes)
+            is_name = self.name.read(name, (*key, name), mistakes) is not UNREAD
+            item = self.item.read(one, (*key, name), mistakes)  # its mistakes are told with that of its name
+            if is_name:
+                read[name] = item
         return read
 
     def to_schema(self) -> Schema:

@@ -37,9 +37,13 @@ class CheckedFileError(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """Return a line for each problem; of very many the first."""
         more = len(self.problems) - _MOST_TOLD
         told = [str(problem) for problem in self.problems[:_MOST_TOLD]]
-        super().__init__("\n".join([*told, *([f"… and {more} more"] if more > 0 else [])]))
+        return [*told, *([f"… and {more} more"] if more > 0 else [])]
 
 
 def quote_value(value: Any) -> str:

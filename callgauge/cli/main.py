@@ -189,8 +189,9 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
             fail("stopped at once: nothing was published, the store is as it was", render.INTERRUPTED)
         except OptionError as problem:
             fail(str(problem), WRONG_USE)
-        except CheckedFileError as problem:
-            fail(str(problem), WRONG_USE)
+        except CheckedFileError as mistakes:
+            render.print_mistakes(mistakes)
+            raise typer.Exit(WRONG_USE) from None
         except (IngestError, MemoryProblemError) as problem:
             fail(str(problem))
 

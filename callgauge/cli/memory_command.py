@@ -61,8 +61,9 @@ def read_import(
     """Merge a file into what the team remembers, all or nothing; of two with one key the newer stays."""
     try:
         counts = import_memory(_open(store), file)
-    except CheckedFileError as problem:
-        _fail(str(problem), _WRONG_USE)
+    except CheckedFileError as mistakes:
+        render.print_mistakes(mistakes)
+        raise typer.Exit(_WRONG_USE) from None
     except MemoryProblemError as problem:
         _fail(str(problem), _REFUSED)
     if as_json:

@@ -29,7 +29,9 @@ token = typer.Typer(
 
 @token.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What the token is for, such as ci or reporting-agent.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What the token is for, such as ci or reporting-agent.")
+    ],
     store: Store,
     role: Annotated[
         Literal["viewer", "admin"], typer.Option(help="admin also asks SQL and takes whole raw texts.")
@@ -39,15 +41,14 @@ def create(
     """Make a token and print it, once: the store keeps its hash only."""
     from callgauge.memory.tokens import TokenList, read_expiry
 
+    _check_folder(store)
     with _explain_problems():
-        if not store.is_dir():
-            render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
-            raise typer.Exit(_WRONG_USE)
         ends = read_expiry(expires, datetime.now(UTC))
         text = TokenList(store).create(name, role, ends, _find_user())
     print(text)
     until = f"until {ends:%Y-%m-%d %H:%M} UTC" if ends else "until it is revoked"
-    render.print_message(f"A {role}'s token, good {until}. It is shown only now; keep it as a secret")
+    whose = "An admin's" if role == "admin" else "A viewer's"
+    render.print_message(f"{whose} token, good {until}. It is shown only now; keep it as a secret")
 
 
 @token.command("list")
@@ -55,6 +56,7 @@ def list_(store: Store, as_json: Json = False) -> None:
     """List the tokens with their roles and when they end, never their texts."""
     from callgauge.memory.tokens import TokenList
 
+    _check_folder(store)
     with _explain_problems():
         known = TokenList(store).read()
     if as_json:
@@ -70,18 +72,27 @@ def list_(store: Store, as_json: Json = False) -> None:
 
 @token.command()
 def revoke(
-    name: Annotated[str, typer.Argument(help="The token's name, as `callgauge token list` has it.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The token's name, as `callgauge token list` has it.")
+    ],
     store: Store,
 ) -> None:
     """Take a token back: a served store refuses it within two seconds."""
     from callgauge.memory.tokens import TokenList
 
+    _check_folder(store)
     with _explain_problems():
         is_gone = TokenList(store).revoke(name)
     if not is_gone:
-        render.print_message(f"there is no token {name!r}; `callgauge token list` names them")
+        render.print_message(f"there is no token {name!r}; `callgauge token list --store {store}` names them")
         raise typer.Exit(_NOTHING_DONE)
     render.print_message(f"{name} is revoked")
+
+
+def _check_folder(store: Path) -> None:
+    if not store.is_dir():
+        render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
+        raise typer.Exit(_WRONG_USE)
 
 
 def _describe(one: AccessToken) -> dict[str, str]:

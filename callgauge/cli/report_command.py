@@ -104,11 +104,9 @@ def _read_settings(path: Path) -> Configuration:
 
     try:
         return read_configuration(path)
-    except ConfigurationError as problem:
-        *others, last = map(str, problem.problems)
-        for one in others:
-            render.print_message(one)
-        _fail(last, _WRONG_USE)
+    except ConfigurationError as mistakes:
+        render.print_mistakes(mistakes)
+        raise typer.Exit(_WRONG_USE) from None
 
 
 def _fail(message: str, code: int) -> NoReturn:

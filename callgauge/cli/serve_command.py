@@ -108,7 +108,8 @@ def _read_configuration(path: Path | None) -> Configuration | None:
     try:
         return read_configuration(path)
     except ConfigurationError as mistakes:
-        _fail(str(mistakes), _WRONG_USE)
+        render.print_mistakes(mistakes)
+        raise typer.Exit(_WRONG_USE) from None
 
 
 def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:

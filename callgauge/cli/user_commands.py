@@ -25,7 +25,7 @@ Config = Annotated[
     Path | None,
     typer.Option(metavar="FILE", readable=False, help="A callgauge.toml, which names store and file."),
 ]
-Name = Annotated[str, typer.Argument(help="The user's name, or e-mail address.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name, or e-mail address.")]
 
 users = typer.Typer(name="users", help="People who sign in with a password or a link.", no_args_is_help=True)
 
@@ -94,7 +94,7 @@ def remove(name: Name, store: Store = None, config: Config = None) -> None:
     with _explain_problems():
         is_removed = _find_file(store, config).remove(name)
     if not is_removed:
-        _fail(f"there is no user {name}")
+        _fail(f"there is no user {name}; `callgauge users list` names them")
     render.print_message(f"{name} is removed")
 
 
@@ -107,7 +107,8 @@ def _find_file(store: Path | None, config: Path | None) -> UsersFile:
         try:
             told = read_configuration(config)
         except ConfigurationError as mistakes:
-            _fail(str(mistakes), _WRONG_USE)
+            render.print_mistakes(mistakes)
+            raise typer.Exit(_WRONG_USE) from None
         path = told.sign_in.password_file or (store or told.store) / FILE
     elif store is not None:
         path = store / FILE

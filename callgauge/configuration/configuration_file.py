@@ -39,7 +39,7 @@ def read_configuration(path: Path) -> Configuration:
     mistakes at once.
     """
     path = path.absolute()
-    reading = TomlReading(path, "a callgauge.toml as docs/service.md shows it")
+    reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
     known = reading.read_table(CONFIGURATION, {name: {} for name in _OPTIONAL})
     if known is not None:
         note_contradictions(reading, known)

@@ -22,12 +22,16 @@ from ingest.store.generations import check_store_place, published_generation
 
 @dataclass(frozen=True, slots=True)
 class SourceOutlook:
-    """What a source holds now: files, of them those that cannot be read, and the time of the newest."""
+    """What a source holds now: files, of them those that cannot be read, and the time of the newest.
+
+    `problem`: why the first of these cannot be read.
+    """
 
     name: str
     files: int = 0
     unreadable: int = 0
     newest: datetime | None = None
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,10 @@ def check_configuration(
         note(key, what, advice)
     for source in configuration.sources:
         try:
-            sources.append(_look_at_source(source, configuration))
+            outlook = _look_at_source(source, configuration)
+            sources.append(outlook)
+            if outlook.problem:
+                note(("sources", source.name), outlook.problem, "mend it here, or in the file")
         except InputError as problem:
             note(("sources", source.name), str(problem), "mend it here, or in the file")
             sources.append(SourceOutlook(source.name))
@@ -97,7 +104,7 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
         check_store_place(configuration.store)
         published_generation(configuration.store)
     except IngestError as problem:
-        yield ("store",), str(problem), "a night makes the store in a folder that is there"
+        yield ("store",), _without_option(str(problem)), "a night makes the store in a folder that is there"
     else:
         if not _can_write(configuration.store):
             yield (
@@ -109,6 +116,11 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
     for key, place in places.items():
         if place is not None and not is_address(str(place)) and not _can_write(Path(place)):
             yield key, f"{place} cannot be written", "make the folder, or change its permissions"
+
+
+def _without_option(told: str) -> str:
+    """Return a message about a store's place for a file, which has no options."""
+    return told.removesuffix(" with --store")
 
 
 def _can_write(folder: Path) -> bool:
@@ -161,9 +173,11 @@ def _look_at_source(source: SourceSettings, configuration: Configuration) -> Sou
     except NothingFoundError:
         return SourceOutlook(source.name)
     newest = max((log.seen.mtime_ns for log in logs), default=0)
+    unreadable = [log for log in logs if log.problem is not None]
     return SourceOutlook(
         source.name,
         len(logs),
-        sum(log.problem is not None for log in logs),
+        len(unreadable),
         datetime.fromtimestamp(newest / 1e9, UTC) if newest else None,
+        f"{unreadable[0].name} {unreadable[0].problem}" if unreadable else "",
     )

@@ -7,6 +7,7 @@ copied through SQLite. Every piece that was sent is read back before the backup 
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -200,7 +201,8 @@ def _send_beside(path: Path, name: str, sender: PieceSender) -> BackupFile:
 def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
     if not is_database(path):
         with path.open("rb") as stream:
-            return sender.send(name, stream)
+            is_private = not os.fstat(stream.fileno()).st_mode & 0o077
+            return msgspec.structs.replace(sender.send(name, stream), is_private=is_private)
     with tempfile.TemporaryDirectory(prefix="callgauge-backup-") as folder:
         copy = Path(folder) / "copy"
         copy_database(path, copy)

@@ -80,6 +80,11 @@ def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> Sto
     for days in (text_days, fact_days):
         if days is not None and days < 1:
             raise OptionError(f"what is kept for {days} days is never there; keep it for 1 at least")
+    if text_days is not None and fact_days is not None and text_days > fact_days:
+        raise OptionError(
+            f"texts would stay for {text_days:,} days, and the calls that they belong to for {fact_days:,}: "
+            f"write --text-days {fact_days} or less"
+        )
     text_before, facts_before = (
         None if days is None else today - timedelta(days=min(days, (today - date.min).days))
         for days in (text_days, fact_days)

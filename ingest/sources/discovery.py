@@ -42,7 +42,8 @@ def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | Non
         found |= {log.name: log for log in _find_files(one, store_dir, hidden)}
     missing = [log.name for log in found.values() if log.problem == _MISSING]
     if missing and len(missing) == len(found):
-        raise InputError(f"{' and '.join(missing[:3])} does not exist; check the spelling")
+        verb = "does" if len(missing) == 1 else "do"
+        raise InputError(f"{' and '.join(missing[:3])} {verb} not exist; check the spelling")
     gathered = gather_trees(found.values(), look_at_file)
     hidden.idle += gathered.idle
     if not gathered.logs:

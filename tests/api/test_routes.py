@@ -86,6 +86,14 @@ def test_what_a_viewers_program_asks_of_all_calls_holds_no_arguments(small: Api)
         assert not [text for text in texts if text in answer.text], name
 
 
+def test_days_after_all_data_are_no_good_news(small: Api) -> None:
+    told = small.get("/ranking", rate="parse_error", since="2026-11-01", until="2999-01-01")["sentence"]
+    assert "newest data" not in told
+    newest = small.get("/calls", days="all", limit="1")["rows"][0]["ts"][:10]
+    told = small.get("/ranking", since="2998-01-01", until="2999-01-01")["sentence"]
+    assert told.endswith(f"The newest data is of {newest}, before these days.")
+
+
 def test_what_is_not_known_is_refused_by_its_name(small: Api) -> None:
     client = small.client()
     for path, query, status, words in (

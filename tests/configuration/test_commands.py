@@ -106,18 +106,37 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
         ]
     ):
         assert problems[number].startswith(begins), problems
+    assert "--store" not in problems[0], "the file has no options"
     monkeypatch.setenv("CALLGAUGE_TEST_HOOK", "https://hooks.test/swordfish")
     told = run("check-config", file, "--json")
     assert "swordfish" not in told.output
     assert len(json.loads(told.stdout)["problems"]) == 7
 
 
-def test_mistakes_of_the_file_end_every_command_that_reads_it(tmp_path: Path) -> None:
+def test_mistakes_of_the_file_end_every_command_that_reads_it_each_on_its_line(tmp_path: Path) -> None:
     file = tmp_path / "callgauge.toml"
-    file.write_text("stroe = 1\n")
-    for words in (["check-config", file], ["nightly", "--config", file], ["ingest", "--config", file]):
+    file.write_text('stroe = 1\n[sources."two words"]\npaths = 3\n[serve]\nport = 99999\n')
+    readers = ("nightly", "ingest", "serve", "report", "users list", "install-service --for cron")
+    for words in (("check-config", file), *((*one.split(), "--config", file) for one in readers)):
         told = run(*words)
-        assert (told.exit_code, 'did you mean "store"?' in told.stderr) == (2, True), told.output
+        lines = [line.removeprefix(f"callgauge: {file}, ") for line in told.stderr.splitlines()]
+        assert told.exit_code == 2, words
+        assert [line.partition(":")[0] for line in lines] == [
+            "store", "line 1, stroe", "line 2, sources.two words", "line 3, sources.two words.paths",
+            "line 5, serve.port",
+        ], told.output  # fmt: skip
+
+
+def test_a_file_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:
+    assert "`callgauge init-config` writes" in run("check-config", tmp_path / "no.toml").stderr
+
+
+def test_files_of_a_source_that_cannot_be_read_say_why(tmp_path: Path) -> None:
+    file = write_team(tmp_path)
+    (tmp_path / "eu" / "c.jsonl").symlink_to(tmp_path / "nowhere")
+    told = run("check-config", file)
+    assert (told.exit_code, "3 files" in told.stdout) == (1, True), told.output
+    assert f"line 2, sources.eu: {tmp_path}/eu/c.jsonl " in told.stderr
 
 
 def test_the_example_is_written_once(tmp_path: Path) -> None:

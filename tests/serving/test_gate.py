@@ -135,6 +135,8 @@ def test_a_token_opens_what_programs_ask_and_nothing_else(site: Site) -> None:
     for wrong in ("Bearer ", "Bearer x", f"Basic {TOKEN}", TOKEN):
         answer = browser.get("/api/v1/rates", headers={"authorization": wrong})
         assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "callgauge token create" in answer.json()["detail"]
 
 
 def test_the_password_lets_in_and_the_deep_link_stays(password_site: Site) -> None:

@@ -222,6 +222,13 @@ def test_limits_must_make_sense(store: Path, days: tuple[int | None, int | None]
         apply_retention(store, text_days=days[0], fact_days=days[1])
 
 
+def test_texts_that_would_stay_longer_than_their_calls_are_refused(aged: Path) -> None:
+    before = contents(aged)
+    with pytest.raises(OptionError, match="write --text-days 20 or less"):
+        apply_retention(aged, text_days=30, fact_days=20)
+    assert contents(aged) == before
+
+
 def test_without_a_store_it_says_so(store: Path) -> None:
     with pytest.raises(InputError, match="nothing has been loaded"):
         apply_retention(store, text_days=30)

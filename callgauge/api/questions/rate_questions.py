@@ -105,12 +105,11 @@ def ask_rates(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         "also": given["also"],
         "truncated": len(rows) > limit,
     }
-    return Answer(facts, rows[:limit], _describe_rates(rows[:limit], given), has_log_text=True)
+    said = _describe_rates(rows[:limit], given) if rows else chosen.describe_nothing()
+    return Answer(facts, rows[:limit], said, has_log_text=True)
 
 
 def _describe_rates(rows: list[Row], given: Mapping[str, Any]) -> str:
-    if not rows:
-        return "Nothing was counted with these filters."
     by = given["by"]
     if by:
         told = f"{wording.plural(len(rows), 'row')}, one for each {by.replace('_', ' ')}."
@@ -132,7 +131,7 @@ def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     several = make_slices(store.reader.ask("slices", rates=(rate.name,), by=by, **chosen.parameters))
     noun = by.replace("_", " ")
     if not several:
-        said = "Nothing was counted with these filters."
+        said = chosen.describe_nothing()
         return Answer({"sentence": said, "days": chosen.describe_days()}, [], said)
     baseline = _choose_baseline(several, given["baseline"], by, chosen)
     table = rank_at_same_mix(

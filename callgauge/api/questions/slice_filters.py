@@ -51,18 +51,28 @@ FILTERS = (*DAYS, *(Parameter(name, "texts", _NAMED[name]) for name in BAR))
 
 @dataclass(frozen=True, slots=True)
 class ChosenFilters:
-    """The chosen filters. `parameters`: those of the metrics. `labels`: of all values of the store."""
+    """The chosen filters. `parameters`: those of the metrics. `labels`: of all values of the store.
+
+    `newest`: the newest day with data, whatever the filters say.
+    """
 
     first: date | None
     last: date | None
     parameters: Mapping[str, Any]
     labels: Labels
+    newest: date | None = None
 
     def describe_days(self) -> dict[str, str | None]:
         return {
             "from": self.first.isoformat() if self.first else None,
             "to": self.last.isoformat() if self.last else None,
         }
+
+    def describe_nothing(self) -> str:
+        """Return the answer where nothing matches; it tells days after all data from good news."""
+        is_after = self.first is not None and self.newest is not None and self.first > self.newest
+        newest = f" The newest data is of {self.newest}, before these days." if is_after else ""
+        return f"Nothing was counted with these filters.{newest}"
 
     def label(self, dimension: str, value: str) -> str:
         held = "prompt" if dimension == "prompt_name" else dimension
@@ -78,7 +88,7 @@ def choose_filters(ask: Ask, given: Mapping[str, Any], today: date | None = None
     found: dict[str, Any] = {"from_day": first, "to_day": last}
     for name in BAR:
         found[_PLURALS.get(name, f"{name}s")] = find_values(name, given.get(name), labels)
-    return ChosenFilters(first, last, found, labels)
+    return ChosenFilters(first, last, found, labels, extent.last_day)
 
 
 def choose_days(

@@ -21,7 +21,12 @@ from callgauge.cli.render.load_progress import load_report, load_trouble, outloo
 from callgauge.cli.render.lock_waiting import make_patience
 from callgauge.cli.render.model_lines import model_lines
 from callgauge.cli.render.price_lines import price_lines
-from callgauge.cli.render.printable import escape_for_terminal, print_message, to_json
+from callgauge.cli.render.printable import (
+    escape_for_terminal,
+    print_message,
+    print_mistakes,
+    to_json,
+)
 from callgauge.cli.render.probe_table import ProbeRow, probe_data, probe_lines
 from callgauge.cli.render.reject_lines import rejects_lines
 from callgauge.cli.render.survey_lines import survey_lines
@@ -52,6 +57,7 @@ __all__ = [
     "outlook_text",
     "price_lines",
     "print_message",
+    "print_mistakes",
     "probe_data",
     "probe_lines",
     "rejects_lines",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,11 @@ def forget_text(
     """
     if not report.sessions:
         return f"{store} has no such session; nothing was removed"
-    what = f"{report.sessions:,} sessions with {report.turns:,} turns and {report.calls:,} tool calls"
-    lines = [f"{what}, from {report.files:,} files"]
+    what = (
+        f"{_count(report.sessions, 'session')} with {_count(report.turns, 'turn')} and "
+        f"{_count(report.calls, 'tool call')}"
+    )
+    lines = [f"{what}, from {_count(report.files, 'file')}"]
     if notes:
         lines.append(f"{_count(notes, 'note')} on them")
     if report.runs:
@@ -55,13 +59,15 @@ def retention_text(
     lines = []
     if report.facts_before is not None:
         lines.append(
-            f"{report.sessions_removed:,} sessions last heard before {report.facts_before} with "
-            f"{report.turns_removed:,} turns and {report.calls_removed:,} tool calls; their daily sums stay"
+            f"{_count(report.sessions_removed, 'session')} last heard before {report.facts_before} with "
+            f"{_count(report.turns_removed, 'turn')} and {_count(report.calls_removed, 'tool call')}; "
+            "their daily sums stay"
         )
     if report.text_before is not None:
         lines.append(
-            f"the texts of {report.sessions_without_text:,} sessions last heard before {report.text_before} "
-            f"with {report.calls_without_text:,} tool calls; what was judged of them stays"
+            f"the texts of {_count(report.sessions_without_text, 'session')} last heard before "
+            f"{report.text_before} with {_count(report.calls_without_text, 'tool call')}; "
+            "what was judged of them stays"
         )
     if reports:
         lines.append(f"the reports of {_count(reports, 'night')} before {report.text_before}")
@@ -94,8 +100,9 @@ def backup_text(report: BackupReport) -> str:
 
 def restore_text(report: RestoreReport, store: Path) -> str:
     return (
-        f"restored {report.name} from {report.place}, made {report.made_at}: {report.calls:,} tool calls, "
-        f"{report.files:,} files, {_megabytes(report.bytes)}\npublished {report.generation} in {store}"
+        f"restored {report.name} from {report.place}, made {_moment(report.made_at)}: "
+        f"{report.calls:,} tool calls, {report.files:,} files, {_megabytes(report.bytes)}\n"
+        f"published {report.generation} in {store}"
     )
 
 
@@ -106,6 +113,10 @@ def verify_text(report: VerifyReport) -> str:
         f"{_megabytes(report.bytes)}; {rows.get('sessions', 0):,} sessions, {rows.get('turns', 0):,} turns, "
         f"{rows.get('tool_calls', 0):,} tool calls"
     )
+
+
+def _moment(told: str) -> str:
+    return f"{datetime.fromisoformat(told):%Y-%m-%d %H:%M} UTC"
 
 
 def _count(number: int, noun: str) -> str:

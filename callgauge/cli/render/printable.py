@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from callgauge.checked_files.file_problems import CheckedFileError
+
 
 def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str, indent=2)
@@ -15,6 +17,12 @@ def to_json(value: Any) -> str:
 def print_message(message: str) -> None:
     """Print a message for the user on stderr; results go to stdout."""
     print(f"callgauge: {escape_for_terminal(message)}", file=sys.stderr)
+
+
+def print_mistakes(mistakes: CheckedFileError) -> None:
+    """Print what is wrong in a file that a person wrote, a line for each mistake."""
+    for line in mistakes.lines():
+        print_message(line)
 
 
 def escape_for_terminal(text: str) -> str:

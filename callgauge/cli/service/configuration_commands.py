@@ -74,12 +74,12 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
     if not outlook.sources:
         yield _line("sources", "none; a night loads nothing")
     options = [
-        *([f"{len(load.tools)} files of tool definitions"] if load.tools else []),
+        *([_count(len(load.tools), "file", "of tool definitions")] if load.tools else []),
         *(["names for prompts"] if load.labels else []),
         *(["redacted"] if load.redact or load.redact_config else []),
         *(["without results of tools"] if not load.results else []),
         *([f"files since {load.since}"] if load.since else []),
-        *([f"{len(configuration.aliases)} aliases of models"] if configuration.aliases else []),
+        *([_count(len(configuration.aliases), "other name", "of models")] if configuration.aliases else []),
     ]
     yield _line("load", ", ".join(options) or "as it comes")
     kept = (("texts", retention.text_days), ("calls, turns, sessions", retention.fact_days))
@@ -90,7 +90,9 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
         "backup", f"to {backup.to}{_not_tried(backup.to)}, {backup.keep} kept" if backup.to else "none"
     )
     sent = [*(hook.kind for hook in report.webhooks), *(["e-mail"] if report.email else [])]
-    yield _line("report", f"sent to {', '.join(sent)}" if sent else "sent nowhere")
+    channels = ", ".join(sent)
+    folder = report.folder or configuration.store / "reports"
+    yield _line("report", f"to {folder}, sent {f'to {channels}' if sent else 'nowhere'}")
     serve, sign_in = configuration.serve, configuration.sign_in
     yield _line("serve", f"{serve.address}:{serve.port}{'' if serve.texts else ', without texts'}")
     yield _line("sign-in", sign_in.method if sign_in.method != "none" else "none: only this machine")
@@ -110,4 +112,8 @@ def _line(name: str, words: str) -> str:
 def _describe_source(source: SourceOutlook) -> str:
     newest = f", the newest of {source.newest:%Y-%m-%d %H:%M} UTC" if source.newest else ""
     unreadable = f", {source.unreadable:,} of them cannot be read" if source.unreadable else ""
-    return f"{source.files:,} file{'' if source.files == 1 else 's'}{newest}{unreadable}"
+    return f"{_count(source.files, 'file')}{newest}{unreadable}"
+
+
+def _count(number: int, noun: str, rest: str = "") -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'} {rest}".rstrip()

@@ -44,6 +44,13 @@ _PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")  # of
 _STATIC = ("/static/", "/app/static/")
 _OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))
 _BEARER = "bearer "
+_NO_TOKEN = {
+    "type": "about:blank",
+    "title": "A token is needed",
+    "status": int(HTTPStatus.UNAUTHORIZED),
+    "detail": "Send a token that holds: Authorization: Bearer TOKEN; "
+    "`callgauge token create NAME --store DIR` makes one.",
+}  # as the answers of the API behind (RFC 9457)
 MOST_BODY = 1_000_000
 """Bytes that somebody may send in one request."""
 MOST_MESSAGE = 10_000_000
@@ -130,9 +137,10 @@ class Gate:
         request = visitor.request
         if visitor.path.startswith(PROGRAMS):
             return JSONResponse(
-                {"error": "Send a token that holds: Authorization: Bearer TOKEN."},
+                _NO_TOKEN,
                 HTTPStatus.UNAUTHORIZED,
                 {"www-authenticate": 'Bearer realm="callgauge"', "cache-control": "no-store"},
+                "application/problem+json",
             )
         if visitor.identity is not None:
             return refuse_account(visitor.identity.name)
