@@ -97,6 +97,8 @@ def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> Repars
     raw = call["raw_arguments"]
     if call.get("text_removed"):
         return ReparsedCall(None, "The text was removed, so it cannot be read again.")
+    if raw is None and call["args_source"] != "missing":  # a store served without texts
+        return ReparsedCall(None, "The text is not here to be read again.")
     made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
     reason = why_not_read(call["args_source"], raw, tool, made=made, offered=offered)
     if reason is not None:

@@ -44,6 +44,11 @@ def log_page(name: str, **shown: str | None) -> None:
         log_access("page", current_viewer(), page=name, **shown)
 
 
+def sees_texts() -> bool:
+    """Return True where texts of logs are shown; False of a store that is served without them."""
+    return texts_are_shown()
+
+
 def note_page(*, shows_texts: bool) -> None:
     """Remember for this run whether texts of logs stand on the page."""
     st.session_state[_WITH_TEXTS] = shows_texts

@@ -113,7 +113,7 @@ def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> No
     app = opened(PAGE)
     assert not app.exception
     newest, before = sheet_of(app, "Nights, the newest first")
-    assert [newest[title]["text"] for title in ("Night", "Files", "Calls", "Refused")] == [
+    assert [newest[title]["text"] for title in ("Night", "Files", "Calls", "Rejected")] == [
         "2026-11-27", "412", "61,204", "1 file, 3 lines",
     ]  # fmt: skip
     assert [newest[step.capitalize()]["text"] for step in STEPS] == ["done", "skipped", "failed", "done"]

@@ -280,7 +280,7 @@ def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nig
     listed = opened(PAGE["errors"])
     assert "1 fixed error is back." in plain(said(listed))
     (row,) = sheet_of(listed, "Signatures of errors")
-    assert (row["Status"]["text"], row["Status"]["sub"]) == ("back", "in release 13, 2026-11-10")
+    assert (row["Status"]["text"], row["Status"]["sub"]) == ("back", "fixed in release 13, 2026-11-10")
     labels = [plain(str(link.proto.label)) for link in opened().get("page_link")]
     assert any("Fixed and back: “json_parse_error:expected a comma”" in label for label in labels)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from callgauge.dashboard import wording
 from callgauge.dashboard.texts.marked_text import TextMark, find_named_position
+from callgauge.dashboard.viewer import sees_texts
 
 Row = Mapping[Any, Any]
 
@@ -38,6 +39,7 @@ _FLAGS = {
     "derived_exit_code": "the exit code",
 }
 TEXT_REMOVED = "The text was removed: the store keeps texts for a time only. What was judged of it stays."
+_TEXT_HIDDEN = "The text is not shown: this store is served without texts."
 _NO_CALL = "no call was made, so there was nothing to judge"
 
 
@@ -65,7 +67,14 @@ def is_harness_fault(row: Row) -> bool:
 
 def describe_no_text(row: Row) -> str:
     """Return a sentence on why a call has no raw arguments to show."""
-    return TEXT_REMOVED if is_text_removed(row) else "The log kept no text to show."
+    return _describe_unseen(row) or "The log kept no text to show."
+
+
+def _describe_unseen(row: Row) -> str | None:
+    """Return why a text that the log had is not on the page; None where it is, or the log had none."""
+    if is_text_removed(row):
+        return TEXT_REMOVED
+    return None if sees_texts() or row["args_source"] == "missing" else _TEXT_HIDDEN
 
 
 def is_text_removed(row: Row) -> bool:
@@ -79,6 +88,8 @@ def describe_no_arguments(row: Row) -> str:
         return TEXT_REMOVED
     if row["fault_layer"] == "emission":
         return "None, and none were looked for: no call was made."
+    if unseen := _describe_unseen(row):
+        return unseen
     reason = describe_not_judged(row)
     return f"None, and none were looked for: {reason}." if reason else "None: the text is not an object."
 

@@ -158,8 +158,8 @@ def _say_what_is_gone() -> None:
     kept = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
     if kept.summed_only:
         st.caption(
-            f"Calls and sessions last heard before {kept.facts_before:%Y-%m-%d} are no longer kept: rates "
-            "and sums by day still count them, lists and what is computed from single calls do not"
+            f"Calls and sessions last heard before {kept.facts_before:%Y-%m-%d} are no longer kept. Rates "
+            "and sums by day still count them; lists, and what single calls are read for, do not."
         )
 
 

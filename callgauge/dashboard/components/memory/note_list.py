@@ -33,7 +33,7 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
     known = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
     if not known and not may_write():
         return
-    with st.container(gap="xsmall", key=f"notes_{kind}"):
+    with st.container(gap="xxsmall", key=f"memory_of_{kind}"):
         for note in known:
             draw_note(note)
         if may_write():
@@ -49,9 +49,10 @@ def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         day = f"{note.day}: " if note.day else ""
         said = wording.in_markdown(f"{day}{note.text}", _LONGEST)
-        st.markdown(f"{said} :gray[{_describe_author(note)}]", width="content")
+        st.markdown(said, width="content")
         if about:
             draw_link(f"note_about_{note.id}", wording.one_line(about, 120), href)
+        st.caption(_describe_author(note), width="content")
         if owns(note.by):
             with st.container(width="content"):
                 draw_popover("Change", f"change_note_{note.id}", lambda: _ask_change(note))

@@ -62,6 +62,9 @@ def _build_row(row: Row, current: str) -> list[Cell]:
 
 def _draw_change(before: Row, after: Row) -> None:
     st.caption(f"What attempt {after['attempt']} changed in the arguments of attempt {before['attempt']}:")
+    if not before["length"] and not after["length"] and after["retry_kind"] == "changed":
+        st.caption("They differ; their texts are not here to compare.")
+        return
     changes = arguments_change(before["raw"][:_COMPARED], after["raw"][:_COMPARED])
     if changes:
         st.code(wording.visible(changes), language="diff", wrap_lines=True)

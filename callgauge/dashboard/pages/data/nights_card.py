@@ -33,7 +33,7 @@ def show() -> None:
         with cards.draw_card(
             "Nights",
             caption="What `callgauge nightly` did: loads, then retention, backup and report. Files and lines "
-            "count as refused in the night that met them first.",
+            "count as rejected in the night that met them first.",
         ):
             _draw_nights(state.nights)
     if state.sources:
@@ -46,7 +46,7 @@ def show() -> None:
 def _draw_nights(nights: Sequence[PastNight]) -> None:
     columns = [
         Column("Night", "tight"), Column("Began (UTC)", "tight"), Column("Took", "number"),
-        Column("Files", "number"), Column("Calls", "number"), Column("Refused", "number"),
+        Column("Files", "number"), Column("Calls", "number"), Column("Rejected", "number"),
         *(Column(step.capitalize(), "tight") for step in STEPS), Column("What went wrong"),
     ]  # fmt: skip
     draw_table(

@@ -104,7 +104,7 @@ def status_cell(known: KnownErrors, signature: str) -> Cell:
     state = known.states[signature]
     return Cell(
         status,
-        sub=_describe_fix(state) or None,
+        sub=(f"fixed {_describe_fix(state)}" if status == "back" else _describe_fix(state)) or None,
         tone=_TONES[status],
         title=wording.one_line(state.note, 300) or None,
         order=list(_WORDS).index(status),
@@ -121,9 +121,11 @@ def draw_status(signature: str) -> None:
     """Draw what the team knows of one signature, and the control that changes it."""
     known = read_known_errors()
     state, back = known.states.get(signature), known.returned.get(signature)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="signature_status"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memory_status"):
         if state:
             st.markdown(_describe_state(state, back), width="content")
+            by = f"{wording.in_markdown(state.by, 60)}, " if state.by else ""
+            st.caption(f"{by}{state.at:%Y-%m-%d}", width="content")
         if may_write():
             with st.container(width="content"):
                 draw_popover("Status", "change_status", lambda: _ask_status(signature, state))
@@ -132,9 +134,8 @@ def draw_status(signature: str) -> None:
 def _describe_state(state: SignatureState, back: ReturnedError | None) -> str:
     fix = _describe_fix(state)
     said = f"{state.state.capitalize()}{f' {wording.in_markdown(fix)}' if fix else ''}"
-    by = f"{wording.in_markdown(state.by, 60)}, " if state.by else ""
-    note = f" {wording.in_markdown(state.note, 600)}" if state.note else ""
-    line = f"**{said}**{note} :gray[{by}{state.at:%Y-%m-%d}]"
+    note = f": {wording.in_markdown(state.note, 600)}" if state.note else ""
+    line = f"**{said}**{note}"
     if back is None:
         return line
     calls = wording.plural(back.calls, "call")

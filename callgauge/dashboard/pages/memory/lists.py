@@ -41,7 +41,7 @@ def draw_all_notes(notes: Sequence[Note]) -> None:
         )
         return
     shown = notes if st.session_state.get("all_notes") else notes[:_SHOWN]
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xxsmall", key="memory_notes"):
         for note in shown:
             draw_note(note, _describe_subject(note), _subject_link(note))
     if len(notes) > _SHOWN:
@@ -79,7 +79,7 @@ def draw_rules(rules: Sequence[AlertRule]) -> None:
         )
         return
     today = datetime.now(UTC).date()
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xxsmall", key="memory_rules"):
         for number, found in enumerate(judge_rules(store_queries.ask_all, rules)):
             rule = found.rule
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -100,7 +100,7 @@ def _describe_finding(found: RuleFinding) -> str:
         share = found.share
         now = f": {wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
     since = f" since {found.since}" if found.fires else ""
-    return f"**{name}** {what} · {_STATES[found.state]}{since}{wording.in_markdown(now)}"
+    return f"**{name}**: {what} · {_STATES[found.state]}{since}{wording.in_markdown(now)}"
 
 
 def _change_rule(rule: AlertRule) -> None:
@@ -116,7 +116,7 @@ def draw_views(views: Sequence[SavedView]) -> None:
     if not seen:
         _say_nothing("No saved view yet. Press Save this view in the navigation, or Ctrl K on any page.")
         return
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xxsmall", key="memory_views"):
         for number, view in enumerate(seen):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 draw_link(f"view_{number}", wording.one_line(view.name, 80), view_link(view))
@@ -149,7 +149,7 @@ def draw_baselines(baselines: Sequence[Baseline]) -> None:
     if not baselines:
         _say_nothing("No baseline yet. Keep the chosen days as one on Overview, under Baselines.")
         return
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xxsmall", key="memory_baselines"):
         for number, one in enumerate(baselines):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(wording.in_markdown(describe_baseline(one), 300), width="content")

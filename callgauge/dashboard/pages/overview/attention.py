@@ -42,7 +42,7 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import Acknowledgement, TeamRecords
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
-_SHOWN = 4
+_SHOWN = 3
 _PROBLEM = "_memory_problem"
 
 
@@ -131,7 +131,9 @@ def _draw_quiet_items() -> None:
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"
     files = f"{wording.plural(rejected, 'file')} {are} rejected" if rejected else ""
-    newest = f"The newest turn was {wording.plural(days, 'day')} old at the load" if days else ""
+    is_told = store_queries.known_service_state().find_silent(datetime.now(UTC))
+    newest = f"The newest turn was {wording.plural(days, 'day')} old at the load"
+    newest = "" if is_told or not days else newest
     for words in filter(None, (files, newest)):
         st.page_link(page_file("data"), label=f":gray[○] {wording.link_label(words)}")
 

@@ -34,7 +34,7 @@ def draw_load_line(shown: int) -> None:
     parts = [text, describe_share_read(load), f"{wording.plural(shown, 'call')}{span}"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(parts), width="content")
-        lag = describe_lag(load.newest, load.loaded_at)
+        lag = "" if silence else describe_lag(load.newest, load.loaded_at)  # else the silence says it
         night = describe_night(service, today)
         refused = f"{rejected} rejected" if rejected else ""
         for words in filter(

@@ -17,10 +17,12 @@ from callgauge.dashboard.pages.sessions.timelines import (
     TimelinePlace,
     TimelineWindow,
 )
+from callgauge.dashboard.viewer import sees_texts
 
 Row = Mapping[Hashable, Any]
 Item = dict[str, Any]
 
+_NOT_SHOWN = "This store is served without texts."
 _PROMPT = 20_000  # characters
 _TEXT = 1_000  # characters of raw arguments and of a result, as the metric step_calls gives them
 _ENDED = {"recovered": ("recovered", "good"), "abandoned": ("abandoned", "bad")}
@@ -148,6 +150,8 @@ def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
     told = store_queries.ask("version_text", kind="prompt", id=key[0], hash=key[1])
     text = "" if told.empty else told.iloc[0].text or ""
     title = "System prompt" if before is None else "Another system prompt"
+    if not text and not sees_texts():
+        return {"title": title, "text": "", "note": _NOT_SHOWN}
     return {
         "title": f"{title} · {len(text):,} characters",
         "text": wording.visible(text[:_PROMPT]),
@@ -240,7 +244,7 @@ def _make_result_item(row: Row) -> Item:
         "text": wording.visible(text),
         "note": (f"The first {_TEXT:,} characters." if cut else None)
         if text
-        else "The log keeps no text of it.",
+        else ("The store has no text of it." if sees_texts() else _NOT_SHOWN),
     }
 
 
