@@ -41,6 +41,9 @@ _REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*
 """A remark between a key and its colon, such as its type."""
 _BARE_KEY = re.compile(r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+")
 
+_UNICODE = re.compile(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
+"""An escape in a key without quotes, but for halves of a pair."""
+
 
 def read_member(reading: ScanState, frame: OpenContainer) -> None:
     """Read the key and the colon of the member at the current position, and begin to read its value."""
@@ -95,6 +98,8 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         return _read_quoted_key(reading, frame, start)
     if sign in "[(<" and (wrapped := WRAPPED_KEY.match(reading.text, start)) is not None:
         reading.report("emphasis_removed", start, wrapped.end(), found=wrapped.group(), became=wrapped[3])
+        if sign == "[" and not wrapped[2] and wrapped[3] not in frame.fields:
+            reading.report("ambiguous", start, wrapped.end(), hint="Or the name is a variable's value.")
         reading.position = wrapped.end()
         return wrapped[3]
     match = _BARE_KEY.match(reading.text, start)
@@ -102,8 +107,11 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         raise UnreadableError("unexpected_character", start)
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
-    name = match.group().removesuffix("?")
-    reading.position = start + len(name)
+    if not match.group().strip("*"):
+        raise UnreadableError("expression", start)  # another object is unpacked
+    written = match.group().removesuffix("?")
+    name = _UNICODE.sub(lambda escape: chr(int(escape[1], 16)), written)
+    reading.position = start + len(written)
     if reading.position >= len(reading.text):
         reading.drop_member(frame, start)
         return None
@@ -111,7 +119,8 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         reading.position += 1
         reading.report("missing_opening_quote", start, reading.position, found=name)
     else:
-        reading.report("unquoted_key", start, reading.position, found=name)
+        became = name if name != written else None
+        reading.report("unquoted_key", start, reading.position, found=written, became=became)
     return name
 
 

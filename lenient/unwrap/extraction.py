@@ -420,7 +420,7 @@ class _LayerReader:
                 del self.findings.items[before:]
                 self.findings.extend(_end_by(one, piece.to_raw(rest)) for one in apart.findings.items)
                 after = piece.text[rest : rest + 100].lstrip()[:1]
-                if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "<"):
+                if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "~", "<"):
                     around = Unwrapper(piece, self.findings, self.path)
                     around.report("ambiguous", rest, rest)
                 return replace(shorter, end=rest)
