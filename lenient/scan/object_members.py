@@ -102,6 +102,11 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
             reading.report("ambiguous", start, wrapped.end(), hint="Or the name is a variable's value.")
         reading.position = wrapped.end()
         return wrapped[3]
+    return _read_bare_key(reading, frame, start)
+
+
+def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
+    """Read and return the key without quotes at `start`, None when the end of the text cuts it off."""
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
