@@ -144,6 +144,8 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
     if reading.text.startswith(reading.text[at], at + 1) and has_extra_first_quote(reading.text, at):
         _pass_extra_quote(reading)
     text, end = reading.read_string(StringRole.KEY)
+    if "${" in text and reading.text[at] == "`":
+        raise UnreadableError("expression", at)
     if has_extra_last_quote(reading.text, reading.position):
         _pass_extra_quote(reading)
     if ":" in text or "：" in text:

@@ -39,7 +39,8 @@ _RUNS = {
 }
 """Text up to a closing quote; an escaped one only stops it where a comma follows."""
 _EXPRESSION = re.compile(
-    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\")"
+    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
+    r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
 """What a program does with a string that has ended."""
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
