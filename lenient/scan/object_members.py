@@ -41,6 +41,9 @@ _REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*
 """A remark between a key and its colon, such as its type."""
 _BARE_KEY = re.compile(r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+")
 
+_UNICODE = re.compile(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
+"""An escape in a key without quotes, but for halves of a pair."""
+
 
 def read_member(reading: ScanState, frame: OpenContainer) -> None:
     """Read the key and the colon of the member at the current position, and begin to read its value."""
@@ -95,15 +98,25 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         return _read_quoted_key(reading, frame, start)
     if sign in "[(<" and (wrapped := WRAPPED_KEY.match(reading.text, start)) is not None:
         reading.report("emphasis_removed", start, wrapped.end(), found=wrapped.group(), became=wrapped[3])
+        if sign == "[" and not wrapped[2] and wrapped[3] not in frame.fields:
+            reading.report("ambiguous", start, wrapped.end(), hint="Or the name is a variable's value.")
         reading.position = wrapped.end()
         return wrapped[3]
+    return _read_bare_key(reading, frame, start)
+
+
+def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
+    """Read and return the key without quotes at `start`, None when the end of the text cuts it off."""
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
-    name = match.group().removesuffix("?")
-    reading.position = start + len(name)
+    if not match.group().strip("*"):
+        raise UnreadableError("expression", start)  # another object is unpacked
+    written = match.group().removesuffix("?")
+    name = _UNICODE.sub(lambda escape: chr(int(escape[1], 16)), written)
+    reading.position = start + len(written)
     if reading.position >= len(reading.text):
         reading.drop_member(frame, start)
         return None
@@ -111,7 +124,8 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
         reading.position += 1
         reading.report("missing_opening_quote", start, reading.position, found=name)
     else:
-        reading.report("unquoted_key", start, reading.position, found=name)
+        became = name if name != written else None
+        reading.report("unquoted_key", start, reading.position, found=written, became=became)
     return name
 
 
@@ -130,6 +144,8 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
     if reading.text.startswith(reading.text[at], at + 1) and has_extra_first_quote(reading.text, at):
         _pass_extra_quote(reading)
     text, end = reading.read_string(StringRole.KEY)
+    if "${" in text and reading.text[at] == "`":
+        raise UnreadableError("expression", at)
     if has_extra_last_quote(reading.text, reading.position):
         _pass_extra_quote(reading)
     if ":" in text or "：" in text:

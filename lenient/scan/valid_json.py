@@ -8,7 +8,7 @@ from json import JSONDecoder
 import orjson
 
 _GOES_ON = re.compile(
-    r"\s*+[}\])]++\s*+(?:\Z|[,\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
+    r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
 )
 """After a closed value: a comma and a key, or the rest of a string that only seemed to end."""
 

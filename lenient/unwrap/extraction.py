@@ -43,6 +43,7 @@ from lenient.unwrap.wrappers import (
 Fits = Callable[[Any, str | None], bool]
 """Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+_SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
@@ -207,6 +208,8 @@ class _LayerReader:
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
             return None
         if ESCAPED_START.match(text) or ESCAPED_LINES.match(text) or FENCE_WITHIN.match(text):
+            return None
+        if _SIDE_BY_SIDE.search(text) and find_valid_end(text, 0) is not None:
             return None
         apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
         self.tried.append("mends")
@@ -420,7 +423,7 @@ class _LayerReader:
                 del self.findings.items[before:]
                 self.findings.extend(_end_by(one, piece.to_raw(rest)) for one in apart.findings.items)
                 after = piece.text[rest : rest + 100].lstrip()[:1]
-                if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "<"):
+                if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "~", "<"):
                     around = Unwrapper(piece, self.findings, self.path)
                     around.report("ambiguous", rest, rest)
                 return replace(shorter, end=rest)

@@ -40,7 +40,10 @@ _NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
 _LATER_PAIR = re.compile(r",\s*+[A-Za-z_]\w*+=(?!=)")
 _LATER_NAME = re.compile(r"[ \t&,;]([A-Za-z_][\w.\-]*+)(?:[ \t]*+=(?!=)|:[ \t])")
 _BRACKETS = ("{", "[")
-_CALL = re.compile(r"\s*+([A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)")
+_CALL = re.compile(
+    r"\s*+(?:([A-Za-z_]\w*+\s*+=\s*+(?:await\s++)?|return\s++))?(?:[A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)"
+)
+"""The beginning of a Python call; a group for the statement that it stands in."""
 _PYTHON = {"True": True, "False": False, "None": None}
 _MAX_LINES = 20_000
 
@@ -115,6 +118,8 @@ def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> Key
     if text[end - 1 : end] == ")":
         inner = " " * call.end() + text[call.end() : end - 1]
         try:
+            if call[1] and not _find_pairs(inner):
+                return None  # words without quotes are variables in a statement
             read = _read_pair_row(inner, declared)
         except UnfitError:
             return None

@@ -27,6 +27,9 @@ _VALUE_DROPPED = re.compile(
 )
 """A value or a name and a value at the beginning of a text."""
 _NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
+_FORMATTING = r"(?:indent|sep|end|separators|sort_keys|ensure_ascii|default|flush|file|cls)"
+_ARGUMENT = re.compile(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
+"""An argument with a name, other than those that only say how an object is written."""
 _LIST_WITHIN = re.compile(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
 _CONTENT = re.compile(r"[\w\"']")
 _COLONLESS = re.compile(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")
@@ -82,13 +85,14 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
 def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]`, which stands after the value, holds a value or a member, too.
 
-    A list, a text in quotes or a number stands at its beginning, a list of texts anywhere, a member anywhere,
-    or it closes a brace that it did not open.
+    A list, a text in quotes, a number or an argument of a call stands at its beginning, a list of texts
+    anywhere, a member anywhere, or it closes a brace that it did not open.
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
         tells_member(text, start, end, declared)
         or _VALUE_DROPPED.match(text, start, end) is not None
+        or _ARGUMENT.match(text, start, end) is not None
         or (named is not None and named[1] in declared)
         or _LIST_WITHIN.search(text, start, end) is not None
         or (

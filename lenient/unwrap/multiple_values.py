@@ -60,14 +60,14 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
 
 
 def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
-    """Return the span of a member whose name the object right before it holds, too, else None.
+    """Return the span of a member that the object right before it holds or declares, too, else None.
 
     Only a member counts that is not declared where it stands.
     """
     if not isinstance(value, dict) or not isinstance(mark.children, dict):
         return None
     marks: dict[str, ValueSpan] = mark.children
-    fields, before = known_fields(node), {}
+    fields, before = known_fields(node), set[str]()
     for name, inner in value.items():
         if name in before and name not in fields:
             return marks[name]
@@ -75,7 +75,7 @@ def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSp
             moved = find_moved_member(inner, marks[name], fields.get(name))
             if moved is not None:
                 return moved
-            before = inner
+            before = inner.keys() | known_fields(fields.get(name)).keys()
     return None
 
 

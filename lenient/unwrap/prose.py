@@ -26,6 +26,8 @@ _STATEMENT = re.compile(
 )
 """The beginning of one statement that does something with an object, up to the object."""
 _PROGRAM = re.compile(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
+_ARGUMENT = re.compile(r"\w\(\s*+[A-Za-z_]\w*+\s*+=(?!=)[^\n]*,\s*+\Z")
+"""An argument with a name before an object that is another argument."""
 _NOTATION = re.compile(r"call:[\w.\-]++\Z")
 """How Gemma begins a call."""
 _VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
@@ -52,6 +54,8 @@ def find_object(text: str, at: int, declared: Collection[str]) -> tuple[int, int
     fence = text.rfind("```", at, end)
     before = fence if fence >= 0 else end
     if SOURCE_CODE.search(text, at, before) and _STATEMENT.fullmatch(text, at, before) is None:
+        raise UnreadableError("source_code", at)
+    if _ARGUMENT.search(text, max(at, before - _LOOK_BACK), before):
         raise UnreadableError("source_code", at)
     if fence < 0 and "..." in text[max(at, end - 4) : end] and text[at:end].strip(" .") == "":
         raise UnreadableError("ellipsis", at)

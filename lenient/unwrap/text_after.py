@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lenient.diagnostics import Diagnostic
 
-_LINE = re.compile(r"\n\s*+(?:```[ \t]*+(?:\n|\Z)|[A-Z][a-z']*+[ ,:]|[-*] \w|\()")
+_LINE = re.compile(r"\n\s*+(?:(?:`{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)|[A-Z][a-z']*+[ ,:]|[-*] \w|\()")
 _TAG = re.compile(r"<(?:/[A-Za-z_][\w:.\-]*+|\|[\w\-]++\|)>")
 _DOUBTS = frozenset({
     "unescaped_inner_quote", "unclosed_string", "truncated_member_dropped", "truncated_text", "ambiguous",

@@ -37,6 +37,8 @@ _CHARACTER = re.compile(
 
 Of a letter within ASCII, shells and patterns write those of Python, too.
 """
+_SCRIPT = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
+"""The first escape of a string that JSON does not define, where JavaScript and Python define it."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 _STAND_IN = "\x7f"  # for two backslashes, or for a quote
@@ -152,8 +154,14 @@ def trim_half_escape(text: str, start: int, end: int) -> int:
 
 
 def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | None:
-    r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, None when there is none."""
+    r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, None when there is none.
+
+    In single quotes and back-ticks, `\v`, `\0` and an escaped line break count, too, where no other escape
+    that JSON does not define stands before them.
+    """
     escape = _CHARACTER.search(text, start, end)
+    if escape is None and text[start - 1 : start] in ("'", "`"):
+        escape = _SCRIPT.match(text, start, end)
     return escape.span(1) if escape is not None else None
 
 

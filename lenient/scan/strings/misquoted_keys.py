@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lenient.scan.strings.string_end_scoring import BLANKS, NEXT_KEY, VALUE_START
 
 _LAST_QUOTE = re.compile(r"[\"'”’`]\s*+(?:[:：]|=(?!=))")
-_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’'\"`＂]?)\s*+[:：]")
+_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’‚'\"`＂]?)\s*+[:：]")
 _COLON = re.compile(r"\s*+[?!.\\]?[:：=＝]")
 _ENDS = re.compile(r"\s*+[,}]")
 _NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")

@@ -258,7 +258,7 @@ class StringReader:
             times = f"{mend.times} times" if mend.times > 1 else None
             self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
             if mend.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
-                self.report("ambiguous", *sign, hint="Or this is the escape of one character in Python.")
+                self.report("ambiguous", *sign, hint="Or this is an escape of Python or JavaScript.")
         return body.text
 
     def read_triple(self, start: int, end: int) -> tuple[str, StringEnd]:

@@ -14,13 +14,13 @@ from typing import Protocol
 
 from lenient.scan.strings.trivia import find_escaped_blanks_end
 
-QUOTES = "\"'“”„‘’`´＂＇「」『』«»‹›"
+QUOTES = "\"'“”„‘’‚`´＂＇「」『』«»‹›"
 COMMAS = ",，;；、،﹐﹑"
 COLONS = ":：﹕"
 BLANKS = r"[\s\x00-\x1f\u200b\ufeff]*+"
 _KEY_TEXT = (
     r"(?:\"([^\"\\\n]{0,100}+(?:\\.[^\"\\\n]{0,100}+){0,20}+)\"|'([^'\\\n]{0,100}+(?:\\.[^'\\\n]{0,100}+){0,20}+)'"
-    rf"|[“”„‘’`＂＇「『«‹]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
+    rf"|[“”„‘’‚`＂＇「『«‹]([^{{{QUOTES}\\\n]{{1,64}})[{QUOTES}])"
 )
 _COLON = rf"{BLANKS}(?:[?!.\\]?[{COLONS}]|[=＝]>?)"
 _EXTRA_QUOTE = r"(?:\"(?=\"[\w$])|'(?='[\w$]))?"

@@ -28,8 +28,8 @@ from lenient.scan.strings.string_end_scoring import (
 )
 
 CLOSING_QUOTES = {
-    '"': '"', "'": "'", "`": "`´", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "’": "’'", "´": "´",
-    "«": "»", "‹": "›", "「": "」", "『": "』", "＂": "＂", "＇": "＇",
+    '"': '"', "'": "'", "`": "`´", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "‚": "‘’'", "’": "’'",
+    "´": "´", "«": "»", "‹": "›", "「": "」", "『": "』", "＂": "＂", "＇": "＇",
 }  # fmt: skip
 """Maps each opening quote to the signs that may close the string."""
 
@@ -39,7 +39,8 @@ _RUNS = {
 }
 """Text up to a closing quote; an escaped one only stops it where a comma follows."""
 _EXPRESSION = re.compile(
-    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\")"
+    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
+    r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
 """What a program does with a string that has ended."""
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
@@ -57,15 +58,16 @@ _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
 _STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
 _ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
 _BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂?]?\s*+[{COLONS}]"
-_KEY_START = rf"[/#:{QUOTES}]|--|{_BARE_KEY}"
+_WRAPPED_KEY = r"[\[(<]\s*+[\"'`]?[^\W\d][\w$.\-]{0,63}[\"'`]?\s*+[\])>]\s*+[:：=]"
+_KEY_START = rf"[/#:*{QUOTES}]|--|__|[rbufRBUF]{{1,2}}[\"']|{_BARE_KEY}|{_WRAPPED_KEY}"
 _ARGUMENT = rf"\"[^\"\\\n{COLONS}=＝]{{0,60}}+\"[)\]]"
 _MAY_END = (
-    rf"{BLANKS}(?:\Z|[/#+}}｝]|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|[{COMMAS}|&]{BLANKS}(?:{_KEY_START}))"
+    rf"{BLANKS}(?:\Z|[/#+}}｝]|`{{3}}|\.\s*+[\"']|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|`{{3}}|[{COMMAS}|&]{BLANKS}(?:{_KEY_START}))"
     rf"|[{COMMAS}]{BLANKS}(?!{_ARGUMENT})(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
     rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{BLANKS}[|&]{BLANKS}(?:[\"']|{_BARE_KEY})"
     rf"|{QUOTED_KEY.pattern}"
 )
-_IS_TEXT = r"[\])]*+[\w.(<>=:\\]|[\])]++ ++[\w.(<>=+*%|&]"
+_IS_TEXT = r"[\])]*+(?:[\w(<>=:\\]|\.(?!\s*+[\"']))|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = re.compile(
     rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
 )
@@ -132,7 +134,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
     """
     run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
     passed = PassedQuotes(text, start)
-    many = opening == '"' and place.role is StringRole.MEMBER  # quotes may be passed at once
+    many = opening == '"' and place.role is StringRole.MEMBER and not _has_odd_signs(place)
     position = start if ahead.can_close(opening, start) else len(text)
     while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
         position = at + 1
@@ -168,6 +170,14 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
                 return _end_before_part(text, start, ended)
         passed.keep_as_text(at, fit, found)
     return _find_last_end(start, opening, place, passed, ahead)
+
+
+def _has_odd_signs(place: StringPlace) -> bool:
+    """Return True when equals signs or a second closing bracket count around a string.
+
+    Elsewhere many quotes may be passed at once.
+    """
+    return place.assigns() or any(frame.also for frame in place.stack[-1:])
 
 
 def _find_last_end(

@@ -65,8 +65,10 @@ _GROUP = re.compile(r"\d,0\d\d")  # 1,000 in an array
 _PATTERN = re.compile(
     r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
 )  # a literal of JavaScript; flags would be lost
-_EXPRESSION = re.compile(r"\A(?:not|lambda) |(?<=\w) (?:for \w+ in|if \S+ else) ")
-_TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>")
+_EXPRESSION = re.compile(
+    r"\A(?:not|lambda) |\A\*{1,2}[A-Za-z_]\w*+\Z|\S\s\?\Z|(?<=\w) (?:for \w+ in|if \S+ else) "
+)
+_TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>|%(?:\(\w++\))?[sdifr]")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})
 _CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
 _NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
