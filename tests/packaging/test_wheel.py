@@ -82,7 +82,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     declared = {re.match(r"[\w-]+", line)[0].lower() for line in lines}  # type: ignore[index]
     providers = importlib.metadata.packages_distributions()
     for package in THIRD_PARTY:
-        needed = {name.lower() for name in providers[package]}
+        needed = {name.lower().replace("_", "-") for name in providers[package]}
         # numpy comes with pandas, which cannot be had without it.
         assert needed & declared or package == "numpy", f"pyproject.toml does not declare {needed}"
 
