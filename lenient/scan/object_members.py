@@ -120,12 +120,12 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
     if reading.position >= len(reading.text):
         reading.drop_member(frame, start)
         return None
+    code = "unquoted_key"
     if read_key_without_first_quote(reading.text, reading.position):
         reading.position += 1
-        reading.report("missing_opening_quote", start, reading.position, found=name)
-    else:
-        became = name if name != written else None
-        reading.report("unquoted_key", start, reading.position, found=written, became=became)
+        code = "missing_opening_quote"
+    became = name if name != written else None
+    reading.report(code, start, reading.position, found=written, became=became)
     return name
 
 

@@ -43,6 +43,7 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "definitions": {"tools": ["read"]},
     "new_errors": {"newest": date(2026, 11, 14), "least_days": 3},
     "pass_k": {"measure": "recorded_ok"},
+    "returned_errors": {"signatures": ["216bcf6323af"], "fixed_days": [date(2026, 11, 12)]},
     "session_counts": {"rate": "parse_error"},
     "shared_tasks": {"measure": "parse_error"},
     "signature_use": {"signature": "216bcf6323af"},

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ingest.privacy import redactor
 from ingest.privacy.redactor import Redactor
 from ingest.privacy.rules import RedactionRules
-from lenient import ToolCallRequest, parse_arguments
+from lenient import ToolCallRequest, ToolDefinition, parse_arguments
 from tests.privacy.test_detectors import KEY, REDACTOR
 from tests.test_cases import FILES, definition
 
@@ -53,7 +53,16 @@ def test_a_redacted_text_has_the_same_codes_at_the_same_places() -> None:
     redacted = [(case, raw, REDACTOR.redact_text(raw, parsed=True)) for case, raw in drawn()]
     assert sum(raw != new for _, raw, new in redacted) > SAMPLE * 0.8
     for case, raw, new in redacted:
-        assert findings(case, new) == findings(case, raw), (raw, new)
+        if keeps_names(case, raw, new):
+            assert findings(case, new) == findings(case, raw), (raw, new)
+
+
+def keeps_names(case: dict[str, Any], raw: str, new: str) -> bool:
+    """Whether the secret swallowed no declared name: without it another text is meant."""
+    declared = definition(case)
+    tools = [declared] if isinstance(declared, ToolDefinition) else declared or ()
+    names = [parameter.name for tool in tools for parameter in tool.parameters]
+    return all(raw.count(name) == new.count(name) for name in names)
 
 
 def test_the_parsers_own_cases_hold_little_to_redact_and_stay_what_they_show() -> None:

@@ -68,7 +68,7 @@ def test_nobody_gets_a_byte_before_the_sign_in(site: Served) -> None:
             for route in ROUTES:
                 answer = browser.get(route, headers=headers)
                 assert answer.status_code in (303, 401, 404), route
-                assert len(answer.content) < 100, route
+                assert len(answer.content) < 400, route  # why, and the next step
         for headers in ({}, {"cookie": "callgauge_session=x"}, {"x-callgauge-role": "admin"}):
             with pytest.raises(InvalidStatus) as refused:
                 open_socket(site.url, headers)
