@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -94,7 +94,7 @@ def load_catalog(path: Path) -> ToolCatalog:
     try:
         return ToolCatalog.load(path)
     except ToolDefinitionError as problem:
-        fail(str(problem), WRONG_USE)
+        render.fail(str(problem), WRONG_USE)
 
 
 def load_definition(path: Path, name: str | None) -> ToolDefinition:
@@ -105,10 +105,10 @@ def load_definition(path: Path, name: str | None) -> ToolDefinition:
     tools = list(load_catalog(path))
     names = ", ".join(tool.name for tool in tools[:10])
     if name is None and len(tools) != 1:
-        fail(f"{path} defines {len(tools)} tools ({names}); say which with --name", WRONG_USE)
+        render.fail(f"{path} defines {len(tools)} tools ({names}); say which with --name", WRONG_USE)
     meant = [tool for tool in tools if name in (None, tool.name)]
     if not meant:
-        fail(f"{path} defines no tool {name!r}, only {names or 'none'}", WRONG_USE)
+        render.fail(f"{path} defines no tool {name!r}, only {names or 'none'}", WRONG_USE)
     return meant[0]
 
 
@@ -147,7 +147,7 @@ def explain(
     if known is None:
         near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists them all"
-        fail(f"there is no code {code!r}; {hint}", WRONG_USE)
+        render.fail(f"there is no code {code!r}; {hint}", WRONG_USE)
     print(render.to_json(render.code_data(known)) if as_json else render.code_text(known))
 
 
@@ -186,14 +186,14 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(**words)
         except KeyboardInterrupt:
-            fail("stopped at once: nothing was published, the store is as it was", render.INTERRUPTED)
+            render.fail("stopped at once: nothing was published, the store is as it was", render.INTERRUPTED)
         except OptionError as problem:
-            fail(str(problem), WRONG_USE)
+            render.fail(str(problem), WRONG_USE)
         except CheckedFileError as mistakes:
             render.print_mistakes(mistakes)
             raise typer.Exit(WRONG_USE) from None
         except (IngestError, MemoryProblemError) as problem:
-            fail(str(problem))
+            render.fail(str(problem))
 
     return explain_errors
 
@@ -227,11 +227,6 @@ for explained in (
     install_command.install_service,
 ):
     app.command()(_explain_errors(explained))
-
-
-def fail(message: str, code: int = NOTHING_READ) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)
 
 
 def main() -> None:

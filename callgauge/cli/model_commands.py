@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -200,11 +200,11 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> 
 
     name = key or _KEYS.get(wire, "")
     if key is not None and key not in os.environ:
-        _fail(f"--key names {key}, and the environment has no such variable", _WRONG_USE)
+        render.fail(f"--key names {key}, and the environment has no such variable", _WRONG_USE)
     try:
         return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
     except ValueError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
 
 
 def _run(asking: Any) -> Any:
@@ -213,9 +213,9 @@ def _run(asking: Any) -> Any:
     try:
         return asyncio.run(asking)
     except (MissingExtraError, McpServerError) as missing:
-        _fail(str(missing), _WRONG_USE)
+        render.fail(str(missing), _WRONG_USE)
     except KeyboardInterrupt:
-        _fail("stopped", render.INTERRUPTED)
+        render.fail("stopped", render.INTERRUPTED)
 
 
 def _read_tools(path: Path) -> list[Tool]:
@@ -226,7 +226,7 @@ def _read_tools(path: Path) -> list[Tool]:
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
         except Exception as error:  # a file of the user's may raise anything
-            _fail(f"{path} cannot be run: {type(error).__name__}: {error}", _WRONG_USE)
+            render.fail(f"{path} cannot be run: {type(error).__name__}: {error}", _WRONG_USE)
         made = [one for one in names.values() if isinstance(one, Tool)]
         plain = [
             tool(one)
@@ -237,12 +237,12 @@ def _read_tools(path: Path) -> list[Tool]:
             and not isinstance(one, (type, Tool))
         ]
         if not made and not plain:
-            _fail(f"{path} defines no function: a tool is a function, or one with @tool", _WRONG_USE)
+            render.fail(f"{path} defines no function: a tool is a function, or one with @tool", _WRONG_USE)
         return made or plain
     try:
         catalog = ToolCatalog.load(path)
     except ToolDefinitionError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
 
     async def type_result(context: ToolContext) -> str:
         question = f"  result of {context.request.tool_name}> "
@@ -259,9 +259,9 @@ def _read_servers(
 
     addresses = [one for one in named if _is_address(one)]
     if key_variable is not None and len(addresses) != 1:
-        _fail(f"--mcp-key is for one address, and --mcp names {len(addresses)}", _WRONG_USE)
+        render.fail(f"--mcp-key is for one address, and --mcp names {len(addresses)}", _WRONG_USE)
     if key_variable is not None and key_variable not in os.environ:
-        _fail(f"--mcp-key names {key_variable}, and the environment has no such variable", _WRONG_USE)
+        render.fail(f"--mcp-key names {key_variable}, and the environment has no such variable", _WRONG_USE)
     key = os.environ[key_variable] if key_variable is not None else ""
     servers = []
     for one in named:
@@ -271,9 +271,9 @@ def _read_servers(
         try:
             command = tuple(shlex.split(one))
         except ValueError as problem:
-            _fail(f"--mcp {one!r}: {problem}", _WRONG_USE)
+            render.fail(f"--mcp {one!r}: {problem}", _WRONG_USE)
         if not command:
-            _fail("--mcp is empty: it is a command in quotes, or an address", _WRONG_USE)
+            render.fail("--mcp is empty: it is a command in quotes, or an address", _WRONG_USE)
         servers.append(McpServer(command=command, environment=environment))
     return servers
 
@@ -287,7 +287,7 @@ def _read_prompt(prompt: str) -> str:
         is_file = bool(prompt) and len(prompt) < 1_000 and Path(prompt).is_file()
         return Path(prompt).read_text(encoding="utf-8") if is_file else prompt
     except (OSError, UnicodeDecodeError) as problem:
-        _fail(f"{prompt}: {problem}", _WRONG_USE)
+        render.fail(f"{prompt}: {problem}", _WRONG_USE)
 
 
 def _read_lines() -> Iterator[str]:
@@ -304,8 +304,3 @@ def _read_line(question: str) -> str:
             print()
             return ""
     return sys.stdin.readline().strip()
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)

@@ -6,7 +6,7 @@ import logging
 import signal
 import socket
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -43,7 +43,7 @@ def record(
     try:
         load_httpx()
     except MissingExtraError as missing:
-        _fail(str(missing), _WRONG_USE)
+        render.fail(str(missing), _WRONG_USE)
     import uvicorn
 
     from callgauge.recorder import ExchangeLog, RecordingProxy
@@ -53,12 +53,12 @@ def record(
     try:
         proxy = RecordingProxy(to, written, most_body=most_mb << 20, is_local=is_loopback(address))
     except ValueError as wrong:
-        _fail(f"--to: {wrong}", _WRONG_USE)
+        render.fail(f"--to: {wrong}", _WRONG_USE)
     listening = _listen(address, port)
     try:
         written.open()
     except OSError as error:
-        _fail(f"{log}: {error.strerror or error}; name a folder to write to with --log", _FAILED)
+        render.fail(f"{log}: {error.strerror or error}; name a folder to write to with --log", _FAILED)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     here = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
     render.print_message(f"{here} passes on to {proxy.target} and records into {log} (Ctrl-C stops it)")
@@ -87,7 +87,9 @@ def _listen(address: str, port: int) -> socket.socket:
         opened.bind((address, port))
         opened.listen(2048)  # who connects before the server runs is served then
     except OSError as taken:
-        _fail(f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", _WRONG_USE)
+        render.fail(
+            f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", _WRONG_USE
+        )
     return opened
 
 
@@ -96,8 +98,3 @@ def _describe(written: int, lost: int, log: Path) -> str:
     if lost:
         told += f"; {lost:,} could not be written"
     return told + (f". Next: callgauge ingest {log} --store DIR" if written else ".")
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -55,13 +55,15 @@ def report(
     from callgauge.report.nightly_report import read_report, send_nightly_report, write_text
 
     if (store is None) == (config is None) or (send and config is None):
-        _fail("name --store DIR or --config FILE" + (" (--send takes --config)" if send else ""), _WRONG_USE)
+        render.fail(
+            "name --store DIR or --config FILE" + (" (--send takes --config)" if send else ""), _WRONG_USE
+        )
     settings = _read_settings(config) if config else None
     night = datetime.now().astimezone().date()
     try:
         day = read_since(since, night) if since else None
     except ValueError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
     try:
         if settings and send:
             result = send_nightly_report(settings, night, since=day)
@@ -81,9 +83,9 @@ def report(
         elif not send:
             sys.stdout.write(text)  # every format shows control characters as signs
     except (ReportError, MemoryProblemError) as problem:
-        _fail(str(problem), _REFUSED)
+        render.fail(str(problem), _REFUSED)
     except OSError as problem:
-        _fail(f"{output} cannot be written: {problem.strerror}", _REFUSED)
+        render.fail(f"{output} cannot be written: {problem.strerror}", _REFUSED)
     if result:
         _print_deliveries(result)
         if result.problem:
@@ -107,11 +109,6 @@ def _read_settings(path: Path) -> Configuration:
     except ConfigurationError as mistakes:
         render.print_mistakes(mistakes)
         raise typer.Exit(_WRONG_USE) from None
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)
 
 
 def gate(
@@ -160,9 +157,9 @@ def gate(
     try:
         found = judge_gates(store, gates, baseline, days, chosen)
     except GateSyntaxError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
     except (ReportError, MemoryProblemError) as problem:
-        _fail(str(problem), _REFUSED)
+        render.fail(str(problem), _REFUSED)
     if as_json:
         print(render.to_json([{**asdict(one), "exit_code": one.exit_code} for one in found]))
     else:

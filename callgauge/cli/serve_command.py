@@ -7,7 +7,7 @@ import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.with_name("server_process.py")
-_NOTHING_DONE, _WRONG_USE = 1, 2
+_WRONG_USE = 2
 NoTexts = Annotated[
     bool, typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors.")
 ]
@@ -73,11 +73,11 @@ def serve(
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
-        _fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
+        render.fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
     told = _read_configuration(config)
     folder = store or (told.store if told else None)
     if folder is None:
-        _fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
+        render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
     folder = folder.resolve()
     known = told.serve if told else ServeSettings()
     known = replace(
@@ -118,7 +118,7 @@ def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: b
         return
     what = "every text" if known.texts else "every number"
     if not is_meant:
-        _fail(
+        render.fail(
             f"{known.address} lets the network in, and there is no sign-in: whoever reaches it could read "
             f"{what} in the store. Choose a sign-in (--sign-in password, or [sign_in] in callgauge.toml; "
             "docs/service.md), or say --no-sign-in if that is meant",
@@ -131,7 +131,7 @@ def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: b
 
 def _check_store(store: Path, *, has_configuration: bool) -> None:
     if store.exists() and not store.is_dir():
-        _fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
+        render.fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
     if not (store / "CURRENT").exists():
         how = "callgauge nightly" if has_configuration else f"callgauge ingest PATH --store {store}"
         render.print_message(f"{store} holds no data yet; it shows as soon as `{how}` ran")
@@ -143,11 +143,11 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
     from callgauge.serving.sign_in.setup import SignInSetupError, check_sign_in
 
     if not store.is_dir():
-        _fail(f"there is no folder {store}: a sign-in keeps its key and its log there", _WRONG_USE)
+        render.fail(f"there is no folder {store}: a sign-in keeps its key and its log there", _WRONG_USE)
     try:
         check_sign_in(signing, store)
     except SignInSetupError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
 
 
 def _check_port(known: ServeSettings) -> None:
@@ -157,7 +157,7 @@ def _check_port(known: ServeSettings) -> None:
         try:
             trial.bind((known.address, known.port))
         except OSError as taken:
-            _fail(
+            render.fail(
                 f"cannot listen on {known.address}:{known.port}: {taken.strerror}; name another with --port",
                 _WRONG_USE,
             )
@@ -184,8 +184,3 @@ def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
         "FORWARDED_ALLOW_IPS": "",
     }
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
-
-
-def _fail(message: str, code: int = _NOTHING_DONE) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from callgauge.cli.render.printable import align_columns
 if TYPE_CHECKING:
     from callgauge.serving.sign_in.users_file import UsersFile
 
-_NOTHING_DONE, _WRONG_USE = 1, 2
+_WRONG_USE = 2
 
 Store = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The store's folder; users.json in it is the file.")
@@ -50,7 +50,7 @@ def add(
         try:
             tidy = tidy_name(name)
         except ValueError as problem:
-            _fail(f"{name!r} is no user's name: {problem}", _WRONG_USE)
+            render.fail(f"{name!r} is no user's name: {problem}", _WRONG_USE)
         password = None if without_password else _ask_password()
         file.put(tidy, "admin" if admin else "viewer", password)
     render.print_message(f"{tidy} may sign in as {'an admin' if admin else 'a viewer'} ({file.path})")
@@ -71,7 +71,7 @@ def link(
         file = _find_file(store, config)
         text = file.make_link(name, hours)
     if text is None:
-        _fail(f"there is no user {name}: callgauge users add {name}")
+        render.fail(f"there is no user {name}: callgauge users add {name}")
     print(f"{(address or _find_address(config)).rstrip('/')}/sign-in/link?token={text}")
     render.print_message(f"Good for {hours:g} hours and one sign-in; keep it as a secret")
 
@@ -94,7 +94,7 @@ def remove(name: Name, store: Store = None, config: Config = None) -> None:
     with _explain_problems():
         is_removed = _find_file(store, config).remove(name)
     if not is_removed:
-        _fail(f"there is no user {name}; `callgauge users list` names them")
+        render.fail(f"there is no user {name}; `callgauge users list` names them")
     render.print_message(f"{name} is removed")
 
 
@@ -113,9 +113,9 @@ def _find_file(store: Path | None, config: Path | None) -> UsersFile:
     elif store is not None:
         path = store / FILE
     else:
-        _fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
+        render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
     if not path.parent.is_dir():
-        _fail(f"there is no folder {path.parent}; make it, or load logs into it first", _WRONG_USE)
+        render.fail(f"there is no folder {path.parent}; make it, or load logs into it first", _WRONG_USE)
     return UsersFile(path)
 
 
@@ -138,7 +138,7 @@ def _ask_password() -> str:
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        _fail(
+        render.fail(
             f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; several words are good",
             _WRONG_USE,
         )
@@ -152,9 +152,4 @@ def _explain_problems() -> Iterator[None]:
     try:
         yield
     except UsersFileError as problem:
-        _fail(str(problem))
-
-
-def _fail(message: str, code: int = _NOTHING_DONE) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)
+        render.fail(str(problem))

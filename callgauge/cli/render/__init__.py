@@ -23,6 +23,7 @@ from callgauge.cli.render.model_lines import model_lines
 from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.printable import (
     escape_for_terminal,
+    fail,
     print_message,
     print_mistakes,
     to_json,
@@ -49,6 +50,7 @@ __all__ = [
     "catch_interrupts",
     "code_data",
     "escape_for_terminal",
+    "fail",
     "forget_text",
     "load_report",
     "load_trouble",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
+
+import typer
 
 from callgauge.checked_files.file_problems import CheckedFileError
 
@@ -17,6 +19,12 @@ def to_json(value: Any) -> str:
 def print_message(message: str) -> None:
     """Print a message for the user on stderr; results go to stdout."""
     print(f"callgauge: {escape_for_terminal(message)}", file=sys.stderr)
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Print a message, and end the command with an exit code."""
+    print_message(message)
+    raise typer.Exit(code)
 
 
 def print_mistakes(mistakes: CheckedFileError) -> None:

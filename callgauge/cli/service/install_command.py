@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -61,7 +61,7 @@ def install_service(
     from callgauge.deployment.written_files import write_files
 
     if user is not None and target not in _RUN_AS_OTHERS:
-        _fail("--user: a container runs as user 10001, whatever the machine calls it", _WRONG_USE)
+        render.fail("--user: a container runs as user 10001, whatever the machine calls it", _WRONG_USE)
     try:
         known = describe_installation(
             read_configuration(config),
@@ -73,14 +73,14 @@ def install_service(
         )
         made = _make_files(target, known)
     except DeploymentError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
     if write is None:
         _print_files(made)
     else:
         try:
             written = write_files(made.files, write, force=force)
         except DeploymentError as problem:
-            _fail(str(problem), _NOTHING_DONE)
+            render.fail(str(problem), _NOTHING_DONE)
         for path in written:
             render.print_message(f"wrote {path}")
         if not written:
@@ -123,8 +123,3 @@ def _find_command() -> list[str]:
 def _find_checkout() -> Path | None:
     checkout = _PACKAGE.parent
     return checkout if (checkout / "requirements.lock").is_file() else None
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -100,7 +100,7 @@ def tasks(
     Says which calls are left out, and why. Exits with 1 when no call becomes a task.
     """
     if not (failed or layer or signature or tool or session or run):
-        _fail("say which calls: --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE)
+        render.fail("say which calls: --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE)
     wanted = {
         "signature": signature,
         "tool": tool,
@@ -127,7 +127,7 @@ def _read_definitions(path: Path | None) -> ToolCatalog:
     try:
         return ToolCatalog.load(path) if path is not None else ToolCatalog()
     except ToolDefinitionError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), _WRONG_USE)
 
 
 def _make_files(
@@ -165,9 +165,9 @@ def _make_files(
             calls = [row["call_id"] for row in ask("failed_calls", wanted)]
             tasks = gather_tasks(calls[:limit], ask, left_out, takes_cut=cut_texts, given=given)
     except (UnshownStoreError, MetricError) as problem:
-        _fail(str(problem), _FAILED)
+        render.fail(str(problem), _FAILED)
     if not calls:
-        _fail("no call of the store went wrong that fits these options", _FAILED)
+        render.fail("no call of the store went wrong that fits these options", _FAILED)
     if plan is None:
         made, notes = len(tasks), describe_gaps(tasks)
         content = write_tasks(tasks, expects_corrected=expect_recovered)
@@ -207,7 +207,7 @@ def _write_files(files: Mapping[Path, bytes]) -> None:
     """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
     taken = next((path for path in files if path.exists()), None)
     if taken is not None:
-        _fail(f"{taken} exists; name another file, or move it away", _WRONG_USE)
+        render.fail(f"{taken} exists; name another file, or move it away", _WRONG_USE)
     for path, content in files.items():
         part = path.with_name(f"{path.name}.part")
         try:
@@ -217,9 +217,4 @@ def _write_files(files: Mapping[Path, bytes]) -> None:
         except OSError as problem:
             with suppress(OSError):
                 part.unlink()
-            _fail(f"{path} cannot be written: {problem.strerror}", _FAILED)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(code)
+            render.fail(f"{path} cannot be written: {problem.strerror}", _FAILED)

@@ -108,7 +108,7 @@ def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
 
 
 def _draw_account() -> None:
-    """Draw who is signed in, and the way out."""
+    """Draw the name and role of the viewer who signed in, with a link to sign out."""
     viewer = signed_in_viewer()
     if viewer is not None:
         with st.container(key="account", gap="xxsmall"):
