@@ -1,0 +1,8 @@
+-- From version 8: facts may stand in files beside the generation.
+
+CREATE TABLE segments (
+    number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
+    first_day DATE, last_day DATE
+);
+
+CREATE TABLE superseded (segment INTEGER, fact VARCHAR, row_id BIGINT);
