@@ -15,8 +15,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
+
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
+from ingest.store.segments import SEGMENT, named_segments
 
 CURRENT = "CURRENT"
 LOCK = "lock"
@@ -117,6 +120,10 @@ class StoreFolder:
         with explain_os_errors(self.path):
             number = max(self._published_number() + (2 if alone else 1), at_least)
             name = f"gen-{number:06d}.duckdb"
+            for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
+                self.on_write("segment sync")
+                _flush_to_disk(segment)
+                segment.rename(self.path / segment.name.removeprefix(f"{BUILDING}."))
             self.on_write("sync")
             _flush_to_disk(self.building_path)
             self.on_write("name")
@@ -140,6 +147,20 @@ class StoreFolder:
                     self._remove_generation(name)
             for path in [*sorted(self.path.glob(f"{BUILDING}*")), self.path / f"{CURRENT}.new"]:
                 self._remove_generation(path.name)
+            self._remove_segments()
+
+    def _remove_segments(self) -> None:
+        """Remove the segments that no generation names; none when a generation cannot be read."""
+        there = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
+        if not there:
+            return
+        try:
+            named = set(named_segments(self.path / name for name in self._generations_by_number().values()))
+        except duckdb.Error:
+            return
+        for name in sorted(there - named):
+            self.on_write("remove")
+            (self.path / name).unlink()
 
     def discard(self) -> None:
         """Remove the generation that was being built; errors are left to the next load's `sweep`."""

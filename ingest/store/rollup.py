@@ -44,4 +44,23 @@ def roll_up(con: Connection) -> None:
 
 def _read_scripts() -> list[str]:
     """Return the text of every rollup script, ordered by file name; the scripts are independent."""
-    return [path.read_text("utf-8") for path in sorted(_SCRIPTS.glob("*.sql"))]
+    import re
+
+    return [
+        re.sub(
+            r"\b(FROM|JOIN) (tool_calls|turns|sessions|diagnostics|step_texts)\b",
+            r"\1 stored_\2",
+            path.read_text("utf-8"),
+        ).replace("stored_tool_calls.day", "x.day")
+        if 0
+        else re.sub(
+            r"\b(FROM|JOIN) (tool_calls|turns|sessions|diagnostics|step_texts)\b(?= *(\n|WHERE|SEMI|USING|\)))",
+            r"\1 stored_\2 AS \2",
+            re.sub(
+                r"\b(FROM|JOIN) (tool_calls|turns|sessions|diagnostics|step_texts) (?=[a-z] )",
+                r"\1 stored_\2 ",
+                path.read_text("utf-8"),
+            ),
+        )
+        for path in sorted(_SCRIPTS.glob("*.sql"))
+    ]
