@@ -120,8 +120,10 @@ OURS = {
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
-        "ingest.store.generations", "ingest.store.migrations",
+        "ingest.store.generations", "ingest.store.migrations", "ingest.store.segments",
     ),
+    "callgauge.dashboard.metrics.masked_store": ("ingest.store.segments",),
+    "callgauge.dashboard.sandbox.child": ("callgauge.dashboard", "ingest.store.segments"),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),
 }  # fmt: skip
@@ -145,7 +147,7 @@ THIRD_PARTY = {
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
         "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox", "ingest.store.connection",
-        "ingest.store.migrations", "ingest.store.reader",
+        "ingest.store.migrations", "ingest.store.reader", "ingest.store.segments",
     ),
     "pyarrow": (
         "ingest", "callgauge.api.tables", "callgauge.dashboard.export", "callgauge.dashboard.sandbox",

@@ -186,8 +186,9 @@ def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, in
         if generation is None:
             break
         with ExitStack() as files:
+            paths = [generation]
             try:
-                paths = [generation, *find_segments(generation)]
+                paths += find_segments(generation)
                 streams = {path: files.enter_context(path.open("rb")) for path in paths}
                 rows = count_rows(generation)
             except (FileNotFoundError, StoreError):

@@ -15,8 +15,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
 from ingest.store.segments import SEGMENT, named_segments
@@ -154,11 +152,8 @@ class StoreFolder:
         there = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
         if not there:
             return
-        try:
-            named = set(named_segments(self.path / name for name in self._generations_by_number().values()))
-        except duckdb.Error:
-            return
-        for name in sorted(there - named):
+        named = named_segments(self.path / name for name in self._generations_by_number().values())
+        for name in sorted(there - named) if named is not None else ():
             self.on_write("remove")
             (self.path / name).unlink()
 

@@ -8,7 +8,7 @@ in memory, in which each table is a view.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,8 +120,13 @@ def name_stored_facts(con: Connection) -> None:
         con.execute(f"CREATE TEMP VIEW stored_{table} AS FROM {table}")
 
 
-def named_segments(generations: Iterable[Path]) -> Iterator[str]:
-    """Yield the names of the segments that these generations name. Raises duckdb.Error."""
+def named_segments(generations: Iterable[Path]) -> set[str] | None:
+    """Return the names of the segments that these generations name; None when one cannot be read."""
+    names: set[str] = set()
     for path in generations:
-        with duckdb.connect(str(path), read_only=True) as con:
-            yield from (segment.name for segment in read_segments(con, "main"))
+        try:
+            with duckdb.connect(str(path), read_only=True) as con:
+                names.update(segment.name for segment in read_segments(con, "main"))
+        except duckdb.Error:
+            return None
+    return names

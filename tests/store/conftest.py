@@ -10,16 +10,6 @@ from ingest.pipeline.workers import pool
 from tests.store.waiting import ReadyWorker
 
 
-@pytest.fixture(autouse=True)
-def sealed(monkeypatch):
-    import os
-
-    if os.environ.get("SEAL"):
-        from ingest.store import building_segments
-
-        monkeypatch.setattr(building_segments, "SEAL_AT", 0)
-
-
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
     folder = tmp_path / "logs"

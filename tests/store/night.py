@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from ingest.store.generations import published_generation
+from ingest.store.reader import find_segments
 from ingest.store.segments import FACT_TABLES, connect_read_only
 
 ROLLUPS = (
@@ -112,7 +113,7 @@ def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The published generation, read-only."""
     generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
-    if any(generation.parent.glob("seg-*.duckdb")):
+    if find_segments(generation):
         with connect_read_only(generation, {}) as con:
             for table in FACT_TABLES:
                 con.execute(f"CREATE TEMP VIEW {table} AS SELECT * EXCLUDE (rowid) FROM memory.{table}")
