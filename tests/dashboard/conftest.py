@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from callgauge.dashboard.components.controls import folds
@@ -29,6 +31,30 @@ def _packages_are_read_once() -> Iterator[None]:
     """Each AppTest looks for components in the metadata of every installed package: half of what it costs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _scripts_are_compiled_once() -> Iterator[None]:
+    """A server keeps the bytecode of its pages; each AppTest compiles what it runs anew."""
+    compiled = ScriptCache()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_test, "ScriptCache", lambda: compiled)
+        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _runs_are_waited_for_without_looking() -> Iterator[None]:
+    """An AppTest looks a thousand times a second whether its run has ended, and disturbs it."""
+
+    def wait(runner: Any, timeout: float) -> None:
+        runner._script_thread.join(timeout)
+        if runner._script_thread.is_alive():
+            raise RuntimeError(f"the page was not drawn within {timeout} s")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 

@@ -9,7 +9,10 @@ from tests.bench.parser.scoring import Verdict
 from tests.bench.written_calls import JudgedText, judge_texts
 from tests.bench.written_calls.texts import make_texts
 
-_JUDGED = judge_texts(seed=7, rounds=1)
+
+@pytest.fixture(scope="module")
+def all_judged() -> list[JudgedText]:
+    return judge_texts(seed=7, rounds=1)
 
 
 def test_every_dialect_has_texts() -> None:
@@ -17,19 +20,19 @@ def test_every_dialect_has_texts() -> None:
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_texts_are_read_as_meant(told: bool) -> None:
-    judged = [one for one in _JUDGED if one.told is told]
+def test_texts_are_read_as_meant(all_judged: list[JudgedText], told: bool) -> None:
+    judged = [one for one in all_judged if one.told is told]
     assert len(judged) > 250
     assert len(_of(judged, Verdict.RIGHT)) >= 0.98 * len(judged)
     assert len(_of(judged, Verdict.SILENT)) <= 0.01 * len(judged)
 
 
-def test_a_missing_token_or_end_is_said() -> None:
-    assert [one.written.id for one in _JUDGED if one.unsaid] == []
+def test_a_missing_token_or_end_is_said(all_judged: list[JudgedText]) -> None:
+    assert [one.written.id for one in all_judged if one.unsaid] == []
 
 
-def test_every_finding_around_a_call_has_a_span() -> None:
-    for one in _JUDGED:
+def test_every_finding_around_a_call_has_a_span(all_judged: list[JudgedText]) -> None:
+    for one in all_judged:
         for call in one.found:
             for finding in call.diagnostics:
                 assert finding.start is not None
