@@ -122,7 +122,8 @@ OURS = {
         "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
         "ingest.store.generations", "ingest.store.migrations", "ingest.store.segments",
     ),
-    "callgauge.dashboard.metrics.masked_store": ("ingest.store.segments",),
+    # Facts stand in several files.
+    "callgauge.dashboard.metrics": ("callgauge.dashboard.metrics", "ingest.store.segments"),
     "callgauge.dashboard.sandbox.child": ("callgauge.dashboard", "ingest.store.segments"),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),

@@ -25,7 +25,6 @@ from ingest.store.segments import (
     Connection,
     Segment,
     attach_file,
-    list_columns,
     read_segments,
     union_rows,
 )
@@ -58,18 +57,21 @@ _DESCRIBE = """
         sessions = (SELECT count(*) FROM {alias}.sessions),
         turns = (SELECT count(*) FROM {alias}.turns),
         calls = (SELECT count(*) FROM {alias}.tool_calls),
-        first_day = least(
-            (SELECT min(day) FROM {alias}.tool_calls), (SELECT min(day) FROM {alias}.turns)
-        ),
-        last_day = greatest(
-            (SELECT max(day) FROM {alias}.tool_calls), (SELECT max(day) FROM {alias}.turns)
-        ),
+        first_day = days.first_day, last_day = days.last_day,
         model_names = (
             SELECT list(model_name ORDER BY model_name) FROM (
                 SELECT model_name FROM {alias}.tool_calls UNION SELECT model_name FROM {alias}.turns
                 UNION SELECT model_name FROM {alias}.step_texts
             ) WHERE model_name IS NOT NULL
         )
+    FROM (
+        SELECT if(count(day) = count(*), min(day), NULL) AS first_day, max(greatest(day, until)) AS last_day
+        FROM (
+            SELECT day, day AS until FROM {alias}.tool_calls
+            UNION ALL SELECT day, ended_at::DATE FROM {alias}.turns
+            UNION ALL SELECT day, ended_at::DATE FROM {alias}.sessions
+        )
+    ) AS days
     WHERE number = ?"""
 
 
@@ -95,10 +97,9 @@ class BuildingSegments:
         return bool(self._segments)
 
     def _make_views(self) -> None:
-        columns = list_columns(self._con, _OPEN)
-        catalogs = [(0, _OPEN), *((one.number, one.alias) for one in self._segments.values())]
+        catalogs = [_OPEN, *(one.alias for one in self._segments.values())]
         for table in FACT_TABLES:
-            rows = union_rows(table, (name for name, _ in columns[table]), catalogs)
+            rows = union_rows(table, catalogs)
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
 
     # --- rows that this load is going to change ------------------------------------------------
@@ -168,6 +169,8 @@ class BuildingSegments:
         They are copied, so that no deleted row is in the new files. Deleted rows stay in the building file:
         write it anew afterwards, which makes it small, too.
         """
+        if self._building.stat().st_size <= SEAL_AT:
+            return False
         size = sum(
             int(self._con.execute(_OPEN_BYTES.format(table=table)).fetchall()[0][0]) for table in FACT_TABLES
         )

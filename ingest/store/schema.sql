@@ -68,7 +68,8 @@ CREATE TABLE sources (
 
 -- Files of facts beside this one that belong to the generation: sessions, turns, tool_calls, diagnostics and step_texts
 -- of earlier loads. Such a file is never changed: a load that takes rows out of it writes it anew under another name.
--- Readers see the rows of all files as one table (ingest/store/segments.py). first_day, last_day: of its calls and turns.
+-- Readers see the rows of all files as one table (ingest/store/segments.py). first_day, last_day: of all its rows;
+-- first_day is NULL where a row has no day.
 -- has_deleted: deleted rows may still be in the bytes of the file. model_names: all that stand in it.
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,

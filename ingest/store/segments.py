@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -18,14 +19,22 @@ Connection = duckdb.DuckDBPyConnection
 Config = Mapping[str, str | bool | int | float | list[str]]
 Locate = Callable[[str], str]
 """Returns what ATTACH takes for the name of a segment: a path, or an address of a registered file system."""
+Columns = Sequence[tuple[str, str]]
+"""The columns of a table: names and types."""
+SelectList = Callable[[str, Columns], str]
+"""Returns what stands between SELECT and FROM, for the name of a table and its columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 """The tables whose rows may stand in segments."""
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 """The names of segment files."""
-_ROW_IDS = 1 << 40  # room for the row ids of one file
+_PARTS = "parts"  # the schema with the views of single files
 
 _NAMED = "SELECT number, name FROM {catalog}.segments ORDER BY number"
+# Days outside of what a segment has are not in it; NULL = it has rows without a day.
+_OVERLAPPING = """
+    SELECT number FROM segments
+    WHERE first_day IS NULL OR (first_day <= ? AND last_day >= ?) ORDER BY number"""
 _COLUMNS = """
     SELECT table_name, column_name, data_type FROM duckdb_columns()
     WHERE database_name = ? ORDER BY table_name, column_index"""
@@ -58,44 +67,70 @@ def attach_file(con: Connection, place: str, alias: str, mode: str = "READ_ONLY"
     con.execute(f"ATTACH '{quoted}' AS {alias} ({mode})")
 
 
-def list_columns(con: Connection, catalog: str) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Return the columns of each table of an attached file, as pairs of name and type."""
+def union_rows(table: str, catalogs: Iterable[str]) -> str:
+    """Return the query for the rows of a table in several attached files."""
+    return " UNION ALL BY NAME ".join(f'FROM {catalog}."{table}"' for catalog in catalogs)
+
+
+def _select_all(_table: str, _columns: Columns) -> str:
+    return "*"
+
+
+def view_generation(
+    con: Connection, path: Path, alias: str, *, select: SelectList = _select_all, locate: Locate | None = None
+) -> None:
+    """Attach a generation and its segments, and make a view of each table with the rows of all files.
+
+    `alias` is the name under which the generation is attached; `select` returns what a view shows of a table.
+    Without `locate`, the segments are beside the generation. Raises duckdb.Error.
+    """
+    attach_file(con, str(path), alias)
+    catalogs = {0: alias}
+    for segment in read_segments(con, alias):
+        attach_file(con, locate(segment.name) if locate else str(path.with_name(segment.name)), segment.alias)
+        catalogs[segment.number] = segment.alias
+    if len(catalogs) > 1:
+        con.execute(f"CREATE SCHEMA {_PARTS}")
+    for table, columns in _list_columns(con, alias).items():
+        shown = f"SELECT {select(table, columns)} FROM"
+        if len(catalogs) == 1 or table not in FACT_TABLES:
+            con.execute(f'CREATE VIEW "{table}" AS {shown} {alias}."{table}"')
+            continue
+        for number, catalog in catalogs.items():
+            con.execute(f"CREATE VIEW {_part(table, number)} AS {shown} {catalog}.{table}")
+        con.execute(f"CREATE VIEW {table} AS {_union_parts(table, catalogs)}")
+
+
+def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
+    """Let a cursor see only the segments that may hold facts of these days, in the tables that `sql` names.
+
+    Planning a query takes 0.8 ms for each segment and each time that it names a fact table. Other cursors see
+    all segments. The open facts are always seen.
+    """
+    numbers = [number for (number,) in cursor.execute(_OVERLAPPING, [last_day, first_day]).fetchall()]
+    for table in FACT_TABLES:
+        if re.search(rf"\b{table}\b", sql):
+            cursor.execute(f"CREATE TEMP VIEW {table} AS {_union_parts(table, [0, *numbers])}")
+
+
+def has_segments(con: Connection) -> bool:
+    """Return True when an opened generation has segments."""
+    return con.execute("SELECT EXISTS (FROM segments)").fetchone() == (True,)
+
+
+def _list_columns(con: Connection, catalog: str) -> Mapping[str, Columns]:
     tables: dict[str, list[tuple[str, str]]] = {}
     for table, column, kind in con.execute(_COLUMNS, [catalog]).fetchall():
         tables.setdefault(table, []).append((column, kind))
     return tables
 
 
-def union_rows(table: str, columns: Iterable[str], catalogs: Iterable[tuple[int, str]]) -> str:
-    """Return the query for the rows of a table in several attached files, with a `rowid` that no two share.
-
-    `catalogs` are pairs of a number and the name under which a file is attached.
-    """
-    listed = ", ".join(f'"{name}"' for name in columns)
-    return " UNION ALL ".join(
-        f'SELECT {listed}, rowid + {number * _ROW_IDS} AS rowid FROM {catalog}."{table}"'  # noqa: S608 - our names
-        for number, catalog in catalogs
-    )
+def _part(table: str, number: int) -> str:
+    return f"{_PARTS}.{table}_{number}"
 
 
-def attach_generation(
-    con: Connection, path: Path, alias: str, locate: Locate | None = None
-) -> dict[str, str]:
-    """Attach a generation and its segments; return by table what FROM takes for all of its rows.
-
-    Without `locate`, the segments are beside the generation. Raises duckdb.Error.
-    """
-    attach_file(con, str(path), alias)
-    segments = read_segments(con, alias)
-    for segment in segments:
-        attach_file(con, locate(segment.name) if locate else str(path.with_name(segment.name)), segment.alias)
-    catalogs = [(0, alias), *((segment.number, segment.alias) for segment in segments)]
-    return {
-        table: f"({union_rows(table, (name for name, _ in columns), catalogs)})"
-        if segments and table in FACT_TABLES
-        else f'{alias}."{table}"'
-        for table, columns in list_columns(con, alias).items()
-    }
+def _union_parts(table: str, numbers: Iterable[int]) -> str:
+    return " UNION ALL ".join(f"FROM {_part(table, number)}" for number in numbers)
 
 
 def connect_read_only(path: Path, config: Config, locate: Locate | None = None) -> Connection:
@@ -106,8 +141,7 @@ def connect_read_only(path: Path, config: Config, locate: Locate | None = None) 
     con.close()
     con = duckdb.connect(":memory:", config=dict(config))
     try:
-        for table, source in attach_generation(con, path, "generation", locate).items():
-            con.execute(f'CREATE VIEW "{table}" AS FROM {source}')
+        view_generation(con, path, "generation", locate=locate)
     except BaseException:
         con.close()
         raise

@@ -14,9 +14,10 @@ import pytest
 
 from ingest.pipeline.load import load
 from ingest.store import rollup
-from ingest.store.generations import published_generation
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.generations import ignore_write, published_generation
 from tests.dashboard.store_fixture import roll_up_all_days
-from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, opened, session
+from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, session
 from tests.store.test_options import tools_file
 
 
@@ -126,15 +127,16 @@ def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
     """The rollups of all days recomputed in a copy of the published generation."""
     generation = published_generation(store)
     assert generation is not None
-    copy = tmp_path / "copy.duckdb"
-    shutil.copy(generation, copy)
-    with opened(copy) as con:
-        con.begin()
+    folder = tmp_path / "copy"
+    shutil.copytree(store, folder, dirs_exist_ok=True)
+    building = GenerationBuilder(folder / generation.name, ignore_write)
+    with building.open_transaction("from scratch") as con:
         for rollup in ROLLUPS:
             con.execute(f"DELETE FROM {rollup}")
         roll_up_all_days(con)
         made = contents_by(con, ROLLUPS)
-        con.rollback()
+    building.abandon()
+    shutil.rmtree(folder)
     return made
 
 

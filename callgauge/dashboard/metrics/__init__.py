@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from ingest.store.segments import has_segments, narrow_facts
+
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
 
@@ -212,7 +214,12 @@ def _execute(
 ) -> duckdb.DuckDBPyConnection:
     metric = metrics()[name]
     sql = metric.sql if most is None else f"FROM (\n{metric.sql}\n) LIMIT {most:d}"
-    return connection.cursor().execute(sql, {key: given.get(key) for key in metric.parameters})
+    cursor = connection.cursor()
+    first_day, last_day = given.get("first_day"), given.get("last_day")
+    # A metric that takes both reads no facts of other days.
+    if {"first_day", "last_day"} <= metric.parameters and first_day and last_day and has_segments(cursor):
+        narrow_facts(cursor, sql, first_day, last_day)
+    return cursor.execute(sql, {key: given.get(key) for key in metric.parameters})
 
 
 @contextmanager

@@ -6,11 +6,12 @@ asked for. A column of text that is not named here is NULL: a new one is hidden 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
-from ingest.store.segments import attach_generation, list_columns
+from ingest.store.segments import view_generation
 
 ALIAS = "with_texts"
 """The name of the generation itself in such a connection; a person's SQL may not use it."""
@@ -84,12 +85,12 @@ def connect_without_texts(
     Raises duckdb.Error.
     """
     connection = duckdb.connect(":memory:", config=config)
-    sources = attach_generation(connection, path, ALIAS)
-    for table, columns in list_columns(connection, ALIAS).items():
-        # Two metrics read the rows of one page by their place.
-        listed = ", ".join([*(_select_column(table, *column) for column in columns), "rowid AS rowid"])
-        connection.execute(f'CREATE VIEW "{table}" AS SELECT {listed} FROM {sources[table]}')  # noqa: S608 - our tables
+    view_generation(connection, path, ALIAS, select=_select_columns)
     return connection
+
+
+def _select_columns(table: str, columns: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(_select_column(table, column, kind) for column, kind in columns)
 
 
 def _select_column(table: str, column: str, kind: str) -> str:
