@@ -2,7 +2,9 @@
 -- question: Which tables does the store hold, and about how many rows has each?
 -- unit: one row a table, by name
 -- column about: rows, with some that were taken out since, until DuckDB has swept them up
-SELECT table_name AS name, estimated_size AS about, column_count AS columns
+-- Of a table in several files, the rows of all.
+SELECT table_name AS name, sum(estimated_size)::BIGINT AS about, max(column_count) AS columns
 FROM duckdb_tables()
 WHERE NOT internal AND NOT temporary
+GROUP BY table_name
 ORDER BY name
