@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -113,7 +114,7 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
     ]
     done_again = kills if THOROUGH else unlike(kills)
     for kill in done_again:
-        forked(lambda store=kill.store: work(store, ignore_write))  # type: ignore[misc]
+        forked(partial(work, kill.store, ignore_write))
     for kill in kills:
         store = str(kill.store) if kill in done_again else None
         print(json.dumps({"step": kill.step, "seen": kill.seen, "store": store}), flush=True)

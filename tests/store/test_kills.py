@@ -22,6 +22,8 @@ from ingest.pipeline.reading import checkpoint
 from tests.killed_processes import THOROUGH
 from tests.store.night import ask, contents, count, session
 
+pytestmark = pytest.mark.timeout(1_200)  # the longest tests of all: they start first
+
 
 def killed_loads(logs: Path, base: Path, out: Path, *leaving: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "tests.store.killed_loads", str(logs), str(base), str(out), *leaving]
