@@ -190,9 +190,8 @@ class App:
         expect(self.page.get_by_test_id("stMain")).to_contain_text(text)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """One for all, so that it fetches and compiles the frontend of a server once."""
     made = browser.new_context(
         viewport={"width": 1440, "height": 1000}, reduced_motion="reduce", locale="en-US", timezone_id="UTC"
     )
