@@ -68,7 +68,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/replay", "Settings"),
         ("/sql", "What it answers"),
     ):
-        app.go(path)
+        app.open(path)
         app.expect(words)
 
 
@@ -133,5 +133,5 @@ def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
     said, _ = loading.communicate()
     assert loading.returncode == 0, said
     app.expect(f"In all: {before + 1} files")
-    app.go("/data?inventory=1")
+    app.open("/data?inventory=1")
     app.expect("session-log.example.jsonl")

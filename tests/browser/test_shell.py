@@ -349,7 +349,7 @@ def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> 
         font = cell.evaluate(
             "node => { const css = getComputedStyle(node); return `20px ${css.fontFamily}` }"
         )
-        app.go("/calls?call=c90")
+        app.open("/calls?call=c90")
         app.expect(broken)
         marked = app.page.locator("pre", has_text=name).first
         code = marked.evaluate(

@@ -97,7 +97,7 @@ def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
     app.page.emulate_media(forced_colors="active")
     app.open("/calls?peek=c41")
     expect(app.page.locator("tr.chosen")).to_have_css("outline-style", "solid")
-    app.go("/?days=all")
+    app.open("/?days=all")
     fill = (
         app.page.get_by_role("region", name="Calls by fault layer").locator(".fill").nth(6)
     )  # no fault seen
