@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.conftest import App, Served, watch
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
@@ -131,7 +131,7 @@ def test_the_exported_file_holds_no_formula(app: App) -> None:
 
 def test_text_from_a_log_stays_text(app: App) -> None:
     for path in ("/", "/calls", "/data", "/calls?call=c43"):
-        app.open(path)
+        app.go(path)
         app.expect("<img src=x")
         assert app.page.locator("img[src=x]").count() == 0
 
@@ -181,13 +181,12 @@ def test_an_open_page_shows_a_new_load_by_itself(app: App) -> None:
 
 
 @pytest.fixture(scope="module")
-def looked_over(browser: Browser, served: Served) -> Iterator[App]:
+def looked_over(context: BrowserContext, served: Served) -> Iterator[App]:
     """One page for all looks: to load the frontend anew each time would take most of the time."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000}, reduced_motion="reduce")
     app = App(context.new_page(), served)
     watch(app)
     yield app
-    context.close()
+    app.page.close()
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -87,7 +87,7 @@ def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
 def test_no_width_scrolls_sideways(app: App, width: int) -> None:
     app.page.set_viewport_size({"width": width, "height": 900})
     for path in ("/trials", "/trials?trial=orders.7f3a", "/trials?trial=orders.7f3a&show=conditions"):
-        app.open(path)
+        app.go(path)
         beyond = app.page.evaluate(
             "() => document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth"
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import orjson
 
 SCHEMA = Path(__file__).parents[2] / "ingest" / "store" / "schema.sql"
 
@@ -27,6 +27,6 @@ def insert(
     columns = {name: kind for name, kind, *_ in described}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.ndjson"
-        path.write_text("".join(json.dumps({**fixed, **row}) + "\n" for row in rows), encoding="utf-8")
+        path.write_bytes(b"\n".join(orjson.dumps({**fixed, **row}) for row in rows))
         read = f"read_json($path, format='newline_delimited', columns={columns})"
         connection.execute(f"INSERT INTO {table} BY NAME FROM {read}", {"path": str(path)})

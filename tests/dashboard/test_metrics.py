@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -30,13 +31,26 @@ METRICS = Path(__file__).parents[2] / "callgauge" / "dashboard" / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
 
 
-def rows_of(metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answer as JSON values. Of a wide metric a case may name the `columns` it is about."""
+@pytest.fixture(scope="module")
+def empty() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Tables without rows, made once: to make them takes longer than a question."""
     with empty_tables() as connection:
-        for table, rows in case["given"].items():
-            insert(connection, table, rows)
+        yield connection
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answer as JSON values, out of empty tables, which stay so.
+
+    Of a wide metric a case may name the `columns` it is about.
+    """
+    for table, rows in case["given"].items():
+        insert(connection, table, rows)
+    try:
         asked = {name: typed(value) for name, value in case.get("asked", {}).items()}
         found = answer_metric(connection, metric, asked)
+    finally:
+        for table in case["given"]:
+            connection.execute(f"TRUNCATE {table}")
     columns = case.get("columns", list(found.columns))
     return [{column: plain(row[column]) for column in columns} for row in found.to_dict("records")]
 
@@ -53,10 +67,12 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", CASE_FILES, ids=lambda path: path.stem)
-def test_a_metric_gives_the_rows_that_its_cases_expect(path: Path, accept: bool) -> None:
+def test_a_metric_gives_the_rows_that_its_cases_expect(
+    empty: duckdb.DuckDBPyConnection, path: Path, accept: bool
+) -> None:
     cases = json.loads(path.read_text(encoding="utf-8"))
     for case in cases:
-        found = rows_of(path.stem, case)
+        found = rows_of(empty, path.stem, case)
         if accept:
             case["expect"] = found
         assert found == case["expect"], case["name"]
@@ -77,9 +93,10 @@ def test_every_metric_says_what_it_asks_and_in_which_unit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", metrics())
-def test_the_columns_that_a_metric_explains_are_columns_of_its_answer(name: str) -> None:
-    with empty_tables() as connection:
-        found = answer_metric(connection, name, {"limit": 1, "offset": 0})
+def test_the_columns_that_a_metric_explains_are_columns_of_its_answer(
+    empty: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    found = answer_metric(empty, name, {"limit": 1, "offset": 0})
     assert set(metrics()[name].columns) <= set(found.columns)
 
 

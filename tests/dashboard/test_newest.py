@@ -122,15 +122,19 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 class Asked:
-    """`ask` of a store, which remembers what it was asked."""
+    """`ask` of a store, which remembers what it was asked and, like that of the pages, the answers."""
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self.store = store
         self.log: list[tuple[str, dict[str, Any]]] = []
+        self.answers: dict[str, pd.DataFrame] = {}
 
     def __call__(self, metric: str, **given: Any) -> pd.DataFrame:
         self.log.append((metric, given))
-        return answer_metric(self.store, metric, given)
+        asked = repr((metric, sorted(given.items())))
+        if asked not in self.answers:
+            self.answers[asked] = answer_metric(self.store, metric, given)
+        return self.answers[asked].copy()
 
 
 def in_time() -> float:
@@ -151,9 +155,9 @@ def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(
     monkeypatch.setattr(day_paging, "ENOUGH", 10**9)
     given, small = bar | asked, replace(one, look=5, per_page=7)
     whole = answer_metric(many, one.metric, given | {"limit": 1000, "offset": 0}).drop(columns="found")
+    ask = Asked(many)
     pages = [
-        day_paging.read_page(Asked(many), small, given, 7, first, in_time)
-        for first in range(0, len(whole) + 1, 7)
+        day_paging.read_page(ask, small, given, 7, first, in_time) for first in range(0, len(whole) + 1, 7)
     ]
     assert {page.found for page in pages if len(page.rows)} == ({len(whole)} if len(whole) else set())
     assert all(page.is_complete for page in pages)

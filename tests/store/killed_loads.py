@@ -3,18 +3,22 @@
 BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
 is loaded again after the kill; WORK is what is done instead, both times: forget:SESSION, retain:DAYS, backup
 (to `OUT/n/backups`), or restore (from `LOGS`). Prints one JSON line a kill: the step it died at, what a
-reader then saw (after `backup`: how many backups were whole). Everything is imported once and then forked: a
-process a load would take most of the time to start.
+reader then saw (after `backup`: how many backups were whole), and the store, if it was loaded again: of kills
+after which the next load begins from the same bytes, an ordinary run loads after the first and the last only.
+Everything is imported once and then forked: a process a load would take most of the time to start.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -31,7 +35,7 @@ from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, file_reader
 from ingest.store import generations, writer
-from ingest.store.generations import OnWrite, ignore_write, published_generation
+from ingest.store.generations import LOCK, OnWrite, ignore_write, lock_store, published_generation
 from tests.killed_processes import THOROUGH, dying_at, forked
 
 # Small enough that a small night takes several batches and the copy several pieces.
@@ -102,8 +106,57 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
         shutil.copytree(Path(base).with_name("backups"), whole / "backups")
     forked(lambda: work(whole / "store", noting(whole / "steps")))
     first = 2 if kind == "load" or kind.startswith("forget") else 1
-    for number in choose_writes((whole / "steps").read_text().splitlines(), first):
-        kill_one(work, see, Path(base), Path(out) / str(number), number)
+    numbers = choose_writes((whole / "steps").read_text().splitlines(), first)
+    locks_first = not kind.startswith(("backup", "restore"))
+    kills = [
+        kill_one(work, see, Path(base), Path(out) / str(number), number, locks_first=locks_first)
+        for number in numbers
+    ]
+    done_again = kills if THOROUGH else unlike(kills)
+    for kill in done_again:
+        forked(partial(work, kill.store, ignore_write))
+    for kill in kills:
+        store = str(kill.store) if kill in done_again else None
+        print(json.dumps({"step": kill.step, "seen": kill.seen, "store": store}), flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Where the work died, what a reader saw then, and what the next work begins from."""
+
+    step: str
+    seen: int | None
+    store: Path
+    left: str
+
+
+def unlike(kills: Sequence[Kill]) -> list[Kill]:
+    """Of the kills that leave the same to the next work the first and the last."""
+    alike: dict[str, list[Kill]] = {}
+    for kill in kills:
+        alike.setdefault(kill.left, []).append(kill)
+    return [kill for group in alike.values() for kill in dict.fromkeys((group[0], group[-1]))]
+
+
+def lock(store: Path) -> None:
+    with lock_store(store):
+        pass
+
+
+def left_behind(store: Path) -> str:
+    """Return a hash of all that is in the store after the next work has locked it, as its first act.
+
+    That act removes what the killed one left unfinished; here it does so in a copy.
+    """
+    copy = store.with_name("locked")
+    shutil.copytree(store, copy)
+    forked(lambda: lock(copy))
+    (copy / LOCK).write_bytes(b"")  # says who has locked it and since when, which no load reads
+    found = hashlib.sha256()
+    for path in sorted(path for path in copy.rglob("*") if path.is_file()):
+        found.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
+    shutil.rmtree(copy)
+    return found.hexdigest()
 
 
 def noting(log: Path) -> OnWrite:
@@ -126,8 +179,10 @@ def chosen(found: list[int], first: int) -> list[int]:
     return [*found[:first], found[-1]] if THOROUGH else [found[len(found) // 2]]
 
 
-def kill_one(work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int) -> None:
-    """One killed at its `number`-th write, and the next one."""
+def kill_one(
+    work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int, *, locks_first: bool
+) -> Kill:
+    """Kill the work at its `number`-th write. `locks_first`: all that it changes is in the store it locks."""
     place.mkdir(parents=True)
     store, step, seen = place / "store", place / "step", place / "seen"
     if base.exists():
@@ -136,9 +191,8 @@ def kill_one(work: Work, see: Callable[[Path, Path], None], base: Path, place: P
         shutil.copytree(base.with_name("backups"), store.with_name("backups"))
     assert forked(lambda: work(store, dying_at(number, step))) == signal.SIGKILL
     forked(lambda: see(store, seen))
-    forked(lambda: work(store, ignore_write))
-    told = {"step": step.read_text(), "seen": json.loads(seen.read_text()), "store": str(store)}
-    print(json.dumps(told), flush=True)
+    left = left_behind(store) if locks_first else str(place)
+    return Kill(step.read_text(), json.loads(seen.read_text()), store, left)
 
 
 if __name__ == "__main__":
