@@ -24,6 +24,7 @@ from ingest.store.connection import (
     copy_rows_to,
     explain_duckdb_errors,
     share_memory,
+    use_one_thread,
 )
 from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
@@ -132,7 +133,7 @@ class GenerationBuilder:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Write a batch of rows, by table name, in one transaction."""
         self._on_write("batch")
-        with explain_duckdb_errors(self._path), self.transaction():
+        with explain_duckdb_errors(self._path), use_one_thread(self._con), self.transaction():
             for name, table in tables.items():
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
