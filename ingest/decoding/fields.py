@@ -24,11 +24,11 @@ def read_text(value: Any) -> str | None:
 
 def read_count(value: Any) -> int | None:
     """Return the value when it is an integer of 0 or more, else None; booleans are not integers here."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and value >= 0 else None
 
 
 def read_number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is not float and type(value) is not int:  # a boolean is no number here
         return None
     return float(value) if 0 <= value < 1e15 else None
 

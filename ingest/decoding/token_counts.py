@@ -27,8 +27,10 @@ def count_input_parts(fresh: Any, cached: Any = None, written: Any = None) -> di
 
     The input is unknown where all parts are 0 or absent.
     """
-    parts = read_count(fresh), read_count(cached), read_count(written)
-    return _counts(sum(part or 0 for part in parts), *parts[1:])
+    cached_tokens, write_tokens = read_count(cached), read_count(written)
+    return _counts(
+        (read_count(fresh) or 0) + (cached_tokens or 0) + (write_tokens or 0), cached_tokens, write_tokens
+    )
 
 
 def _counts(whole: int | None, cached: int | None, written: int | None) -> dict[str, Any]:

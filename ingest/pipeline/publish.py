@@ -26,7 +26,6 @@ from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
 from ingest.store.reader import read_aliases
 from ingest.store.retention import hold_to_limits
-from ingest.store.vacuum import drop_unused, rewrite_building
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
 from lenient import PARSER_VERSION
@@ -173,16 +172,14 @@ def publish(
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]
     if totals.less_kept:
-        drop_unused(building)
-        building.clean_segments()
+        building.drop_unused()
     too_old = hold_to_limits(building)
     if too_old:
         totals.notes += (f"{too_old:,} sessions are older than the store keeps them: see callgauge retain",)
+    if too_old or totals.less_kept:
         building.rewrite()
     else:
         building.finish()
-    if totals.less_kept:
-        rewrite_building(folder)
     return folder.publish()
 
 

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
 
+_ERROR = ResultStatus.ERROR  # named once: looking a member up in its Enum takes as long as the rest
 _LONGEST = 1_000  # characters that are looked at; the sentences stand at the beginning
 
 _PREFIX = re.compile(
@@ -68,7 +69,7 @@ _TEXTS = tuple(
 
 def settle_layer(result: ResultSeen) -> ResultSeen:
     """Return the result with the layer that its text shows, where the log only says that the call failed."""
-    if result.status is not ResultStatus.ERROR or result.flag_source is FlagSource.DERIVED_EXIT_CODE:
+    if result.status is not _ERROR or result.flag_source is FlagSource.DERIVED_EXIT_CODE:
         return result
     if result.fault_layer not in (None, FaultLayer.EXECUTION):
         return result

@@ -39,6 +39,9 @@ class TableRows(msgspec.Struct, frozen=True):
     @classmethod
     def from_dicts(cls, rows: Sequence[Row]) -> TableRows:
         """Make rows from dictionaries of column names and values; a missing value is None."""
+        names = tuple(rows[0]) if rows else ()
+        if all(tuple(row) == names for row in rows):  # mostly one function has made them
+            return cls(names, [tuple(row.values()) for row in rows])
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         return cls(names, [tuple(map(row.get, names)) for row in rows])
 

@@ -185,7 +185,7 @@ def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
 JUDGED = (
     "step", "ordinal", "provider", "prompt_id",
     "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
-    "raw_arguments", "arguments_depth", "arguments", "rejected", "worst_severity", "lossy",
+    "raw_arguments", "arguments_depth", "own_arguments", "as_sent", "rejected", "worst_severity", "lossy",
     "outcome", "syntax_seen", "schema_seen", "parse_error", "parse_warning",
     "harness_verdict", "harness_message", "refused_by_harness", "syntax_told", "schema_told",
     "definition_origin", "tools_offered", "fault_layer",
@@ -256,17 +256,19 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
 
 
 def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[Any, ...]:
-    """Return raw_arguments, arguments_depth, arguments, rejected, worst_severity and lossy of a call."""
+    """Return raw_arguments, arguments_depth, own_arguments, as_sent, rejected, worst_severity and lossy."""
     decoded = json_text(event.arguments) if event.arguments is not None else None
     raw = (decoded or "null") if event.args_source is _RESERIALISED else event.raw_arguments
     depth = text_depth(raw) if decoded is None else value_depth(event.arguments)
     if request is None:
-        return raw, depth, decoded, None, None, False
+        return raw, depth, None, decoded is not None, None, None, False
     arguments = json_text(request.arguments) if request.arguments is not None else None
+    as_sent = arguments is not None and arguments == raw
     rejected = json_text(spell_non_finite(request.rejected)) if request.rejected else None
     findings = request.diagnostics
     worst = max((finding.severity for finding in findings), key=_SEVERITIES.index, default=None)
-    return raw, depth, arguments, rejected, worst, any(finding.lossy for finding in findings)
+    lossy = any(finding.lossy for finding in findings)
+    return raw, depth, None if as_sent else arguments, as_sent, rejected, worst, lossy
 
 
 def late_result_row(result: ResultSeen) -> Row:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, cast
+from operator import attrgetter
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ _NEVER_GOT_THROUGH = frozenset(
 )
 
 
+_PLACE = attrgetter("step", "ordinal")
 _RESERIALISED = ArgsSource.RESERIALISED
 _CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
 
@@ -67,9 +69,10 @@ class OpenCall(msgspec.Struct, gc=False):
 
     @property
     def verdict(self) -> CallClassification:
-        if self._verdict is None:
+        verdict: CallClassification | None = self._verdict
+        if verdict is None:
             raise LookupError("a call is judged when its turn closes")
-        return cast("CallClassification", self._verdict)
+        return verdict
 
     def judge(self, definitions: CallDefinitions) -> None:
         self._verdict = verdict = classify_call(self.event, self.result, definitions)
@@ -234,7 +237,7 @@ class OpenTurn(msgspec.Struct):
         `results_expected`: the session's log holds results, so a call without one is lost.
         """
         self._add_leaked_calls(definitions)
-        self.calls.sort(key=lambda call: (call.step, call.ordinal))
+        self.calls.sort(key=_PLACE)
         for call in self.calls:
             call.judge(definitions[call.definitions])
         may_go_on = self.end is None and not self.superseded and not self.has_answer

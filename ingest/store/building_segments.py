@@ -17,7 +17,7 @@ from secrets import token_hex
 from typing import Any
 
 from ingest.errors import explain_os_errors
-from ingest.store.connection import copy_database
+from ingest.store.connection import GENERATED, copy_database
 from ingest.store.generations import BUILDING, OnWrite
 from ingest.store.scripts import read_script
 from ingest.store.segments import (
@@ -124,7 +124,9 @@ class BuildingSegments:
             self._mark_rows(own, chosen)
             for table in FACT_TABLES:
                 rows = f"{own.alias}.{table} WHERE rowid IN (FROM pulled_{table})"
-                self._con.execute(f"INSERT INTO {_OPEN}.{table} BY NAME SELECT * FROM {rows}")  # noqa: S608
+                self._con.execute(
+                    f"INSERT INTO {_OPEN}.{table} BY NAME SELECT {_kept_columns(table)} FROM {rows}"
+                )  # noqa: S608
                 self._con.execute(f"DELETE FROM {rows}")  # noqa: S608
             self._with_deleted.add(own.number)
 
@@ -199,9 +201,7 @@ class BuildingSegments:
         finally:
             self._con.execute(f"USE {_OPEN}")
         for table in FACT_TABLES:
-            rows = (
-                f"SELECT * FROM {_OPEN}.{table} WHERE file_id >= $low AND ($high IS NULL OR file_id < $high)"  # noqa: S608
-            )
+            rows = f"SELECT {_kept_columns(table)} FROM {_OPEN}.{table} WHERE file_id >= $low AND ($high IS NULL OR file_id < $high)"  # noqa: S608
             self._con.execute(
                 f"INSERT INTO {segment.alias}.{table} BY NAME {rows}", {"low": low, "high": high}
             )
@@ -245,6 +245,11 @@ class BuildingSegments:
     def _is_empty(self, catalog: str) -> bool:
         asked = " OR ".join(f"EXISTS (FROM {catalog}.{table})" for table in FACT_TABLES)
         return self._con.execute(f"SELECT {asked}").fetchone() == (False,)
+
+
+def _kept_columns(table: str) -> str:
+    """Return what to select of a table to insert it elsewhere: all but what DuckDB makes of other columns."""
+    return f"* EXCLUDE ({', '.join(GENERATED)})" if table == "tool_calls" else "*"
 
 
 def _fact_schema() -> str:

@@ -25,6 +25,7 @@ from ingest.store.connection import (
     copy_database,
     explain_duckdb_errors,
     share_memory,
+    use_one_thread,
 )
 from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
@@ -139,7 +140,7 @@ class GenerationBuilder:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Write a batch of rows, by table name, in one transaction."""
         self._on_write("batch")
-        with explain_duckdb_errors(self._path), self.transaction():
+        with explain_duckdb_errors(self._path), use_one_thread(self._con), self.transaction():
             for name, table in tables.items():
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
@@ -338,18 +339,18 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             self._segments.pull_files(query, values)
 
-    def clean_segments(self) -> None:
-        """Write segments anew that may still hold bytes of deleted rows."""
-        with explain_duckdb_errors(self._path):
-            self._segments.clean()
+    def drop_unused(self) -> None:
+        """Remove prompts, prompt texts and tool definitions that no stored fact refers to."""
+        with self.open_transaction("unused") as con:
+            con.execute(read_script("unused.sql"))
 
     def rewrite(self) -> None:
         """Copy all remaining rows into new files that replace the present ones; close the connection.
 
         The new files hold no byte of deleted rows.
         """
-        self.clean_segments()
         with explain_duckdb_errors(self._path):
+            self._segments.clean()
             self._segments.finish()
         self._rewrite_open()
 

@@ -33,9 +33,9 @@ _A_CALL = 1_000  # bytes that a call is counted for besides them
 
 # What judging and concluding can change; all else of a row is what the log said.
 JUDGED = (
-    "tool", "tool_sent", "arguments", "rejected", "outcome", "syntax_seen", "schema_seen", "parse_error",
-    "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message", "fault_layer",
-    "definition_id", "definition_origin", "chain_id", "attempt", "retry_kind", "chain_outcome",
+    "tool", "tool_sent", "own_arguments", "as_sent", "rejected", "outcome", "syntax_seen", "schema_seen",
+    "parse_error", "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
+    "fault_layer", "definition_id", "definition_origin", "chain_id", "attempt", "retry_kind", "chain_outcome",
 )  # fmt: skip
 CONCLUDED = ("faults", "retries", "derived_ok", "derived_reason")
 _CALL = ("call_id", "file_id")

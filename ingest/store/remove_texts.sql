@@ -15,7 +15,7 @@ CREATE OR REPLACE TEMP MACRO plain_path(path) AS regexp_replace(path, '\["(?:[^"
 
 UPDATE tool_calls SET
     raw_bytes = strlen(raw_arguments), raw_chars = length(raw_arguments), text_removed = true,
-    raw_arguments = NULL, arguments = NULL, rejected = NULL, tool_sent = NULL, harness_message = NULL,
+    raw_arguments = NULL, own_arguments = NULL, rejected = NULL, tool_sent = NULL, harness_message = NULL,
     result_text = NULL, parse_error = only_codes(parse_error, known), parse_warning = only_codes(parse_warning, known)
 FROM (SELECT list(code) || ['refused_by_harness'] AS known FROM codes) known_codes
 WHERE (source, session_id) IN (FROM textless) AND text_removed IS NULL;

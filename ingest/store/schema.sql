@@ -148,6 +148,8 @@ CREATE TABLE turns (
 -- (see late_results), else NULL; retry_of = the tool_call_id that the log names as
 -- tried again; syntax_told / schema_told = what the log itself shows of such faults (full | failures | none);
 -- tools_offered = the log lists what the model was offered; definition_origin: log | tools | NULL.
+-- arguments: as they were read, JSON; NULL where nothing could be read. as_sent: they are the same text as raw_arguments,
+-- which is kept once; own_arguments is set where they are not.
 -- text_removed: as in sessions; raw_bytes, raw_chars: how long raw_arguments was that was removed.
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
@@ -156,7 +158,9 @@ CREATE TABLE tool_calls (
     tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
     raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
-    arguments VARCHAR USING COMPRESSION zstd, arguments_depth INTEGER, rejected VARCHAR,
+    own_arguments VARCHAR USING COMPRESSION zstd, as_sent BOOLEAN,
+    arguments VARCHAR GENERATED ALWAYS AS (if(as_sent, raw_arguments, own_arguments)),
+    arguments_depth INTEGER, rejected VARCHAR,
     outcome VARCHAR, syntax_seen VARCHAR, schema_seen VARCHAR,
     parse_error VARCHAR, parse_warning VARCHAR, worst_severity VARCHAR, lossy BOOLEAN,
     harness_verdict VARCHAR, harness_message VARCHAR, refused_by_harness VARCHAR,

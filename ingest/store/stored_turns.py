@@ -36,8 +36,8 @@ TURN_COLUMNS = (
 CALL_COLUMNS = (
     "call_id", "session_id", "turn_id", "file_id", "line", "byte_offset", "day", "step", "ordinal",
     "provider", "model", "prompt_id", "tool", "tool_sent", "tool_call_id", "strategy", "raw_arguments",
-    "args_source", "arguments", "rejected", "outcome", "syntax_seen", "schema_seen", "parse_error",
-    "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
+    "args_source", "own_arguments", "as_sent", "rejected", "outcome", "syntax_seen", "schema_seen",
+    "parse_error", "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
     "refused_by_harness", "syntax_told", "schema_told", "fault_layer", "result_status",
     "error_flag_source", "result_fault_layer", "result_text", "result_bytes", "latency_ms",
     "definition_id", "definition_origin", "tools_offered", "chain_id", "attempt", "retry_of",

@@ -36,7 +36,7 @@ def test_a_mended_text_is_repaired_and_its_findings_are_rows_in_order() -> None:
 def test_a_string_for_an_integer_is_coerced() -> None:
     row = call_of(with_read().raw('{"path": "a", "lines": "3"}').ok())
     assert row["outcome"] == "coerced"
-    assert row["arguments"] == '{"path":"a","lines":3}'
+    assert (row["own_arguments"], row["as_sent"]) == ('{"path":"a","lines":3}', False)
     assert row["raw_arguments"] == '{"path": "a", "lines": "3"}'
 
 
@@ -90,7 +90,8 @@ def test_a_decoded_object_is_unmeasured_though_the_harness_accepted_it() -> None
     )
     row = call_of(log.ok())
     assert (row["outcome"], row["syntax_seen"], row["schema_seen"]) == ("unmeasured", "failures", "failures")
-    assert row["raw_arguments"] == row["arguments"] == '{"path":"ä"}'
+    assert row["raw_arguments"] == '{"path":"ä"}'
+    assert (row["own_arguments"], row["as_sent"]) == (None, True), "the same text is kept once"
     assert row["harness_verdict"] == "accepted"
 
 

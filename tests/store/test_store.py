@@ -71,6 +71,13 @@ def test_every_finding_belongs_to_a_call_and_has_a_known_code(logs: Path, store:
     assert ask(store, "SELECT count(*) FROM diagnostics ANTI JOIN codes USING (code)") == [(0,)]
 
 
+def test_arguments_that_are_the_raw_text_are_stored_once(logs: Path, store: Path) -> None:
+    (logs / "a.jsonl").write_text(session("a", raw='{"path":12}') + session("b", raw='{"path": 12,}'))
+    load([logs], store)
+    query = "SELECT as_sent, own_arguments, arguments FROM tool_calls ORDER BY session_id"
+    assert set(ask(store, query)) == {(True, None, '{"path":12}'), (False, '{"path":12}', '{"path":12}')}
+
+
 def test_raw_arguments_come_out_as_they_went_in(logs: Path, store: Path) -> None:
     raws = [
         "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import pytest
 
 from ingest.decoding.call_marks import find_marks, may_hold_marks
+from ingest.decoding.containers import Container
+from ingest.events import LogLine
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, unread_calls
+from ingest.record import Record
 from tests.store.night import ask
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -188,6 +192,27 @@ def test_a_log_that_grows_is_watched_on(logs: Path, store: Path, monkeypatch: py
     report = load([logs], store)
     assert report.loaded == 1
     assert [row[0] for row in rejects(store)] == [4, 9], "c1 was read before, c3 is read now"
+
+
+def test_lines_without_a_mark_do_not_wait_in_a_kept_state() -> None:
+    watch = unread_calls.UnreadCalls(Container.LINES)
+    for number, value in enumerate(({"said": "nothing"}, stranger("c")), 1):
+        data = json.dumps(value).encode()
+        assert not watch.look(
+            Record(LogLine(number, number * 1_000), value, data, 0), unread_calls.Made.NOTHING
+        )
+    assert list(watch.waiting) == [1_000, 2_000]
+    assert list(copy.deepcopy(watch).waiting) == [2_000]
+
+
+def test_only_lines_with_a_mark_take_the_room_of_others(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unread_calls, "_WAITING", 3)
+    noise = [{**stranger("x"), "steps": []} for _ in range(10)]
+    write(logs / "log.jsonl", user(1), stranger("c1"), *noise, assistant(1, "c1"))
+    load([logs], store)
+    assert rejects(store) == [], "c1 is read before its line has waited too long"
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

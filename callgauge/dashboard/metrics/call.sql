@@ -3,7 +3,8 @@
 -- unit: at most one row
 -- note: Links of before schema 6 hold only the first 16 digits of a call's id, which its place gave.
 -- column file: the file in which the call stands, with line and byte_offset in it
-SELECT c.* REPLACE (c.line - coalesce(m.line - 1, 0) AS line, c.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset),
+SELECT c.* EXCLUDE (own_arguments, as_sent)
+           REPLACE (c.line - coalesce(m.line - 1, 0) AS line, c.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset),
        coalesce(m.path, f.path) AS file, d.definition,
        t.user_text, t.answer_text, t.recorded_status, t.recorded_ok, t.derived_ok, t.derived_reason,
        t.prompt_hash

@@ -337,7 +337,8 @@ class FileReading:
         """Translate each record into events, and pass these to the session builder."""
         form, container = self._recognised.form, self._recognised.container
         translator, max_line = self._translator, self._settings.options.max_line
-        take, unread = translator.take, self._unread
+        take, unread, take_events = translator.take, self._unread, self._take_events
+        nothing, calls = Made.NOTHING, Made.CALLS
         at = LogLine(self._begun.line, self._begun.offset) if self._begun else BEGIN
         behind: LogLine | None = None
         with closing(translator):
@@ -349,13 +350,13 @@ class FileReading:
                 behind = batch.behind if batch.whole else None
                 for record in batch.records:
                     self.line = record.where.line
-                    if isinstance(record, Rejected):
+                    if type(record) is Rejected:
                         self._take_events((self._note_torn(record),))
                         continue
                     events = take(record)
-                    made = self._take_events(events) if events else Made.NOTHING
-                    if unread_lines := unread.look(record, made):
-                        self._take_events(unread_lines)
+                    made = take_events(events) if events else nothing
+                    if made is not calls and (unread_lines := unread.look(record, made)):
+                        take_events(unread_lines)
                 self._lines = max(self._lines, batch.line)
                 self._note_files()
                 self._work.spill_sessions()

@@ -64,6 +64,16 @@ class UnreadCalls:
         self._read = False  # a call of this file was read
         self._refused = False  # a line was rejected here
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the lines in which no call can stand."""
+        waiting = OrderedDict(
+            (offset, line)
+            for offset, line in self.waiting.items()
+            if isinstance(line, _Line) or self._may_hold_calls(line)
+        )
+        held = sum(len(line.data) for line in waiting.values() if isinstance(line, Record))
+        return {**self.__dict__, "waiting": waiting, "_held": held}
+
     def note_place(self, event: Event) -> None:
         """Record that something was made of the line on which an event is placed."""
         left = self.waiting.pop(event.where.offset, None)
@@ -81,29 +91,28 @@ class UnreadCalls:
     def look(self, record: Record, made: Made) -> Iterable[Rejected]:
         """Search a record, if what the format made of it leaves doubt; return the lines that waited too long.
 
-        A line of which nothing was made waits first: most formats make something of it a few lines later.
+        A line of which nothing was made waits first: most formats make something of it a few lines later, and
+        to search it takes longer than to wait.
         """
         silent = made is Made.NOTHING and self._by_line
-        if made is Made.CALLS or (self._read and not silent):
-            return ()
-        if self._is_json and not may_hold_marks(record.data):
-            return ()
-        if not silent:
+        if silent:
+            self._wait(record)
+        elif made is not Made.CALLS and not self._read:
             self._search(record)
-            return ()
-        self._wait(record)
         return tuple(self._reject_oldest()) if len(self.waiting) > _WAITING else ()
 
     def _wait(self, record: Record) -> None:
         self.waiting[record.where.offset] = record
         self._unsearched.append(record.where.offset)
         self._held += len(record.data)
-        while len(self._unsearched) > 1 and (self._held > _HELD or self._unsearched[0] not in self.waiting):
+        while len(self._unsearched) > 1 and (
+            self._held > _HELD or len(self.waiting) > _WAITING or self._unsearched[0] not in self.waiting
+        ):
             self._search_waiting(self._unsearched.popleft())
 
     def _search(self, record: Record) -> _Line | None:
         """Return the marks of a record that the format has not read so far; None when there are none."""
-        marks = _list_marks(record)
+        marks = _list_marks(record) if self._may_hold_calls(record) else []
         if not marks:
             return None
         self._marked += 1
@@ -111,6 +120,9 @@ class UnreadCalls:
         if not self._read and self._first is None:
             self._first = line
         return None if self._knows(line.calls) else line
+
+    def _may_hold_calls(self, record: Record) -> bool:
+        return not self._is_json or may_hold_marks(record.data)
 
     def _search_waiting(self, offset: int) -> None:
         record = self.waiting.get(offset)
