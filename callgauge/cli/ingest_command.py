@@ -187,7 +187,8 @@ def ingest(
     )  # fmt: skip
     settings = LoadSettings(
         tools=tuple(tools or ()), labels=labels, workers=workers, max_line=max_line, since=since,
-        on=on, shared=shared, replace=replace, redact=redact, redact_config=redact_config, results=not no_results,
+        on=on, shared=shared, replace=replace, redact=redact, redact_config=redact_config,
+        results=not no_results,
     )  # fmt: skip
     way = _Way(
         limit=limit, dry_run=dry_run, watch=watch, strict=strict, quiet=quiet, as_json=as_json,

@@ -144,6 +144,7 @@ def load(
         if generation is None:
             run.writer.abandon()
         run.drop_rows()
+        folder.remove_shared_rows()
     run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
     published = published_generation(store_dir)
     newest = read_newest_time(published, run.totals.present) if published else None

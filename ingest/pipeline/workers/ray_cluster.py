@@ -8,8 +8,10 @@ import os
 import pickle
 import secrets
 import signal
+import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from typing import Any
 
 from ingest.errors import IngestError, OptionError, StoreError
@@ -20,6 +22,7 @@ _OBJECT_STORE = (
     80 * 1024 * 1024
 )  # bytes; only settings and names pass through it. Ray takes no less than 75 MB
 _ATTEMPTS = 3  # more, of a task whose machine or process died
+_ANSWERS = 10.0  # seconds within which a cluster answers
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # else it tells its makers
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # without it, each task warns of what Ray will do some day
@@ -44,29 +47,35 @@ class RayCluster:
         import ray
 
         self._ray = ray
-        self._is_ours = not ray.is_initialized()
-        if self._is_ours:
-            with _kept_signal_handlers():
-                self._connect(where, cpus)
         self._settings: Any = None
-        self.cpus = int(ray.cluster_resources().get("CPU", cpus))
+        with ExitStack() as opened:
+            # It prints there what goes wrong on its machines; results of commands belong there alone.
+            opened.enter_context(redirect_stdout(sys.stderr))
+            if not ray.is_initialized():
+                opened.callback(ray.shutdown)
+                with _kept_signal_handlers():
+                    self._connect(where, cpus)
+            self.cpus = int(ray.cluster_resources().get("CPU", cpus))
+            self._opened = opened.pop_all()
         self._run = ray.remote(num_cpus=1, max_retries=_ATTEMPTS)(_make_runner())
 
     def _connect(self, where: str, cpus: int) -> None:
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         named = where if "://" in where else os.environ.get("RAY_ADDRESS")
         try:
+            _try_address(named or "")
             self._ray.init(address=named or "auto", **quiet)
         except ImportError as error:
             raise OptionError(
                 f"--on {where} needs Ray's client: pip install 'callgauge[ray]' ({error})"
             ) from error
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             if named is not None:
                 said = " ".join(str(error).split())[:200]
                 raise OptionError(
                     f"the Ray cluster at {named} cannot be reached ({said}); check that it runs "
-                    "(`ray status`), and that its Ray and Python are those of this machine"
+                    "(`ray status`), that its Ray and Python are those of this machine, and, where it asks "
+                    "for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
                 ) from error
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it writes one to ~/.ray
             self._ray.init(
@@ -127,9 +136,15 @@ class RayCluster:
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
-        if self._is_ours:
-            with suppress(Exception):  # it may be gone already
-                self._ray.shutdown()
+        with suppress(Exception):  # it may be gone already
+            self._opened.close()
+
+
+def _try_address(address: str) -> None:
+    """Raise OSError when nobody answers at an address with a host and a port: Ray would try for minutes."""
+    host, _, port = address.rpartition("//")[2].partition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_ANSWERS).close()
 
 
 def _make_runner() -> Callable[[str, bytes, bytes], Any]:

@@ -7,7 +7,6 @@ has shared stays until the load is published: a load that was killed finds it wh
 from __future__ import annotations
 
 import pickle
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,6 @@ from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-_OWN_FOLDER = "shared"  # within the store, for rows
 _PATIENCE = 0.2  # seconds without a word from the cluster, after which the caller is heard
 _TASKS_PER_CPU = 4  # that are submitted and have not ended: enough to keep all machines at work
 _FEWEST_TASKS = 64  # … of a small cluster, which may grow with what waits
@@ -56,8 +54,7 @@ class RayExecutor:
         Rows are shared at `shared`, None = in the store's folder. Raises OptionError.
         """
         self._connect = connect
-        self._own = folder.path / _OWN_FOLDER if shared is None else None
-        self._rows = SharedRows(shared or str(self._own))
+        self._rows = SharedRows(shared or str(folder.shared_rows_path))
         self._settings = settings
         self._writer = writer
         self._alone = InProcessExecutor(settings, writer)
@@ -149,8 +146,5 @@ class RayExecutor:
         self._alone.close()
 
     def drop_rows(self) -> None:
-        if self._own is not None:  # where others have left nothing that is needed
-            shutil.rmtree(self._own, ignore_errors=True)
-            return
         for name in self._names:
             self._rows.remove(name)

@@ -38,14 +38,18 @@ class RowCollector:
 
     def read_task(self, task: ReadTask, settings: ReadSettings) -> None:
         """Read a file and collect its rows and its end. Raises IngestError."""
-        self._ticket = task.ticket
-        self._counted = self._part_shipped = False
-        self._begin_part()
+        self.begin_task(task.ticket)
         ended = _read_task(task, settings, self)
         ended.counted = self._counted
         self._parts.append(ended)
         if self._part_shipped:
             self.ship()  # if we die at the next file, this one must not be lost by halves
+
+    def begin_task(self, ticket: int) -> None:
+        """Begin a file, which rows and parts belong to until the next one."""
+        self._ticket = ticket
+        self._counted = self._part_shipped = False
+        self._begin_part()
 
     def ship(self) -> None:
         """Send what is collected, if there is anything."""
