@@ -1,8 +1,22 @@
-"""Prevents the import of pandas in processes that load logs."""
+"""Keeps processes that load logs small: no pandas, and no threads that libraries start when imported."""
 
 from __future__ import annotations
 
+import os
 import sys
+
+# Arrow starts a thread for jemalloc even where it does not use it; numpy one a core for linear algebra.
+_NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def leave_threads_out() -> None:
+    """Have libraries start no threads when they are imported, in this process and those it starts.
+
+    A process that has one thread can be forked safely. Has no effect on what is imported already, or on what
+    the environment says itself.
+    """
+    for name, value in _NO_THREADS.items():
+        os.environ.setdefault(name, value)
 
 
 def leave_pandas_out() -> None:

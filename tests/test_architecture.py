@@ -163,6 +163,7 @@ THIRD_PARTY = {
     "fsspec": ("ingest.sources",),
     "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving"),
+    "ray": ("ingest.pipeline.workers.ray_cluster",),
     "uvicorn": ("callgauge.cli.record_command", "callgauge.server_process"),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.server"),
     "detect_secrets": ("ingest.privacy",),

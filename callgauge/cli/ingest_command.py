@@ -99,6 +99,21 @@ Workers = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Processes that read; as many as pay, up to 4, unless told."),
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="CLUSTER",
+        help="Read on a Ray cluster: ray (the one of this machine, or a new one), or ray://HOST:PORT.",
+    ),
+]
+Shared = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="With --on: a folder or address that all machines reach, for rows; in the store unless told.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be read; change nothing.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Load again when something changed, until Ctrl-C.")]
 Replace = Annotated[
@@ -142,6 +157,8 @@ def ingest(
     mine: Mine = False,
     yes: Yes = False,
     workers: Workers = None,
+    on: On = None,
+    shared: Shared = None,
     redact: Redact = False,
     redact_config: RedactConfig = None,
     no_results: NoResults = False,
@@ -170,7 +187,8 @@ def ingest(
     )  # fmt: skip
     settings = LoadSettings(
         tools=tuple(tools or ()), labels=labels, workers=workers, max_line=max_line, since=since,
-        replace=replace, redact=redact, redact_config=redact_config, results=not no_results,
+        on=on, shared=shared, replace=replace, redact=redact, redact_config=redact_config,
+        results=not no_results,
     )  # fmt: skip
     way = _Way(
         limit=limit, dry_run=dry_run, watch=watch, strict=strict, quiet=quiet, as_json=as_json,
@@ -410,7 +428,7 @@ def _exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
 def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *, as_json: bool) -> None:
     from ingest.pipeline.dry_run import forecast_load
 
-    of_load_only = ("labels", "workers", "replacing")
+    of_load_only = ("labels", "workers", "on", "shared", "replacing")
     told = {name: value for name, value in words.items() if name not in of_load_only}
     outlook = forecast_load(named, store, **told)
     print(render.to_json(asdict(outlook)) if as_json else render.outlook_text(outlook))

@@ -57,6 +57,8 @@ _LOAD = KeyedTable(
         "tools": Field(_list_of(Text()), "Files with tool definitions, for logs that carry none.", ()),
         "labels": Field(Text(), "A file of names for prompts."),
         "workers": Field(Number(1, 64, is_whole=True), "Processes that read."),
+        "on": Field(Text(), "Read on a Ray cluster: ray, or ray://HOST:PORT."),
+        "shared": Field(Text(), "With on: a folder or address that all its machines reach, for rows."),
         "max_line": Field(Number(1024, is_whole=True), "The longest line to read, in bytes."),
         "since": Field(_MOMENT, "Only files changed since: 2026-11-20, 12h, 7d, 2w."),
         "replace": Field(Flag(), "Of files that got other content, drop what they no longer hold.", False),

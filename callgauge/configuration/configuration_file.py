@@ -84,7 +84,8 @@ def _make_load(table: Mapping[str, Any], folder: Path) -> LoadSettings:
         tools=tuple(_find(folder, tool) for tool in table["tools"]),
         labels=_find_given(folder, table["labels"]),
         redact_config=_find_given(folder, table["redact_config"]),
-        **_without(table, "tools", "labels", "redact_config"),
+        shared=table["shared"] and resolve_place(folder, table["shared"]),
+        **_without(table, "tools", "labels", "redact_config", "shared"),
     )
 
 

@@ -37,6 +37,8 @@ class LoadSettings:
     tools: tuple[Path, ...] = ()
     labels: Path | None = None
     workers: int | None = None
+    on: str | None = None
+    shared: str | None = None
     max_line: int | None = None
     since: str | None = None
     replace: bool = False

@@ -75,6 +75,8 @@ def load_words(settings: LoadSettings) -> dict[str, Any]:
         "max_line": settings.max_line,
         "since": settings.since,
         "workers": settings.workers,
+        "on": settings.on,
+        "shared": settings.shared,
         "replacing": settings.replace,
         "private": choose_privacy(
             redact=settings.redact, config=settings.redact_config, results=settings.results

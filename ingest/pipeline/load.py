@@ -39,7 +39,7 @@ from ingest.pipeline.reading.checkpoint import Checkpoint
 from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError, describe_read_error
 from ingest.pipeline.resume import read_checkpoint, read_past_sessions
-from ingest.pipeline.workers.pool import make_readers
+from ingest.pipeline.workers.executors import ExecutorOptions, make_executor
 from ingest.privacy.configuration import ALL, PrivacyOptions
 from ingest.sessions.past_sessions import PastSessions
 from ingest.sources.discovery import Named, find_logs
@@ -86,6 +86,8 @@ def load(
     patience: Patience = do_not_wait,
     again: Collection[str] = (),
     workers: int | None = None,
+    on: str | None = None,
+    shared: str | None = None,
     replacing: bool = False,
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
@@ -100,15 +102,17 @@ def load(
     files are read; files that are in the store already, or that no format can read, do not count. `private`
     says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
     paths, `model` is the model of logs that name none (see `ingest.pipeline.planning.naming`). `again` names
-    files that are read although they are in the store. `workers` is the number of processes that read while
-    this one writes; None = as many as save time (see `ingest.pipeline.workers.pool`). What a file held before
-    and holds no longer stays, except with `replacing`.
+    files that are read although they are in the store. `workers`, `on` and `shared` say where logs are read:
+    in so many processes, on a cluster (see `ingest.pipeline.workers.executors.ExecutorOptions`). What a file
+    held before and holds no longer stays, except with `replacing`.
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
     nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
+    executor = ExecutorOptions(workers, on, shared)
+    executor.check()
     store_dir = store_dir.absolute()
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
@@ -122,8 +126,8 @@ def load(
         settings = ReadSettings.from_options(
             catalog, max_line, known_as, privacy, left_out, forgotten, naming
         )
-        options: dict[str, Any] = {"limit": limit, "again": again, "workers": workers, "replacing": replacing}
-        run = LogLoader(folder, ledger, settings, on_progress, stop, **options)
+        options: dict[str, Any] = {"limit": limit, "again": again, "replacing": replacing}
+        run = LogLoader(folder, ledger, settings, on_progress, stop, executor=executor, **options)
         run.totals.left = left
         try:
             run.load_all(found)
@@ -139,6 +143,8 @@ def load(
             raise
         if generation is None:
             run.writer.abandon()
+        run.drop_rows()
+        folder.remove_shared_rows()
     run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
     published = published_generation(store_dir)
     newest = read_newest_time(published, run.totals.present) if published else None
@@ -166,7 +172,7 @@ class LogLoader:
         *,
         limit: int | None,
         again: Collection[str],
-        workers: int | None,
+        executor: ExecutorOptions,
         replacing: bool,
     ) -> None:
         self._ledger = ledger
@@ -179,7 +185,7 @@ class LogLoader:
         self.writer = FactWriter(folder, ledger.last_id + 1)
         self.totals = LoadTotals()
         self._book = LedgerUpdate(ledger, self.totals, settings, self.writer, replacing=replacing)
-        self._hands = make_readers(workers, settings, self.writer, folder)
+        self._executor = make_executor(executor, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
         gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
@@ -187,7 +193,11 @@ class LogLoader:
             self._load_logs(self.expand_archives(files))
         finally:
             gc.unfreeze()
-            self._hands.close()
+            self._executor.close()
+
+    def drop_rows(self) -> None:
+        """Remove what is kept of rows outside the store: what was read is published."""
+        self._executor.drop_rows()
 
     def expand_archives(self, files: Iterable[LogFile]) -> Sequence[LogFile]:
         settings = self._settings
@@ -202,12 +212,12 @@ class LogLoader:
         progress = partial(Progress, files_total=len(files), bytes_total=total)
         base = progress(name="", files_done=0, bytes_done=0, rejects=0)
         ordered = sort_safely(files, self._ledger)
-        self._hands.expect(ordered, self._is_likely_read, self._plan_job)
+        self._executor.expect(ordered, self._is_likely_read, self._plan_job)
         for position, found in enumerate(ordered):
             rejects = self.totals.rejects
             base = progress(name=found.name, files_done=position, bytes_done=done, rejects=rejects)
             self._report_progress(base)
-            self._hands.reach(position)
+            self._executor.reach(position)
             if self._stop() or not self._try_load_log(found, base):
                 self.totals.unread = len(files) - position
                 break
@@ -252,13 +262,13 @@ class LogLoader:
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                intake = self._hands.read_file(self._make_job(found, decision), on_bytes)
+                intake = self._executor.read_file(self._make_job(found, decision), on_bytes)
                 self._book.note_read(found, decision, intake)
         except UnusableFileError as unusable:
             self._book.note_refused(found, unusable)
 
     def _is_likely_read(self, found: LogFile) -> bool:
-        if self._limit is not None and len(self.totals.loaded) + self._hands.count_ahead >= self._limit:
+        if self._limit is not None and len(self.totals.loaded) + self._executor.count_ahead >= self._limit:
             return False
         return is_likely_read(found, self._ledger, self._settings.options, self._again)
 

@@ -103,6 +103,15 @@ class StoreFolder:
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
+    @property
+    def shared_rows_path(self) -> Path:
+        """The folder for rows that the workers of a cluster share, where no other place is named."""
+        return self.path / "shared"
+
+    def remove_shared_rows(self) -> None:
+        """Remove the rows that are shared in the store's folder: a later load has no use for them."""
+        shutil.rmtree(self.shared_rows_path, ignore_errors=True)
+
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
         """Make the finished building file the published generation; return its name.
 

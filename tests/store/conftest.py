@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.pipeline.workers import pool
+from ingest.pipeline.workers import process_executor
 from tests.store.waiting import ReadyWorker
 
 
@@ -25,4 +25,4 @@ def store(tmp_path: Path) -> Path:
 @pytest.fixture
 def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a load with workers reads, they read."""
-    monkeypatch.setattr(pool, "WorkerProcess", ReadyWorker)
+    monkeypatch.setattr(process_executor, "WorkerProcess", ReadyWorker)

@@ -13,15 +13,17 @@ import pytest
 
 from ingest.load_report import LoadReport, Progress
 from ingest.pipeline.load import load
+from ingest.pipeline.workers import worker_process
 from tests.store.night import ask, contents, count, rows_by_reference, session
-from tests.store.test_workers import SESSIONS, long_file, night
+from tests.store.test_workers import SESSIONS, in_order, long_file, night
 
 pytestmark = pytest.mark.usefixtures("workers_read")
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """The worker processes that a load starts."""
+    """The worker processes that a load starts, as one does that must not fork."""
+    monkeypatch.setattr(worker_process, "can_fork", lambda: False)
     processes: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
@@ -111,13 +113,23 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
     assert count(store, "sessions") == SESSIONS + 3
 
 
-def test_workers_end_when_their_load_is_killed(logs: Path, store: Path) -> None:
+FORKING = """
+from ingest.import_guard import leave_threads_out
+leave_threads_out()
+from ingest.pipeline.workers import worker_process
+assert worker_process.can_fork()
+"""
+
+
+@pytest.mark.parametrize("first", [FORKING, ""], ids=["forked", "started"])
+def test_workers_end_when_their_load_is_killed(logs: Path, store: Path, first: str) -> None:
     for name in "ab":
         long_file(logs / f"{name}.jsonl")
-    code = """
+    code = f"""{first}
 import sys, time
 from pathlib import Path
 from ingest.pipeline.load import load
+from ingest.pipeline.workers import worker_process
 
 def stand_still(at):
     if at.bytes_done:
@@ -157,11 +169,29 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
+def test_forked_workers_make_the_tables_that_one_process_makes(logs: Path, tmp_path: Path) -> None:
+    night(logs)
+    load([logs], tmp_path / "alone", workers=1)
+    code = f"""{FORKING}
+import subprocess, sys
+from pathlib import Path
+from ingest.pipeline.load import load
+from tests.store.waiting import wait_for_workers
+
+subprocess.Popen = None
+wait_for_workers()
+load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2)
+"""
+    subprocess.run([sys.executable, "-c", code, logs, tmp_path / "forked"], check=True)
+    assert in_order(tmp_path / "forked") == in_order(tmp_path / "alone")
+
+
 FULL = """
 import resource, sys
 from pathlib import Path
 from ingest.errors import StoreError
 from ingest.pipeline.load import load
+from ingest.pipeline.workers import worker_process
 from tests.store.waiting import wait_for_workers
 wait_for_workers()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))

@@ -8,26 +8,25 @@ import tarfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
-from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from ingest.load_report import LoadReport, Progress
 from ingest.pipeline.load import load
-from ingest.pipeline.reading.file_reader import ReadSettings
-from ingest.pipeline.workers import worker_main
-from ingest.pipeline.workers.messages import StartMessage
+from ingest.pipeline.workers import row_collector
+from ingest.pipeline.workers.messages import RowsPart, Shipment, TaskEnded, write_tables
 from ingest.pipeline.workers.results import ReceivedPart, ReceivedShipment
+from ingest.pipeline.workers.row_collector import RowCollector
 from ingest.privacy.configuration import PrivacyOptions
 from ingest.privacy.rules import read_rules
-from ingest.sessions.row_batches import TableRows
+from ingest.sessions.row_batches import Row, TableRows
 from ingest.store.generations import lock_store, published_generation
 from ingest.store.writer import FactWriter
-from lenient import ToolCatalog
 from tests.conftest import CASES
 from tests.store.night import FACTS, count, session
 
@@ -68,7 +67,7 @@ def night(logs: Path) -> None:
 
 def long_file(path: Path) -> None:
     path.write_text("".join(session(f"{path.stem}-{n}", raw=LONG) for n in range(SESSIONS)))
-    assert path.stat().st_size > 2 * worker_main.SHIPPED_BYTES
+    assert path.stat().st_size > 2 * row_collector.SHIPPED_BYTES
 
 
 def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
@@ -118,18 +117,22 @@ def test_options_hold_for_workers(
 
 
 def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) -> None:
-    ours, theirs = Pipe()
+    shipments: list[Shipment] = []
+
+    def ship(parts: list[RowsPart | TaskEnded], tables: dict[str, pa.Table], unfit: list[Row]) -> None:
+        write_tables(store / "rows", tables)
+        shipments.append(Shipment(parts, str(store / "rows"), 0, list(tables), unfit))
+
     with lock_store(store) as folder:
         writer = FactWriter(folder, first_file_id=70)
-        settings, rows = ReadSettings.from_options(ToolCatalog(), 1024), f"{folder.make_rows_folder()}/"
-        outbox = worker_main.Outbox(theirs, StartMessage(settings, dict(writer.builder.schemas), rows))
+        collector = RowCollector(writer.builder.schemas, ship)
         for ticket, steps in ((1, 2), (2, 10**30), (3, 4)):
-            outbox.begin_task(ticket)
-            row = {"file_id": outbox.begin_file(), "line": 5, "turn_id": f"t{ticket}", "steps": steps}
-            outbox.add("turns", TableRows.from_dicts([row]))
-            outbox.flush_when_due(worker_main.SHIPPED_BYTES // 3 + 1)
-            outbox.end_part(10, 0)
-        parcel = ReceivedShipment(ours.recv(), lambda size: None)
+            collector.begin_task(ticket)
+            row = {"file_id": collector.begin_file(), "line": 5, "turn_id": f"t{ticket}", "steps": steps}
+            collector.add("turns", TableRows.from_dicts([row]))
+            collector.flush_when_due(row_collector.SHIPPED_BYTES // 3 + 1)
+            collector.end_part(10, 0)
+        parcel = ReceivedShipment(shipments[0], pa.memory_map)
         parcel.skip_part()  # the first is not asked for
         for _ in range(2):
             part = parcel.take_part()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ingest.pipeline.workers import pool
+from ingest.pipeline.workers import process_executor
 from ingest.pipeline.workers.messages import StartMessage
 from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess
 
@@ -12,12 +12,12 @@ from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess
 class ReadyWorker(WorkerProcess):
     """A worker that is only had when it is ready, or dead."""
 
-    def __init__(self, start: StartMessage) -> None:
-        super().__init__(start)
+    def send_start(self, start: StartMessage) -> None:
+        super().send_start(start)
         with suppress(WorkerDied):
             while not self.is_ready:
                 self.receive(1.0)
 
 
 def wait_for_workers() -> None:
-    setattr(pool, "Worker", ReadyWorker)  # noqa: B010
+    setattr(process_executor, "WorkerProcess", ReadyWorker)  # noqa: B010

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Tell = Callable[["Progress"], None]
 _EVERY = 10.0  # seconds between two lines where there is no terminal
+_REDRAWN = 0.1  # seconds between two looks of the bar
 _WINDOW = 20.0  # seconds over which the rate is taken: a load passes over what is in at another speed
 _REJECTED_SHOWN = 10
 _NAME = 80  # characters of a file's name where there is no terminal
@@ -110,14 +111,19 @@ def _show_bar(stream: TextIO) -> Iterator[Tell]:
 
     console, pace = Console(file=stream), Pace()
     bar = Bar(BarColumn(bar_width=20), TextColumn("{task.description}", markup=False), console=console)
+    drawn = [0.0]
     task, name = bar.add_task("looking at the files", total=None), Text(no_wrap=True)
 
     def tell(now: Progress) -> None:
         description = progress_figures(now, pace.rate_at(now.bytes_done))
         bar.update(task, description=description, completed=now.bytes_done, total=max(1, now.bytes_total))
         name.plain = current_file(now, console.width - 1)
+        if time.monotonic() - drawn[-1] >= _REDRAWN:
+            drawn[:] = [time.monotonic()]
+            live.refresh()
 
-    with Live(Group(bar, name), console=console, transient=True):
+    # Not refreshed by a thread: a load with one thread can fork its workers.
+    with Live(Group(bar, name), console=console, transient=True, auto_refresh=False) as live:
         yield tell
 
 

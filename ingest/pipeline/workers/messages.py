@@ -34,7 +34,10 @@ class StartMessage(msgspec.Struct):
 
 
 class ReadTask(msgspec.Struct):
-    """Message to a worker: read this file. `ticket` identifies the file until it has an id."""
+    """Message to a worker: read this file.
+
+    `ticket`, the file's position in the load, identifies the file until it has an id.
+    """
 
     ticket: int
     job: ReadJob
@@ -102,13 +105,13 @@ class TaskEnded(msgspec.Struct):
 class Shipment(msgspec.Struct):
     """Message from a worker: parts and ends of several files, in order.
 
-    `path` is the file that contains the rows of all parts, one table after another in the order of `tables`;
-    None when there are no rows. `size` is the size of that file in bytes. `unfit` are rows of `rejects` for
-    values that no column can hold; their `file_id` is a ticket.
+    `file` names the file that contains the rows of all parts, one table after another in the order of
+    `tables`; None when there are no rows. `size` is the size of that file in bytes. `unfit` are rows of
+    `rejects` for values that no column can hold; their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]
-    path: Path | None
+    file: str | None
     size: int
     tables: list[str]
     unfit: list[Row]
@@ -127,20 +130,24 @@ FromWorker = TaskBegun | Shipment | WorkerFailed
 def write_tables(path: Path, tables: Mapping[str, pa.Table]) -> int:
     """Write tables to a file as Arrow IPC streams; return the file's size in bytes. Raises OSError."""
     with pa.OSFile(str(path), "wb") as sink:
-        for table in tables.values():
-            with pa.ipc.new_stream(sink, table.schema) as stream:
-                stream.write_table(table)
-        size: int = sink.tell()
+        return write_tables_to(sink, tables)
+
+
+def write_tables_to(sink: pa.NativeFile, tables: Mapping[str, pa.Table]) -> int:
+    """Write tables to a stream, one Arrow IPC stream after another; return their size in bytes."""
+    for table in tables.values():
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+    size: int = sink.tell()
     return size
 
 
-def read_tables(path: Path, names: list[str]) -> dict[str, pa.Table]:
-    """Return the tables of a file that `write_tables` wrote, under these names. Raises OSError.
+def read_tables(source: pa.NativeFile, names: list[str]) -> dict[str, pa.Table]:
+    """Return the tables that `write_tables_to` wrote, under these names. Raises OSError.
 
-    The file is mapped into memory, not copied.
+    Nothing is copied: the tables lie in the source's memory.
     """
     tables = {}
-    source = pa.memory_map(str(path))
     for name in names:
         with pa.ipc.open_stream(source) as stream:
             tables[name] = stream.read_all()

@@ -1,19 +1,22 @@
-"""The parts of files that a worker has sent, with their rows, to be taken one after another."""
+"""The parts of files that a worker has read, with their rows, to be taken one after another."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
+from typing import NoReturn
 
 import pyarrow as pa
 
+from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob
+from ingest.pipeline.reading.format_recognition import UnusableFileError
 from ingest.pipeline.workers.messages import RowsPart, Shipment, TaskEnded, read_tables
 from ingest.sessions.row_batches import Row
+from ingest.store.writer import FactWriter
 
-TakenIn = Callable[[int], None]
-"""Function that is called when a file of rows has been deleted; the argument is its size in bytes."""
+OpenRows = Callable[[str], pa.NativeFile]
+"""Function that opens the file of rows that a shipment names."""
 
 
 @dataclass(slots=True)
@@ -42,15 +45,58 @@ class ReceivedPart:
         return tables, [row | {"file_id": file_id} for row in self.unfit]
 
 
+class FileIntake:
+    """Passes the parts of one file to the writer, when the file has its turn."""
+
+    def __init__(self, job: ReadJob, writer: FactWriter, on_bytes: OnBytes) -> None:
+        self._job = job
+        self._writer = writer
+        self._on_bytes = on_bytes
+        self._file_id: int | None = None
+        self._came = (0, 0)
+
+    def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
+        """Write a part; None = nothing has come. Return the result at the end of the file.
+
+        Raises UnusableFileError, after taking back the file's rows, when the file cannot be used.
+        """
+        if self._file_id is None and (isinstance(part, ReceivedPart) or (part and part.counted)):
+            self._file_id = self._writer.begin_file(others=True)
+        if isinstance(part, TaskEnded):
+            if part.intake is None:
+                self._take_back()
+            return part.file_result(self._job, self._file_id or 0)
+        if part is not None and self._file_id is not None:
+            self._writer.add_tables(*part.for_file(self._file_id))
+            self._writer.flush_when_due(part.bytes)
+            self._came = part.read_and_rejected
+        self._on_bytes(*self._came)
+        return None
+
+    def give_up(self, why: str) -> NoReturn:
+        """Take back what was written of the file, and raise UnusableFileError."""
+        self._take_back()
+        unusable = UnusableFileError(f"cannot be read: {why}")
+        unusable.may_pass = True
+        raise unusable
+
+    def _take_back(self) -> None:
+        if self._file_id is not None:
+            self._writer.take_back_file()
+
+
 class ReceivedShipment:
     """A shipment of a worker, whose parts are taken or skipped in order.
 
-    The file of rows is opened with the first part taken, and deleted after the last part; the rows stay
-    readable as long as a table refers to them.
+    The file of rows is opened with the first part taken. After the last part `taken_in` is called with the
+    shipment: then the file may be deleted, the rows stay readable as long as a table refers to them.
     """
 
-    def __init__(self, shipment: Shipment, taken_in: TakenIn) -> None:
+    def __init__(
+        self, shipment: Shipment, open_rows: OpenRows, taken_in: Callable[[Shipment], None] | None = None
+    ) -> None:
         self._shipment = shipment
+        self._open_rows = open_rows
         self._taken_in = taken_in
         self._parts = deque(shipment.parts)
         self._tables: dict[str, pa.Table] | None = None
@@ -87,17 +133,15 @@ class ReceivedShipment:
         return ReceivedPart(part, tables, unfit)
 
     def _open_tables(self) -> dict[str, pa.Table]:
-        path = self._shipment.path
-        return read_tables(path, self._shipment.tables) if path else {}
+        file = self._shipment.file
+        return read_tables(self._open_rows(file), self._shipment.tables) if file else {}
 
     def _close(self) -> None:
         if self._parts:
             return
         self._tables = None
-        if self._shipment.path:
-            with suppress(OSError):
-                self._shipment.path.unlink()
-            self._taken_in(self._shipment.size)
+        if self._taken_in is not None:
+            self._taken_in(self._shipment)
 
 
 def _set_file_id(table: pa.Table, file_id: int) -> pa.Table:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
+from typing import Protocol
 
+import pyarrow as pa
+
+from ingest.pipeline.workers import worker_main
 from ingest.pipeline.workers.messages import (
     FromWorker,
     ReadTask,
@@ -40,8 +46,8 @@ class WorkerProcess:
     `is_ready` is True once the process can read; `parcels` are the shipments received from it.
     """
 
-    def __init__(self, start: StartMessage) -> None:
-        """Start the process. Raises OSError when that fails."""
+    def __init__(self) -> None:
+        """Start the process, which waits for `send_start`. Raises OSError when that fails."""
         ours, theirs = socket.socketpair()
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIPE)
@@ -54,8 +60,10 @@ class WorkerProcess:
         self._connection = Connection(ours.detach())
         self._waiting: dict[int, int] = {}  # bytes of each task that has not ended, by ticket, in order
         self._at: int | None = None
-        self.is_ready = False  # to read: starting takes as long as reading some 50 MB
+        self.is_ready = False  # to read: where it cannot be forked, starting takes as long as reading 50 MB
         self.parcels: deque[ReceivedShipment] = deque()
+
+    def send_start(self, start: StartMessage) -> None:
         self._send(start)
 
     @property
@@ -101,13 +109,16 @@ class WorkerProcess:
             for part in message.parts:
                 if isinstance(part, TaskEnded):
                     self._waiting.pop(part.ticket, None)
-            self.parcels.append(ReceivedShipment(message, self._note_taken))
+            self.parcels.append(ReceivedShipment(message, pa.memory_map, self._note_taken))
         else:
             raise message.error
         return True
 
-    def _note_taken(self, size: int) -> None:
-        self._send(RowsTaken(size))
+    def _note_taken(self, shipment: Shipment) -> None:
+        if shipment.file is not None:
+            with suppress(OSError):
+                Path(shipment.file).unlink()
+            self._send(RowsTaken(shipment.size))
 
     def _send(self, message: StartMessage | RowsTaken) -> None:
         with suppress(OSError):  # it is dead; `receive` will tell
@@ -125,7 +136,61 @@ class WorkerProcess:
         return describe_exit(self._process.wait())
 
 
-def _start_process(descriptor: int) -> subprocess.Popen[bytes]:
+class _Process(Protocol):
+    """What is used of `subprocess.Popen`."""
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def kill(self) -> None: ...
+
+
+class ForkedProcess:
+    """A worker process forked from this one, so that it has imported everything already."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Fork. Raises OSError when that fails."""
+        self._code: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            worker_main.run_forked(descriptor)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until the process has ended and return its exit code, negative for a signal.
+
+        Raises subprocess.TimeoutExpired after `timeout` seconds.
+        """
+        began = time.monotonic()
+        while self._code is None:
+            ended, status = os.waitpid(self.pid, 0 if timeout is None else os.WNOHANG)
+            if ended:
+                self._code = os.waitstatus_to_exitcode(status)
+            elif timeout is not None and time.monotonic() - began >= timeout:
+                raise subprocess.TimeoutExpired("worker", timeout)
+            else:
+                time.sleep(0.01)
+        return self._code
+
+    def kill(self) -> None:
+        if self._code is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def _start_process(descriptor: int) -> _Process:
+    return ForkedProcess(descriptor) if can_fork() else _start_program(descriptor)
+
+
+def can_fork() -> bool:
+    """Return True when this process can be forked safely: no other thread can hold a lock meanwhile.
+
+    Elsewhere than on Linux nobody tells, and the system's own libraries do not bear a fork.
+    """
+    try:
+        return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - of a thread that ends, no path is left
+    except OSError:
+        return False
+
+
+def _start_program(descriptor: int) -> subprocess.Popen[bytes]:
     path = os.pathsep.join([str(_ROOT), *filter(None, sys.path)])
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "ingest.pipeline.workers.worker_main", str(descriptor)],

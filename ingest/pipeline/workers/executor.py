@@ -1,4 +1,4 @@
-"""The interface of an object that reads a load's logs, and the reader that uses this process only."""
+"""The interface of what reads a load's logs, and its implementation that uses this process only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JobOf = Callable[[LogFile], ReadJob]
 """Function that returns the job with which the load will probably read this log."""
 
 
-class LogReader(Protocol):
+class Executor(Protocol):
     """Interface of an object that reads the logs of a load, one by one and in order.
 
     An implementation may read logs before `read_file` is called for them.
@@ -43,10 +43,13 @@ class LogReader(Protocol):
         """
 
     def close(self) -> None:
-        """Release all resources; called once, however the load ends."""
+        """Release all resources; called once, however the reading ends."""
+
+    def drop_rows(self) -> None:
+        """Remove what is kept of rows outside the store; called once the load is published."""
 
 
-class SingleProcessReader:
+class InProcessExecutor:
     """Reads each log in this process when it is asked for."""
 
     count_ahead = 0
@@ -64,3 +67,5 @@ class SingleProcessReader:
 
     def close(self) -> None:
         compressed_tar.close_kept_archive()
+
+    def drop_rows(self) -> None: ...

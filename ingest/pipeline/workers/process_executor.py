@@ -1,4 +1,4 @@
-"""Worker pool: child processes read files ahead of the writer; their rows arrive in the load's order.
+"""Executor with worker processes: they read logs ahead of the writer; rows arrive in the load's order.
 
 Workers read the next logs while this process writes earlier ones. All decisions on a log are made in its
 turn, and its rows are written then, so that the store is the same as with a single process. Until the workers
@@ -7,7 +7,6 @@ are ready, this process reads. When a worker dies, only the log that it was read
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,45 +15,23 @@ from pathlib import Path
 
 from ingest.errors import StoreError
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob, ReadSettings
-from ingest.pipeline.reading.format_recognition import UnusableFileError
+from ingest.pipeline.workers.executor import InProcessExecutor, JobOf, Likely
 from ingest.pipeline.workers.messages import ReadTask, StartMessage, TaskEnded
-from ingest.pipeline.workers.readers import JobOf, Likely, LogReader, SingleProcessReader
-from ingest.pipeline.workers.results import ReceivedPart
-from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess
+from ingest.pipeline.workers.results import FileIntake, ReceivedPart
+from ingest.pipeline.workers.task_queue import TaskQueue
+from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess, can_fork
 from ingest.sources.archive_members import ArchiveMember
 from ingest.sources.log_file import LogFile
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-MOST = 4  # workers, unless somebody asks for more: one process writes what they read
-# Bytes to read from which on starting workers takes less time than it saves: on two cores 151 MB took a tenth
-# longer with two of them, 1 GB a fifth less.
+# Bytes to read from which on starting workers takes less time than it saves, where they cannot be forked: on
+# two cores 151 MB took a tenth longer with two of them, 1 GB a fifth less.
 PAYS = 256 * 1024 * 1024
+FORKING_PAYS = 32 * 1024 * 1024  # … and where they can
 PATIENCE = 0.2  # seconds without a word from a worker, after which the caller is heard
 _VAIN_STARTS = 2  # workers that die before they begin; after so many, this process reads on alone
 _UNPACKED = 8  # bytes of content in a packed byte, for guessing
-
-
-def make_readers(
-    workers: int | None, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
-) -> LogReader:
-    """Return the reader of a load's logs: a pool of `workers` processes, or a reader in this process.
-
-    `workers` None = as many as there are cores, at most `MOST`; they are started only if the load is large.
-    """
-    if workers is None:
-        size, pays = min(_count_cores(), MOST), PAYS
-    else:
-        size, pays = workers, 0
-    return (
-        WorkerPool(size, pays, settings, writer, folder)
-        if size > 1
-        else SingleProcessReader(settings, writer)
-    )
-
-
-def _count_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(slots=True)
@@ -65,35 +42,31 @@ class ReadAhead:
     died.
     """
 
-    position: int
     task: ReadTask
     worker: WorkerProcess | None
     died: str = ""
 
 
-class WorkerPool:
-    """Reads logs with `size` worker processes, started when there are at least `pays` bytes to read.
+class ProcessExecutor:
+    """Reads logs with `size` worker processes, when there is so much to read that starting them pays.
 
-    Implements `LogReader`.
+    `is_asked_for`: also when it is little. Implements `Executor`.
     """
 
     def __init__(
-        self, size: int, pays: int, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
+        self, size: int, is_asked_for: bool, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
     ) -> None:
         self._size = size
-        self._pays = pays
+        self._is_asked_for = is_asked_for
         self._settings = settings
         self._writer = writer
         self._folder = folder
-        self._alone = SingleProcessReader(settings, writer)
+        self._alone = InProcessExecutor(settings, writer)
         self._rows: Path | None = None
         self._workers: list[WorkerProcess] = []
         self._started = self._vain_starts = 0
-        self._files: Sequence[LogFile] = ()
-        self._next = 0  # the first file that no worker was asked for, and that may have its turn yet
-        self._task: ReadTask | None = None  # what that comes to, once somebody looked
-        self._tickets = 0
-        self._ahead: dict[int, ReadAhead] = {}  # by ticket, in the order of their turns
+        self._tasks = TaskQueue()
+        self._ahead: dict[int, ReadAhead] = {}  # by ticket, in their order
         self._position = 0
         self._on_tape: dict[str, WorkerProcess] = {}  # a packed archive can only be read forward, by one
 
@@ -102,29 +75,30 @@ class WorkerPool:
         return len(self._ahead)
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
-        self._files, self._likely, self._job_of = files, likely, job_of
+        self._tasks.expect(files, likely, job_of)
+        pays = FORKING_PAYS if can_fork() else PAYS
         logs, size = 0, 0
         for found in files:
             if likely(found):
                 logs, size = logs + 1, size + content_size(found)
-                if logs >= self._size and size >= self._pays:
+                if logs >= self._size and size >= pays:
                     break
-        if (logs > 1 and size >= self._pays) or size >= PAYS:
+        if size >= pays or (self._is_asked_for and logs > 1):
             self._rows = self._folder.make_rows_folder()
+            started = [self._start_worker() for _ in range(min(self._size, max(logs, 1)))]
             self._writer.builder.leave_memory(to_workers=True)
-            for _ in range(min(self._size, max(logs, 1))):
-                self._start_worker()
+            for worker in filter(None, started):
+                self._send_start(worker)
 
     def reach(self, position: int) -> None:
         self._position = position
-        if self._next < position:
-            self._next, self._task = position, None
-        for ticket in [one for one, ahead in self._ahead.items() if ahead.position < position]:
+        self._tasks.reach(position)
+        for ticket in [one for one in self._ahead if one < position]:
             del self._ahead[ticket]
 
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
         self._give_tasks()
-        ahead = next((one for one in self._ahead.values() if one.position == self._position), None)
+        ahead = self._ahead.get(self._position)
         if ahead is None:
             return self._alone.read_file(job, on_bytes)
         try:
@@ -135,28 +109,13 @@ class WorkerPool:
         return self._alone.read_file(job, on_bytes)
 
     def _take_parts(self, ahead: ReadAhead, on_bytes: OnBytes) -> FileResult:
-        file_id: int | None = None
-        came = (0, 0)
+        intake = FileIntake(ahead.task.job, self._writer, on_bytes)
         while ahead.worker is not None:
-            part = self._receive_part(ahead, ahead.worker)
-            if file_id is None and (isinstance(part, ReceivedPart) or (part and part.counted)):
-                file_id = self._writer.begin_file(others=True)
-            if isinstance(part, TaskEnded):
-                if part.intake is None and file_id is not None:
-                    self._writer.take_back_file()
-                return part.file_result(ahead.task.job, file_id or 0)
-            if part is not None and file_id is not None:
-                self._writer.add_tables(*part.for_file(file_id))
-                self._writer.flush_when_due(part.bytes)
-                came = part.read_and_rejected
-            on_bytes(*came)
-        if not ahead.died:
-            return self._alone.read_file(ahead.task.job, on_bytes)
-        if file_id is not None:
-            self._writer.take_back_file()
-        unusable = UnusableFileError(f"cannot be read: the process that read it died ({ahead.died})")
-        unusable.may_pass = True
-        raise unusable
+            if (result := intake.take(self._receive_part(ahead, ahead.worker))) is not None:
+                return result
+        if ahead.died:
+            intake.give_up(f"the process that read it died ({ahead.died})")
+        return self._alone.read_file(ahead.task.job, on_bytes)
 
     def _receive_part(self, ahead: ReadAhead, worker: WorkerProcess) -> ReceivedPart | TaskEnded | None:
         """Return the next part or the end of a file; None when none has arrived within `PATIENCE` seconds."""
@@ -171,12 +130,15 @@ class WorkerPool:
     def close(self) -> None:
         for worker in self._workers:
             worker.end_process()
-        self._workers, self._files = [], ()
+        self._workers = []
+        self._tasks.clear()
         if self._rows is not None:
             shutil.rmtree(self._rows, ignore_errors=True)
             with suppress(StoreError):  # what broke the building file has been said
                 self._writer.builder.leave_memory(to_workers=False)
         self._alone.close()
+
+    def drop_rows(self) -> None: ...
 
     # --- what workers are to read --------------------------------------------------------------
 
@@ -187,24 +149,13 @@ class WorkerPool:
                 pass
             self._skip_unwanted(worker)
         while ready := [worker for worker in self._workers if worker.is_ready]:
-            if (task := self.next_task()) is None:
+            if (task := self._tasks.peek()) is None:
                 return
             worker = self._choose_worker(task.job.found, ready)
             if not worker.give_task(task):
                 return
-            self._ahead[task.ticket] = ReadAhead(self._next, task, worker)
-            self._next, self._task = self._next + 1, None
-
-    def next_task(self) -> ReadTask | None:
-        """Return the next task for a worker; None when there is no file left to read."""
-        while self._task is None and self._next < len(self._files):
-            found = self._files[self._next]
-            if self._likely(found):
-                self._tickets += 1
-                self._task = ReadTask(self._tickets, self._job_of(found))
-            else:
-                self._next += 1
-        return self._task
+            self._ahead[task.ticket] = ReadAhead(task, worker)
+            self._tasks.pop()
 
     def _choose_worker(self, found: LogFile, ready: Sequence[WorkerProcess]) -> WorkerProcess:
         least = min(ready, key=lambda worker: len(worker.waiting_tickets))
@@ -227,20 +178,21 @@ class WorkerPool:
     # --- who they are --------------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker and return it; None when none can be started."""
+        """Start one more worker and return it; None when none can be started. `_send_start` is due then."""
         if self._vain_starts >= _VAIN_STARTS:
             return None
-        self._started += 1
-        start = StartMessage(
-            self._settings, dict(self._writer.builder.schemas), f"{self._rows}/{self._started}-"
-        )
         try:
-            worker = WorkerProcess(start)
+            worker = WorkerProcess()
         except OSError:
             self._vain_starts += 1
             return None
         self._workers.append(worker)
         return worker
+
+    def _send_start(self, worker: WorkerProcess) -> None:
+        self._started += 1
+        rows = f"{self._rows}/{self._started}-"
+        worker.send_start(StartMessage(self._settings, dict(self._writer.builder.schemas), rows))
 
     def _receive_from(self, worker: WorkerProcess, patience: float = 0.0) -> bool:
         """Receive a message of a worker; return False when there is none or the worker died.
@@ -263,6 +215,8 @@ class WorkerPool:
         if not worker.is_ready:
             self._vain_starts += 1
         another = self._start_worker()
+        if another is not None:
+            self._send_start(another)
         for ticket in worker.waiting_tickets:
             if (ahead := self._ahead.get(ticket)) is None:
                 continue

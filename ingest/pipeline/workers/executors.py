@@ -1,0 +1,57 @@
+"""Chooses the executor of a load: this process, worker processes, or a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+
+from ingest.errors import OptionError
+from ingest.pipeline.reading.file_reader import ReadSettings
+from ingest.pipeline.workers.executor import Executor, InProcessExecutor
+from ingest.pipeline.workers.process_executor import ProcessExecutor
+from ingest.pipeline.workers.ray_cluster import RayCluster
+from ingest.pipeline.workers.ray_executor import RayExecutor
+from ingest.store.generations import StoreFolder
+from ingest.store.writer import FactWriter
+
+MOST = 4  # workers, unless somebody asks for more: one process writes what they read
+RAY = "ray"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorOptions:
+    """Where the logs of a load are read.
+
+    `workers` is the number of processes, None = as many as there are cores, at most `MOST`, if the load is
+    large. `cluster` is `ray` or `ray://ADDRESS`, None = this machine alone. `shared` is the folder or address
+    that a cluster's workers write rows to, None = a folder within the store.
+    """
+
+    workers: int | None = None
+    cluster: str | None = None
+    shared: str | None = None
+
+    def check(self) -> None:
+        """Raise OptionError where the options contradict each other."""
+        if self.shared is not None and self.cluster is None:
+            raise OptionError("--shared is where the workers of a cluster write rows: add --on ray")
+        if self.cluster is not None and self.cluster != RAY and not self.cluster.startswith(f"{RAY}://"):
+            raise OptionError(f"--on {self.cluster} is no cluster: say ray, or ray://HOST:PORT")
+
+
+def make_executor(
+    options: ExecutorOptions, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
+) -> Executor:
+    """Return the executor of a load. Raises OptionError when the place for rows cannot be written."""
+    if options.cluster is not None:
+        connect = partial(RayCluster, options.cluster, options.workers or _count_cores())
+        return RayExecutor(connect, options.shared, settings, writer, folder)
+    size = min(_count_cores(), MOST) if options.workers is None else options.workers
+    if size == 1:
+        return InProcessExecutor(settings, writer)
+    return ProcessExecutor(size, options.workers is not None, settings, writer, folder)
+
+
+def _count_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,177 @@
+"""A Ray cluster (https://docs.ray.io): joins one or starts one on this machine, and gives it tasks."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import pickle
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from typing import Any
+
+from ingest.errors import IngestError, OptionError, StoreError
+from ingest.pipeline.workers.ray_task import ClusterSettings, TaskOutcome
+from ingest.version import CALLGAUGE_VERSION
+
+_OBJECT_STORE = (
+    80 * 1024 * 1024
+)  # bytes; only settings and names pass through it. Ray takes no less than 75 MB
+_ATTEMPTS = 3  # more, of a task whose machine or process died
+_ANSWERS = 10.0  # seconds within which a cluster answers
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # else it tells its makers
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # without it, each task warns of what Ray will do some day
+}
+
+
+class TaskDiedError(Exception):
+    """A task was lost with the process or the machine that ran it, as often as it was tried."""
+
+
+class RayCluster:
+    """A cluster that runs tasks, joined or started here; `close` ends what was started."""
+
+    def __init__(self, where: str, cpus: int) -> None:
+        """Join the cluster at `ray://HOST:PORT`; for `ray` that of this machine, or start one with `cpus`.
+
+        Raises OptionError.
+        """
+        os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
+        if importlib.util.find_spec("ray") is None:
+            raise OptionError("--on ray needs Ray, which is not installed: pip install 'callgauge[ray]'")
+        import ray
+
+        self._ray = ray
+        self._settings: Any = None
+        with ExitStack() as opened:
+            # It prints there what goes wrong on its machines; results of commands belong there alone.
+            opened.enter_context(redirect_stdout(sys.stderr))
+            if not ray.is_initialized():
+                opened.callback(ray.shutdown)
+                with _kept_signal_handlers():
+                    self._connect(where, cpus)
+            self.cpus = int(ray.cluster_resources().get("CPU", cpus))
+            self._opened = opened.pop_all()
+        self._run = ray.remote(num_cpus=1, max_retries=_ATTEMPTS)(_make_runner())
+
+    def _connect(self, where: str, cpus: int) -> None:
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        named = where if "://" in where else os.environ.get("RAY_ADDRESS")
+        try:
+            _try_address(named or "")
+            self._ray.init(address=named or "auto", **quiet)
+        except ImportError as error:
+            raise OptionError(
+                f"--on {where} needs Ray's client: pip install 'callgauge[ray]' ({error})"
+            ) from error
+        except (OSError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
+            if named is not None:
+                said = " ".join(str(error).split())[:200]
+                raise OptionError(
+                    f"the Ray cluster at {named} cannot be reached ({said}); check that it runs "
+                    "(`ray status`), that its Ray and Python are those of this machine, and, where it asks "
+                    "for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
+                ) from error
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it writes one to ~/.ray
+            self._ray.init(
+                address="local",
+                num_cpus=cpus,
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE,
+                **quiet,
+            )
+
+    def share(self, settings: ClusterSettings) -> None:
+        """Hand the cluster what all tasks need; call it before the first `submit`."""
+        self._settings = self._ray.put(pickle.dumps(settings))
+
+    def submit(self, task: bytes) -> Any:
+        """Start a task; return its reference."""
+        return self._run.remote(CALLGAUGE_VERSION, self._settings, task)
+
+    def find_done(self, references: Sequence[Any], seconds: float) -> list[Any]:
+        """Return those of the tasks that have ended; wait for the first of them at most so many seconds."""
+        if not references:
+            return []
+        done, _ = self._ray.wait(
+            list(references), num_returns=1 if seconds else len(references), timeout=seconds or 0.001
+        )
+        return list(done)
+
+    def take_outcome(self, reference: Any) -> TaskOutcome:
+        """Return what became of a task that has ended.
+
+        Raises TaskDiedError, or an IngestError when the cluster cannot go on.
+        """
+        try:
+            outcome: TaskOutcome = self._ray.get(reference)
+        except ModuleNotFoundError as error:
+            raise OptionError(
+                f"a machine of the cluster cannot import {error.name}: install callgauge[ray] "
+                f"{CALLGAUGE_VERSION} there"
+            ) from error
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except (self._ray.exceptions.RaySystemError, ConnectionError) as error:
+            raise StoreError(
+                "the Ray cluster is gone; run the same command again: what its workers have read is kept. "
+                "What was published is untouched."
+            ) from error
+        except self._ray.exceptions.RayError as error:
+            raise TaskDiedError(type(error).__name__) from error
+        return outcome
+
+    def names_of(self, references: Sequence[Any]) -> set[str]:
+        """Return the names of the rows that those of the tasks have written that have ended."""
+        names = set()
+        for reference in self.find_done(references, 0.0):
+            with suppress(TaskDiedError, IngestError):
+                names.add(self.take_outcome(reference).name)
+        return {name for name in names if name is not None}
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started here ends."""
+        with suppress(Exception):  # it may be gone already
+            self._opened.close()
+
+
+def _try_address(address: str) -> None:
+    """Raise OSError when nobody answers at an address with a host and a port: Ray would try for minutes."""
+    host, _, port = address.rpartition("//")[2].partition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_ANSWERS).close()
+
+
+def _make_runner() -> Callable[[str, bytes, bytes], Any]:
+    """Return the function that Ray runs on a worker.
+
+    Ray sends a function that is defined within another one by its code. So it can first import the package
+    in which an installed wheel holds `ingest`.
+    """
+
+    def read_log(version: str, settings: bytes, task: bytes) -> Any:
+        import contextlib
+        import importlib
+
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module("callgauge")
+        return importlib.import_module("ingest.pipeline.workers.ray_task").run_task(version, settings, task)
+
+    return read_log
+
+
+@contextmanager
+def _kept_signal_handlers() -> Iterator[None]:
+    """Keep what Ctrl-C and SIGTERM do: Ray sets handlers of its own when it connects."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # only the main thread has any to set
+            for number, handler in before.items():
+                signal.signal(number, handler)

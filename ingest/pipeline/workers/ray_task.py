@@ -1,0 +1,103 @@
+"""What a worker of a Ray cluster does: reads one file and writes its rows where the load can take them.
+
+A task may be run twice, at the same time or one after another, and may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from ingest.damaged_file import DamagedFileError
+from ingest.errors import IngestError, OptionError
+from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
+from ingest.pipeline.workers.messages import ReadTask, RowsPart, Shipment, TaskEnded
+from ingest.pipeline.workers.row_collector import RowCollector
+from ingest.pipeline.workers.shared_rows import SharedRows, find_end, name_rows
+from ingest.sessions.row_batches import Row
+from ingest.sources.log_content import compute_fingerprint
+from ingest.sources.log_file import can_open
+from ingest.version import CALLGAUGE_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """What all tasks of a load have in common. `place` is where rows are shared, see `SharedRows`."""
+
+    settings: ReadSettings
+    schemas: Mapping[str, pa.Schema]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """What became of a task: the name of the rows; or the machine that does not see the file; or an error.
+
+    The error ends the whole load.
+    """
+
+    name: str | None = None
+    unseen_by: str | None = None
+    error: IngestError | None = None
+
+
+def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
+    """Read the file of a pickled `ReadTask` and share its rows, unless they are there already.
+
+    `settings` are pickled `ClusterSettings` of a load with Callgauge `version`.
+    """
+    if version != CALLGAUGE_VERSION:
+        return TaskOutcome(error=OptionError(
+            f"the machine {socket.gethostname()} of the cluster has Callgauge {CALLGAUGE_VERSION} and this "
+            f"one {version}; install the same on both"
+        ))  # fmt: skip
+    try:
+        return _share_rows(_unpickle(settings), pickle.loads(task))  # noqa: S301 - sent by the load
+    except IngestError as error:
+        return TaskOutcome(error=error)
+
+
+_unpickle: Any = lru_cache(maxsize=1)(pickle.loads)  # settings are the same in all tasks of a load
+
+
+def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
+    job = task.job
+    if not can_open(job.found.place):
+        return TaskOutcome(unseen_by=socket.gethostname())
+    fingerprint = ""
+    with suppress(OSError, ValueError, DamagedFileError):  # reading the file will say so
+        fingerprint = compute_fingerprint(job.found)
+    name = name_rows(job, common.settings, common.schemas, fingerprint)
+    shared = SharedRows(common.place)
+    if not _is_whole(shared.find(name), job, fingerprint):
+        _read_and_share(common, task, shared, name)
+    return TaskOutcome(name)
+
+
+def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
+    """Return True when these are the rows of a content, read to its end with all that is beside it by now."""
+    end = find_end(shipments) if shipments else None
+    if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
+        return False
+    return not any(can_open(job.found.place.sibling(name)) for name in end.intake.lacks)
+
+
+def _read_and_share(common: ClusterSettings, task: ReadTask, shared: SharedRows, name: str) -> None:
+    shipments: list[Shipment] = []
+
+    def ship(parts: list[RowsPart | TaskEnded], tables: dict[str, pa.Table], unfit: list[Row]) -> None:
+        file, size = shared.write_tables(name, len(shipments), tables) if tables else (None, 0)
+        shipments.append(Shipment(parts, file, size, list(tables), unfit))
+
+    collector = RowCollector(common.schemas, ship)
+    # Tickets are numbers of one load, and another one may take these rows.
+    collector.read_task(ReadTask(0, task.job), common.settings)
+    collector.ship()
+    shared.complete(name, shipments)

@@ -1,0 +1,114 @@
+"""Collects the rows of files that a worker reads, and ships them as Arrow tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from ingest.pipeline.reading.file_reader import ReadSettings, read_file
+from ingest.pipeline.reading.format_recognition import UnusableFileError
+from ingest.pipeline.workers.messages import ReadTask, RowsPart, TaskEnded
+from ingest.sessions.row_batches import Row, RowBatch, TableRows
+
+SHIPPED_ROWS = 10_000
+SHIPPED_BYTES = 8 * 1024 * 1024  # of log read since the last shipment
+
+Ship = Callable[[list[RowsPart | TaskEnded], dict[str, pa.Table], list[Row]], None]
+"""Function that sends parts and ends of files, their rows by table, and rejects of what did not fit."""
+
+
+class RowCollector:
+    """Collects the rows of one file after another, and calls `ship` when there are enough.
+
+    Implements `RowSink` for the reading of a file.
+    """
+
+    def __init__(self, schemas: Mapping[str, pa.Schema], ship: Ship) -> None:
+        self._schemas = schemas
+        self._ship = ship
+        self._batch = RowBatch()
+        self._bytes = 0
+        self._parts: list[RowsPart | TaskEnded] = []
+        self._part = RowsPart(0, Counter())
+        self._ticket = 0
+        self._counted = self._part_shipped = False  # of the present file
+
+    def read_task(self, task: ReadTask, settings: ReadSettings) -> None:
+        """Read a file and collect its rows and its end. Raises IngestError."""
+        self.begin_task(task.ticket)
+        ended = _read_task(task, settings, self)
+        ended.counted = self._counted
+        self._parts.append(ended)
+        if self._part_shipped:
+            self.ship()  # if we die at the next file, this one must not be lost by halves
+
+    def begin_task(self, ticket: int) -> None:
+        """Begin a file, which rows and parts belong to until the next one."""
+        self._ticket = ticket
+        self._counted = self._part_shipped = False
+        self._begin_part()
+
+    def ship(self) -> None:
+        """Send what is collected, if there is anything."""
+        if not self._parts:
+            return
+        tables, unfit = {}, list[Row]()
+        for name, columns in self._batch.drain().items():
+            tables[name], rejects = columns.to_arrow(name, self._schemas[name])
+            if name != "rejects":
+                unfit += [row for row in rejects if row["file_id"] is not None]
+        parts, self._parts, self._bytes = self._parts, [], 0
+        self._ship(parts, tables, unfit)
+
+    # --- the rows of a file, as `ingest.pipeline.reading.file_reader.RowSink` has them -----------
+
+    def begin_file(self) -> int:
+        self._counted = True
+        return self._ticket
+
+    def add(self, table: str, rows: TableRows) -> None:
+        self._batch.add(table, rows)
+        self._part.rows[table] += len(rows)
+
+    def flush_when_due(self, bytes_read: int) -> None:
+        self._part.bytes = bytes_read
+
+    def take_back_file(self) -> None:
+        """Drop the file's rows that belong to no finished part; the load takes back the others."""
+        self._batch.take_back_file()
+
+    def end_part(self, read: int, rejects: int) -> None:
+        """End the part, and ship when enough rows have been collected.
+
+        Called by the reader after `flush_when_due`, with the stored bytes read and the rejects so far.
+        """
+        self._part.read, self._part.rejects = read, rejects
+        self._parts.append(self._part)
+        self._bytes += self._part.bytes
+        self._begin_part()
+        if self._batch.count >= SHIPPED_ROWS or self._bytes >= SHIPPED_BYTES:
+            self._part_shipped = True
+            self.ship()
+
+    def _begin_part(self) -> None:
+        self._part = RowsPart(self._ticket, Counter())
+        self._batch.begin_file()
+
+
+def _read_task(task: ReadTask, settings: ReadSettings, collector: RowCollector) -> TaskEnded:
+    try:
+        intake = read_file(task.job, settings, collector, collector.end_part)
+    except UnusableFileError as unusable:
+        return TaskEnded(
+            task.ticket,
+            refused=str(unusable),
+            may_pass=unusable.may_pass,
+            is_companion=unusable.is_companion,
+            foreign=unusable.foreign,
+            is_noted=unusable.is_noted,
+        )
+    # The state that it went on from can be large, and the load has it.
+    return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)

@@ -1,0 +1,113 @@
+"""Rows that workers of a cluster have read: files in a place that all machines reach, named by content.
+
+A file's rows are written in several pieces and a list of them, which is written last; each is there as a
+whole or not at all. Two workers that read the same content write the same names, so neither harms the other.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa
+
+from ingest.backup.places import BackupPlace, open_place
+from ingest.errors import BackupError, StoreError
+from ingest.pipeline.planning.change_detection import reader_version
+from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
+from ingest.pipeline.workers.messages import Shipment, TaskEnded, write_tables_to
+from ingest.sources.stored_names import is_address
+from lenient import PARSER_VERSION
+
+_FOLDER = "rows"
+
+
+def name_rows(
+    job: ReadJob, settings: ReadSettings, schemas: Mapping[str, pa.Schema], fingerprint: str
+) -> str:
+    """Return the name of the rows of a content: a hash of all that they depend on."""
+    options = settings.options
+    reading = (options.tools, options.max_line, options.form, options.privacy, sorted(settings.forgotten))
+    about = (job.found.name, job.quoting, job.facts, job.known, job.begun, job.past)
+    versions = (reader_version(), PARSER_VERSION, sorted(map(str, schemas.values())))
+    return sha256(
+        repr((fingerprint, reading, about, versions)).encode("utf-8", "backslashreplace")
+    ).hexdigest()
+
+
+class SharedRows:
+    """Rows of files in a folder or an object store, each file's under a name of `name_rows`.
+
+    Its methods raise StoreError, the constructor OptionError for an address that cannot be written.
+    """
+
+    def __init__(self, place: str) -> None:
+        self.place = place if is_address(place) else str(Path(place).absolute())
+        self._place: BackupPlace = open_place(self.place)
+
+    def write_tables(self, name: str, number: int, tables: Mapping[str, pa.Table]) -> tuple[str, int]:
+        """Write a piece of the rows called `name`; return the piece's own name and its size in bytes."""
+        sink = pa.BufferOutputStream()
+        write_tables_to(sink, tables)
+        data = sink.getvalue().to_pybytes()
+        piece = f"{_FOLDER}/{name}-{number:06d}.arrow"
+        with self._explain_errors():
+            self._place.write(piece, data)
+        return piece, len(data)
+
+    def open_piece(self, piece: str) -> pa.NativeFile:
+        """Return a piece's bytes as a stream."""
+        with self._explain_errors():
+            return pa.BufferReader(self._place.read(piece))
+
+    def complete(self, name: str, shipments: list[Shipment]) -> None:
+        """Write the list of the pieces called `name`: from now on the rows are there."""
+        with self._explain_errors():
+            self._place.write(_list_name(name), pickle.dumps(shipments))
+
+    def find(self, name: str) -> list[Shipment] | None:
+        """Return the shipments of the rows called `name`; None when they are not all there."""
+        try:
+            with self._explain_errors():
+                data = self._place.read(_list_name(name))
+        except StoreError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return None
+            raise
+        shipments: list[Shipment] = pickle.loads(data)  # noqa: S301 - the place is the team's own
+        return shipments
+
+    def remove(self, name: str) -> None:
+        """Remove the rows called `name`, the list of their pieces last."""
+        for shipment in self.find(name) or ():
+            if shipment.file is not None:
+                with self._explain_errors():
+                    self._place.remove(shipment.file)
+        with self._explain_errors():
+            self._place.remove(_list_name(name))
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except BackupError as error:
+            cause = error.__cause__
+            said = " ".join(str(cause).split())[:200]
+            raise StoreError(
+                f"rows cannot be shared in {self._place.name} ({type(cause).__name__}: {said}); free some "
+                "space, change its permissions, or name another place with --shared, and run this again. "
+                "What was published is untouched."
+            ) from cause
+
+
+def find_end(shipments: list[Shipment]) -> TaskEnded | None:
+    """Return the end of the file whose rows these are."""
+    last = shipments[-1].parts[-1]
+    return last if isinstance(last, TaskEnded) else None
+
+
+def _list_name(name: str) -> str:
+    return f"{_FOLDER}/{name}.rows"

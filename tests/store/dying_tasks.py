@@ -1,0 +1,71 @@
+"""Tasks of a Ray cluster that die once, at a stage, or run twice; workers import this module."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from ingest.pipeline.workers import ray_task
+from ingest.pipeline.workers.ray_task import TaskOutcome
+from ingest.pipeline.workers.shared_rows import SharedRows
+
+
+def run_dying(stage: str, mark: str, spared: str, *task: Any) -> TaskOutcome:
+    """Run a task; the first that reaches `stage` dies with its node, but never on the node `spared`.
+
+    Stages: `begun`, `piece` (a piece of rows is written), `read` (all pieces are), `shared` (and their list);
+    `process-STAGE`: the process dies, its node lives. `mark` is a file that says that it has happened.
+    """
+    alone, _, point = stage.rpartition("-")
+
+    def die() -> None:
+        import ray
+
+        if not alone and ray.get_runtime_context().get_node_id() == spared:
+            return
+        try:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        if not alone:
+            os.kill(os.getppid(), signal.SIGKILL)  # the node's raylet, and with it all its workers
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if point == "begun":
+        die()
+    methods = {"piece": "write_tables", "read": "complete", "shared": "complete"}
+    before = {name: getattr(SharedRows, name) for name in methods.values()}
+    if point in methods:
+        name = methods[point]
+        setattr(SharedRows, name, _with_death(before[name], die, is_first=point == "read"))
+    try:
+        return ray_task.run_task(*task)
+    finally:
+        for name, method in before.items():
+            setattr(SharedRows, name, method)
+
+
+def _with_death(method: Callable[..., Any], die: Callable[[], None], *, is_first: bool) -> Callable[..., Any]:
+    def run(*args: Any) -> Any:
+        if is_first:
+            die()
+        result = method(*args)
+        if not is_first:
+            die()
+        return result
+
+    return run
+
+
+def run_twice(*task: Any) -> TaskOutcome:
+    """Run a task twice, the second time as if nothing of it was there."""
+    first = ray_task.run_task(*task)
+    is_whole = ray_task._is_whole
+    setattr(ray_task, "_is_whole", lambda *_: False)  # noqa: B010
+    try:
+        assert ray_task.run_task(*task) == first
+    finally:
+        setattr(ray_task, "_is_whole", is_whole)  # noqa: B010
+    return first
