@@ -46,6 +46,7 @@ _SLICES = """
         FROM (SELECT file_id FROM building.tool_calls UNION ALL SELECT file_id FROM building.turns)
         GROUP BY file_id
     ) GROUP BY slice ORDER BY slice"""
+_OF_SLICE = "file_id >= $low AND ($high IS NULL OR file_id < $high)"
 _OF_SESSIONS = "SELECT rowid FROM {source} SEMI JOIN chosen_sessions USING (source, session_id)"
 _OF_FILES = "SELECT rowid FROM {source} WHERE file_id IN (FROM chosen_files)"
 _OF_CALLS = """
@@ -124,9 +125,8 @@ class BuildingSegments:
             self._mark_rows(own, chosen)
             for table in FACT_TABLES:
                 rows = f"{own.alias}.{table} WHERE rowid IN (FROM pulled_{table})"
-                self._con.execute(
-                    f"INSERT INTO {_OPEN}.{table} BY NAME SELECT {_kept_columns(table)} FROM {rows}"
-                )  # noqa: S608
+                kept = f"SELECT {_kept_columns(table)} FROM {rows}"  # noqa: S608
+                self._con.execute(f"INSERT INTO {_OPEN}.{table} BY NAME {kept}")
                 self._con.execute(f"DELETE FROM {rows}")  # noqa: S608
             self._with_deleted.add(own.number)
 
@@ -201,10 +201,9 @@ class BuildingSegments:
         finally:
             self._con.execute(f"USE {_OPEN}")
         for table in FACT_TABLES:
-            rows = f"SELECT {_kept_columns(table)} FROM {_OPEN}.{table} WHERE file_id >= $low AND ($high IS NULL OR file_id < $high)"  # noqa: S608
-            self._con.execute(
-                f"INSERT INTO {segment.alias}.{table} BY NAME {rows}", {"low": low, "high": high}
-            )
+            rows = f"SELECT {_kept_columns(table)} FROM {_OPEN}.{table} WHERE {_OF_SLICE}"  # noqa: S608
+            values = {"low": low, "high": high}
+            self._con.execute(f"INSERT INTO {segment.alias}.{table} BY NAME {rows}", values)
         self._con.execute("INSERT INTO segments (number) VALUES (?)", [number])
 
     def clean(self) -> None:
