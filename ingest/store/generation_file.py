@@ -5,7 +5,7 @@ The file being built is private to the load: nobody else reads it, and it is del
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +29,9 @@ from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED
-from ingest.store.reconciliation import FOLLOWING, SETTLING, SIGNED
-from ingest.store.rollup import roll_up
 from ingest.store.scripts import read_script
+from ingest.store.stored_facts import view_stored_facts
+from ingest.store.verification import compare_all_counts, compare_changed_counts
 from lenient import PARSER_VERSION
 
 _HERE = Path(__file__).parent
@@ -53,6 +53,11 @@ _NOTED = {  # what a load notes of files, for the scripts that settle it
     "reread": "old INTEGER, new INTEGER",
     "removed_contents": "old INTEGER, new INTEGER",
     "touched_also": "file_id INTEGER",
+    "new_files": "file_id INTEGER",
+    "touched_sessions": "source VARCHAR, session_id VARCHAR",
+    "concerned_sessions": "source VARCHAR, session_id VARCHAR, round INTEGER",
+    "rows_before": "file_id INTEGER, source VARCHAR, session_id VARCHAR",
+    "resumed": "file_id INTEGER",
     "known_rejects": "file_id INTEGER, byte_offset BIGINT, code VARCHAR, reason VARCHAR",
     "retold_sessions": "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, told_as VARCHAR",
     "retold_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
@@ -65,8 +70,8 @@ _SEE_ANEW = """
     FROM incoming WHERE files.file_id = incoming.file_id"""
 
 _MODEL_NAMES = """
-    SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
-    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
+    SELECT model_name FROM stored_tool_calls WHERE model_name IS NOT NULL
+    UNION SELECT model_name FROM stored_turns WHERE model_name IS NOT NULL
     UNION
     SELECT model FROM (SELECT day, model FROM daily_calls UNION ALL SELECT day, model FROM daily_turns)
     WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
@@ -76,9 +81,8 @@ _LABEL = (
 )
 
 
-_ALL_DAYS = """
-    INSERT INTO touched_days
-    (SELECT day FROM tool_calls UNION SELECT day FROM turns) EXCEPT SELECT day FROM touched_days"""
+_ALL_FILES = "SELECT file_id FROM files"
+_CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
 
 
 class GenerationBuilder:
@@ -90,7 +94,7 @@ class GenerationBuilder:
     def __init__(self, path: Path, on_write: OnWrite) -> None:
         self._path = path
         self._on_write = on_write
-        self._all_days = False  # whether the rollups of all days are to be made anew
+        self.has_migrated = False  # the sums of all days are to be made anew
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
@@ -99,6 +103,7 @@ class GenerationBuilder:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
+            view_stored_facts(self._con)
             for table, columns in _NOTED.items():
                 self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
             self.schemas = arrow_schemas(self._con, _INSERT)
@@ -116,7 +121,7 @@ class GenerationBuilder:
         self._on_write("migrate")
         with self.transaction():
             migrate(self._con, found)
-        self._all_days = True
+        self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
         """Set the memory limit; `to_workers` sets the lower one, for while worker processes read."""
@@ -137,7 +142,7 @@ class GenerationBuilder:
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
                 self._con.unregister("incoming")
-        self._make_room(WAITS)
+        self.make_room(WAITS)
 
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of its rows were written."""
@@ -226,55 +231,35 @@ class GenerationBuilder:
     def count_models(self, aliases: Sequence[Row]) -> None:
         """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
 
-        Call it between `settle` and `roll_up`.
+        Call it between `settle` and `add_changes`, or before `sum_days`.
         """
+        known = {tuple(row.values()) for row in self.fetch_rows("FROM model_aliases")}
+        is_same = known == {(row["model_name"], row["model"], row["rule"]) for row in aliases}
         with self.open_transaction("models") as con:
-            con.execute("DELETE FROM model_aliases")
-            if aliases:
-                con.register("incoming", pa.Table.from_pylist(list(aliases)))
-                con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
-                con.unregister("incoming")
+            if not is_same:
+                con.execute("DELETE FROM model_aliases")
+                if aliases:
+                    con.register("incoming", pa.Table.from_pylist(list(aliases)))
+                    con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
+                    con.unregister("incoming")
+            con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
             con.execute(read_script("count_models.sql"))
-            if con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,):
+            frozen = con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,)
+            if frozen and not is_same:
                 con.execute(read_script("count_old_models.sql"))
-
-    def settle(self, *before: str) -> None:
-        """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
-
-        `before` names scripts that run when the touched days and sessions are known and nothing is removed
-        yet. The turns of late results are concluded afterwards, see `late_arrivals`.
-        """
-        self._make_room(WAITS // 4)  # which settling and summing up can use
-        first = (("succession.sql", FOLLOWING), *((script, None) for script in ("touched.sql", *before)))
-        for script, needed in (*first, *SETTLING):
-            # Scripts of others may leave anything behind.
-            if needed is None or (before and needed is not FOLLOWING) or self.is_true(needed):
-                with self.open_transaction(script) as con:
-                    con.execute(read_script(script))
-
-    def roll_up(self) -> None:
-        """Update the rollups of the days in `touched_days`, and check the counts of the whole generation.
-
-        Raises StoreError when the counts disagree.
-        """
-        if self._all_days:
-            with self.open_transaction("all_days") as con:
-                con.execute(_ALL_DAYS)
-        if self.is_true(SIGNED):
-            with self.open_transaction("signatures.sql") as con:
-                con.execute(read_script("signatures.sql"))
-        with self.open_transaction("rollups") as con:
-            roll_up(con)
-        self.check_counts()
 
     def check_counts(self) -> None:
         """Raise StoreError when the counts of the generation disagree: it must not be published then."""
+        self._raise_disagreement(compare_all_counts)
+
+    def check_changed_counts(self) -> None:
+        """Raise StoreError when the counts of the files and days that a load changed disagree."""
+        self._raise_disagreement(compare_changed_counts)
+
+    def _raise_disagreement(self, compare: Callable[[Connection], str | None]) -> None:
         with explain_duckdb_errors(self._path):
-            wrong = self._con.execute(read_script("verify.sql")).fetchall()
-        if wrong:
-            listed = "; ".join(
-                f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:5]
-            )
+            listed = compare(self._con)
+        if listed:
             raise StoreError(
                 f"the new tables do not add up ({listed}); nothing was published. This is a bug: report it"
             )
@@ -320,7 +305,7 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             self._con.close()
 
-    def _make_room(self, most: int) -> None:
+    def make_room(self, most: int) -> None:
         """Checkpoint when the rows waiting in memory take more than `most` bytes."""
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
