@@ -20,6 +20,8 @@ from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.task_fields import task_schema
 from ingest.formats import formats
 from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS
+from ingest.store.scripts import read_script
+from ingest.store.settling.daily_tables import DAILY_TABLES
 from lenient import DEFINITION_CODES, ToolCatalog, definition_findings
 from lenient.diagnostics.codes import CODES, Code, Stage
 from lenient.examples import run_example
@@ -184,7 +186,6 @@ def api_page() -> Iterator[str]:
 
 
 _TABLE = re.compile(r"((?:^--.*\n)*)^CREATE TABLE (\w+)([^;]*);", re.MULTILINE)
-_FILLS = re.compile(r"^INSERT INTO (\w+)", re.MULTILINE)
 
 
 def glossary_page() -> Iterator[str]:
@@ -201,8 +202,8 @@ def tables_page() -> Iterator[str]:
         "What a store holds, from the comments of `ingest/store/schema.sql` and of the scripts that fill the "
         "rollups. The SQL page shows the same words beside its editor."
     )
-    scripts = [path.read_text(encoding="utf-8") for path in sorted((_STORE / "rollups").glob("*.sql"))]
-    filled = {name: _comment(script) for script in scripts for name in _FILLS.findall(script)}
+    filled = {table.name: _comment(table.script()) for table in DAILY_TABLES}
+    filled["task_trials"] = _comment(read_script("rollups/trials.sql"))
     for said, name, columns in _TABLE.findall((_STORE / "schema.sql").read_text(encoding="utf-8")):
         yield f"## {name}"
         about = [text for text in (_comment(said), filled.get(name)) if text]

@@ -198,7 +198,7 @@ ORDER = {
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
-        "store/migrations", "store", "backup",
+        "store/migrations", "store", "store/settling", "backup",
         "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",

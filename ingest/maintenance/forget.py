@@ -20,8 +20,9 @@ from ingest.sessions.stored_text import shorten_name
 from ingest.sessions.table_rows import session_hash
 from ingest.store.generation_file import GenerationBuilder, utc_now
 from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
-from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.scripts import read_script
+from ingest.store.settling.late_arrivals import conclude_late_turns
+from ingest.store.settling.settle import add_changes, settle
 
 _LEAVING_RUNS = """
     CREATE TEMP TABLE leaving_runs AS
@@ -127,6 +128,6 @@ def _remove_sessions(building: GenerationBuilder) -> None:
             "INSERT INTO touched_also "
             "SELECT DISTINCT file_id FROM stored_sessions SEMI JOIN leaving USING (source, session_id)"
         )
-    building.settle("leaving_rows.sql", "remove_sessions.sql", "forget.sql")
+    settle(building, before=("leaving_rows.sql", "remove_sessions.sql", "forget.sql"))
     conclude_late_turns(building)
-    building.roll_up()
+    add_changes(building)

@@ -10,6 +10,7 @@ from ingest.pipeline.planning.naming import read_naming
 from ingest.pipeline.publish import count_models, has_new_aliases, standing_tables
 from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write, published_generation
 from ingest.store.reader import is_outdated, read_model_names
+from ingest.store.settling.settle import sum_days
 
 _NO_DAYS = "CREATE TEMP TABLE touched_days (day DATE)"
 
@@ -31,7 +32,7 @@ def count_models_anew(
                     con.execute(_NO_DAYS)
                 count_models(building, aliases)
                 building.replace_tables(standing_tables(building.schemas))
-                building.roll_up()
+                sum_days(building)
                 building.finish()
                 generation = folder.publish()
         published = published_generation(store_dir.absolute()) or current

@@ -17,15 +17,19 @@ from ingest.pipeline.reading.file_reader import ReadSettings
 from ingest.store.generations import OnWrite, Patience, do_not_wait, ignore_write
 from ingest.store.reader import count_calls_of_other_parsers, is_outdated
 from ingest.store.reassessment import reassess_turns
+from ingest.store.settling.settle import sum_days
 from lenient import PARSER_VERSION
 
 _WANTED = """
-    CREATE TEMP TABLE touched_days (day DATE);
     CREATE TEMP TABLE wanted AS
     SELECT DISTINCT turn_id FROM stored_tool_calls WHERE $all OR parser_version IS DISTINCT FROM $version"""
 _OF_WANTED = """
     SELECT source, session_id FROM stored_turns WHERE turn_id IN (FROM wanted)
     UNION SELECT source, session_id FROM stored_tool_calls WHERE turn_id IN (FROM wanted)"""
+_DAYS = """
+    CREATE TEMP TABLE touched_days AS
+    SELECT day FROM stored_tool_calls SEMI JOIN wanted USING (turn_id)
+    UNION SELECT day FROM stored_turns SEMI JOIN wanted USING (turn_id)"""
 _GIVEN = "UPDATE files SET tools_hash = ? WHERE status IN ('loaded', 'earlier')"
 
 
@@ -52,12 +56,13 @@ def reparse(
         with change_copy(folder) as building:
             with building.open_transaction("wanted") as con:
                 con.execute(_WANTED, {"all": everything, "version": PARSER_VERSION})
+                con.execute(_DAYS)
                 if given is not None:
                     con.execute(_GIVEN, [ReadSettings.from_options(given, 0).options.tools])
             building.pull_sessions(_OF_WANTED)
             changed = reassess_turns(building, given)
             building.replace_tables(standing_tables(building.schemas))
-            building.roll_up()
+            sum_days(building)
             building.finish()
             generation = folder.publish()
     return ReparseReport(

@@ -25,6 +25,7 @@ from ingest.store.retention import (
     remove_found,
     stored_limits,
 )
+from ingest.store.settling.settle import sum_days
 
 
 def apply_retention(
@@ -71,7 +72,7 @@ def _count_anew(building: GenerationBuilder) -> None:
     with building.open_transaction("touched days") as con:
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
     building.replace_tables(standing_tables(building.schemas))
-    building.roll_up()
+    sum_days(building)
 
 
 def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> StoreLimits:

@@ -22,10 +22,11 @@ from ingest.pipeline.reading.file_reader import FileResult
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.store.generation_file import GenerationBuilder, utc_now
 from ingest.store.generations import StoreFolder
-from ingest.store.late_arrivals import conclude_late_turns
 from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
 from ingest.store.reader import read_aliases
 from ingest.store.retention import hold_to_limits
+from ingest.store.settling.late_arrivals import conclude_late_turns
+from ingest.store.settling.settle import add_changes, settle
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
 from lenient import PARSER_VERSION
@@ -165,10 +166,10 @@ def publish(
     building.add(_arrow_tables(building.schemas, {"ingest_runs": [run]}))
     building.replace_tables(standing_tables(building.schemas))
     building.set_labels(labels)
-    building.settle()
+    settle(building, run_id)
     conclude_late_turns(building)
     count_models(building, aliases)
-    building.roll_up()
+    add_changes(building)
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]
     if totals.less_kept:

@@ -18,6 +18,7 @@ from ingest.sessions.past_sessions import PastSession, PastSessions, PastTurn
 from ingest.sessions.row_batches import Row
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import read_script
+from ingest.store.settling.rollup import keep_facts
 
 _Definition = tuple[str, str, str]  # name, description, definition as JSON
 _PAST = 200_000  # turns, of the sessions that were heard last
@@ -56,6 +57,7 @@ _MOVE = {
         ).items()
     },
 }
+_ROWS_OF = "SELECT DISTINCT file_id, source, session_id FROM stored_sessions WHERE file_id ="
 _KNOWN_REJECTS = """
     INSERT INTO known_rejects SELECT $new, byte_offset, code, NULL FROM rejects WHERE file_id = $old"""
 _FOLLOW = (
@@ -131,6 +133,8 @@ def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint
     building.pull_files("SELECT ?::INTEGER AS file_id", [old])
     moved: Counter[str] = Counter()
     with building.open_transaction("take over") as con:
+        con.execute("INSERT INTO resumed VALUES (?)", [old])
+        keep_facts(con, f"{_ROWS_OF} {old:d}")
         con.execute(_KNOWN_REJECTS, ids)
         con.execute(_REOPENED, [orjson.dumps(opened).decode()])
         for table, statement in _MOVE.items():

@@ -1,6 +1,6 @@
 -- After take_back.sql: what a file tells of a turn that another one began has no text of the beginning, so its turn_id is
 -- that of the place alone. It takes the id of the turn that began there: in what the file held before, else the last that
--- began before it. Adds to `touched_turns` (turn_id) and `touched_days` (day).
+-- began before it. Adds to `touched_turns` (turn_id).
 
 CREATE TEMP TABLE adopted AS
 WITH
@@ -9,7 +9,7 @@ WITH
         WHERE NOT t.begun AND (t.source, t.session_id) IN (FROM touched_sessions)
     ),
     beginnings AS (
-        SELECT p.turn_id AS old, p.file_id, p.day, b.turn_id AS new
+        SELECT p.turn_id AS old, p.file_id, b.turn_id AS new
         FROM parts p
         JOIN turns b ON (b.source, b.session_id, b.turn) = (p.source, p.session_id, p.turn)
             AND b.begun AND left(b.turn_id, 16) = left(p.turn_id, 16)
@@ -32,4 +32,3 @@ WHERE (step_texts.turn_id, step_texts.file_id) = (a.old, a.file_id)
     AND NOT EXISTS (FROM turns b WHERE (b.turn_id, b.file_id) = (a.old, a.file_id));
 
 INSERT INTO touched_turns SELECT new FROM adopted UNION SELECT old FROM adopted EXCEPT FROM touched_turns;
-INSERT INTO touched_days SELECT day FROM adopted EXCEPT FROM touched_days;

@@ -131,12 +131,9 @@ class BuildingSegments:
             self._with_deleted.add(own.number)
 
     def _holds(self, segment: Segment, chosen: str) -> bool:
-        """Return True when a segment has rows of the chosen sessions or files."""
-        tables = [table for table in FACT_TABLES if table != "diagnostics"]  # which stand with their calls
-        asked = " OR ".join(
-            f"EXISTS ({chosen.format(source=f'{segment.alias}.{table}')})" for table in tables
-        )
-        return self._con.execute(f"SELECT {asked}").fetchone() == (True,)
+        """Return True when a segment has rows of the chosen sessions or files; each has one in `sessions`."""
+        rows = chosen.format(source=f"{segment.alias}.sessions")
+        return self._con.execute(f"SELECT EXISTS ({rows})").fetchone() == (True,)
 
     def _mark_rows(self, segment: Segment, chosen: str) -> None:
         calls = f"{segment.alias}.tool_calls"

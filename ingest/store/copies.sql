@@ -1,5 +1,4 @@
--- After settle.sql: of several rows of one call, turn or session all but one are marked as duplicates. Adds to
--- `touched_days` (day).
+-- After settle.sql: of several rows of one call, turn or session all but one are marked as duplicates.
 
 -- How much of each session a file holds: of two copies, the one from the fuller transcript counts.
 CREATE TEMP TABLE held AS
@@ -17,7 +16,7 @@ CREATE TEMP TABLE turned_calls AS
 WITH
     ranked AS (
         SELECT
-            c.rowid AS row, c.day, c.duplicate,
+            c.rowid AS row, c.duplicate,
             row_number() OVER (
                 PARTITION BY c.call_id
                 ORDER BY c.result_status IS NOT DISTINCT FROM 'missing', h.calls DESC, c.file_id, c.line, c.rowid
@@ -26,7 +25,7 @@ WITH
         JOIN copied_calls USING (call_id)
         JOIN held h ON h.session_id = c.session_id AND h.file_id = c.file_id
     )
-SELECT row, day, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
+SELECT row, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
 
 UPDATE tool_calls SET duplicate = turned.is_copy FROM turned_calls turned WHERE tool_calls.rowid = turned.row;
 
@@ -35,7 +34,7 @@ CREATE TEMP TABLE turned_turns AS
 WITH
     ranked AS (
         SELECT
-            t.rowid AS row, t.day, t.duplicate,
+            t.rowid AS row, t.duplicate,
             row_number() OVER (
                 PARTITION BY t.turn_id
                 ORDER BY
@@ -46,13 +45,9 @@ WITH
         JOIN copied_turns USING (turn_id)
         LEFT JOIN held h ON h.session_id = t.session_id AND h.file_id = t.file_id
     )
-SELECT row, day, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
+SELECT row, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
 
 UPDATE turns SET duplicate = turned.is_copy FROM turned_turns turned WHERE turns.rowid = turned.row;
-
-INSERT INTO touched_days
-SELECT day FROM turned_calls UNION SELECT day FROM turned_turns
-EXCEPT SELECT day FROM touched_days;
 
 -- Sessions: one row a session and file; of several rows of one session, the fullest stands for it.
 CREATE TEMP TABLE session_rows AS

@@ -5,7 +5,7 @@ The file being built is private to the load: nobody else reads it, and it is del
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,9 +31,8 @@ from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED
-from ingest.store.reconciliation import FOLLOWING, SETTLING, SIGNED
-from ingest.store.rollup import roll_up
 from ingest.store.scripts import read_script
+from ingest.store.verification import compare_all_counts, compare_changed_counts
 from lenient import PARSER_VERSION
 
 _HERE = Path(__file__).parent
@@ -55,6 +54,11 @@ _NOTED = {  # what a load notes of files, for the scripts that settle it
     "reread": "old INTEGER, new INTEGER",
     "removed_contents": "old INTEGER, new INTEGER",
     "touched_also": "file_id INTEGER",
+    "new_files": "file_id INTEGER",
+    "touched_sessions": "source VARCHAR, session_id VARCHAR",
+    "concerned_sessions": "source VARCHAR, session_id VARCHAR, round INTEGER",
+    "rows_before": "file_id INTEGER, source VARCHAR, session_id VARCHAR",
+    "resumed": "file_id INTEGER",
     "known_rejects": "file_id INTEGER, byte_offset BIGINT, code VARCHAR, reason VARCHAR",
     "retold_sessions": "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, told_as VARCHAR",
     "retold_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
@@ -82,10 +86,8 @@ _LABEL = (
 _OF_RENAMED = """
     SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
     UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
-_ALL_DAYS = """
-    INSERT INTO touched_days
-    (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns)
-    EXCEPT SELECT day FROM touched_days"""
+_ALL_FILES = "SELECT file_id FROM files"
+_CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
 
 
 class GenerationBuilder:
@@ -97,7 +99,7 @@ class GenerationBuilder:
     def __init__(self, path: Path, on_write: OnWrite) -> None:
         self._path = path
         self._on_write = on_write
-        self._all_days = False  # whether the rollups of all days are to be made anew
+        self.has_migrated = False  # the sums of all days are to be made anew
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
@@ -124,7 +126,7 @@ class GenerationBuilder:
         self._on_write("migrate")
         with self.transaction():
             migrate(self._con, found)
-        self._all_days = True
+        self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
         """Set the memory limit; `to_workers` sets the lower one, for while worker processes read."""
@@ -145,7 +147,7 @@ class GenerationBuilder:
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
                 self._con.unregister("incoming")
-        self._make_room(WAITS)
+        self.make_room(WAITS)
 
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of its rows were written."""
@@ -234,77 +236,49 @@ class GenerationBuilder:
     def count_models(self, aliases: Sequence[Row]) -> None:
         """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
 
-        Call it between `settle` and `roll_up`.
+        Call it between `settle` and `add_changes`, or before `sum_days`.
         """
-        changed = self._renamed_models(aliases)
-        if changed:
-            self._pull_models(changed)
+        known = {tuple(row.values()) for row in self.fetch_rows("FROM model_aliases")}
+        self._pull_renamed(aliases)
+        is_same = known == {(row["model_name"], row["model"], row["rule"]) for row in aliases}
         with self.open_transaction("models") as con:
-            con.execute("DELETE FROM model_aliases")
-            if aliases:
-                con.register("incoming", pa.Table.from_pylist(list(aliases)))
-                con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
-                con.unregister("incoming")
+            if not is_same:
+                con.execute("DELETE FROM model_aliases")
+                if aliases:
+                    con.register("incoming", pa.Table.from_pylist(list(aliases)))
+                    con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
+                    con.unregister("incoming")
+            con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
             con.execute(read_script("count_models.sql"))
-            if con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,):
+            frozen = con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,)
+            if frozen and not is_same:
                 con.execute(read_script("count_old_models.sql"))
 
-    def _renamed_models(self, aliases: Sequence[Row]) -> list[str]:
-        """Return the names in segments that these aliases count otherwise than the present ones."""
+    def _pull_renamed(self, aliases: Sequence[Row]) -> None:
+        """Move the sessions of models out of segments that these aliases count otherwise than the present ones."""
         known = {row["model_name"]: row["model"] for row in self.fetch_rows("FROM model_aliases")}
         wanted = {row["model_name"]: row["model"] for row in aliases}
         names = self.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
-        return [row["name"] for row in names if known.get(row["name"]) != wanted.get(row["name"])]
-
-    def _pull_models(self, names: Sequence[str]) -> None:
-        with self.open_transaction("renamed models") as con:
-            con.execute(
-                "CREATE OR REPLACE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name", [names]
-            )
-        self.pull_sessions(_OF_RENAMED)
-
-    def settle(self, *before: str) -> None:
-        """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
-
-        `before` names scripts that run when the touched days and sessions are known and nothing is removed
-        yet. The turns of late results are concluded afterwards, see `late_arrivals`.
-        """
-        self._make_room(WAITS // 4)  # which settling and summing up can use
-        if self._segments:
-            with self.open_transaction("concerned.sql") as con:
-                con.execute(read_script("concerned.sql"))
-            self.pull_files("FROM concerned_files")
-            self.pull_sessions("FROM concerned_sessions")
-        first = (("succession.sql", FOLLOWING), *((script, None) for script in ("touched.sql", *before)))
-        for script, needed in (*first, *SETTLING):
-            # Scripts of others may leave anything behind.
-            if needed is None or (before and needed is not FOLLOWING) or self.is_true(needed):
-                with self.open_transaction(script) as con:
-                    con.execute(read_script(script))
-
-    def roll_up(self) -> None:
-        """Update the rollups of the days in `touched_days`, and check the counts of the whole generation.
-
-        Raises StoreError when the counts disagree.
-        """
-        if self._all_days:
-            with self.open_transaction("all_days") as con:
-                con.execute(_ALL_DAYS)
-        if self.is_true(SIGNED):
-            with self.open_transaction("signatures.sql") as con:
-                con.execute(read_script("signatures.sql"))
-        with self.open_transaction("rollups") as con:
-            roll_up(con)
-        self.check_counts()
+        renamed = [row["name"] for row in names if known.get(row["name"]) != wanted.get(row["name"])]
+        if renamed:
+            with self.open_transaction("renamed models") as con:
+                con.execute(
+                    "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name", [renamed]
+                )
+            self.pull_sessions(_OF_RENAMED)
 
     def check_counts(self) -> None:
         """Raise StoreError when the counts of the generation disagree: it must not be published then."""
+        self._raise_disagreement(compare_all_counts)
+
+    def check_changed_counts(self) -> None:
+        """Raise StoreError when the counts of the files and days that a load changed disagree."""
+        self._raise_disagreement(compare_changed_counts)
+
+    def _raise_disagreement(self, compare: Callable[[Connection], str | None]) -> None:
         with explain_duckdb_errors(self._path):
-            wrong = self._con.execute(read_script("verify.sql")).fetchall()
-        if wrong:
-            listed = "; ".join(
-                f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:5]
-            )
+            listed = compare(self._con)
+        if listed:
             raise StoreError(
                 f"the new tables do not add up ({listed}); nothing was published. This is a bug: report it"
             )
@@ -378,7 +352,7 @@ class GenerationBuilder:
             self._con.execute("CHECKPOINT")
             self._con.close()
 
-    def _make_room(self, most: int) -> None:
+    def make_room(self, most: int) -> None:
         """Checkpoint when the rows waiting in memory take more than `most` bytes."""
         if self._fetch_number(WAITING) > most:
             self._checkpoint()

@@ -41,7 +41,7 @@ CONCLUDED = ("faults", "retries", "derived_ok", "derived_reason")
 _CALL = ("call_id", "file_id")
 
 _KEEP_JUDGEMENT = "DELETE FROM wanted WHERE turn_id IN (SELECT turn_id FROM turns WHERE text_removed)"
-_REWORKED = "CREATE TEMP TABLE reworked (session_id VARCHAR, file_id INTEGER, day DATE)"
+_REWORKED = "CREATE TEMP TABLE reworked (session_id VARCHAR, file_id INTEGER)"
 _OF_BATCH = "(SELECT turn_id FROM queue WHERE batch = ?)"
 _NEW_VERSION = f"""
     UPDATE tool_calls SET parser_version = ?
@@ -59,15 +59,14 @@ _INSERT_FINDINGS = "INSERT INTO diagnostics BY NAME FROM incoming"
 _INSERT_DEFINITIONS = """
     INSERT INTO tool_definitions BY NAME FROM incoming
     WHERE definition_id NOT IN (SELECT definition_id FROM tool_definitions)"""
-_NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id, day FROM incoming"
+_NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id FROM incoming"
 
 
 def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
     Turns whose texts were removed keep their judgement.
-    The temporary table `touched_days` (day) must exist; the days of changed rows are added to it. `given` are
-    definitions that replace those once given with --tools; None = the earlier ones stay.
+    `given` are definitions that replace those once given with --tools; None = the earlier ones stay.
     """
     with building.open_transaction("queue") as con:
         con.execute(_KEEP_JUDGEMENT)
@@ -176,10 +175,10 @@ class ReassessedBatch:
         self._note_changed([row for row in self._calls if _call_key(row) in others])
 
     def _note_changed(self, changed: list[Row]) -> None:
-        """Add the sessions, files and days of changed rows to `reworked`: their counts are made again."""
+        """Add the sessions and files of changed rows to `reworked`: their counts are made again."""
         schema = self._building.schemas["tool_calls"]
         self._run_with_rows(
-            _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id", "day")])
+            _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id")])
         )
 
     def _fit_to_columns(self, table: str, rows: list[Row], columns: Sequence[str] = ()) -> list[Row]:

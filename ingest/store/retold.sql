@@ -46,7 +46,7 @@ FROM (
 WHERE (sessions.file_id, sessions.source, sessions.session_id) = (held.file_id, held.source, held.session_id);
 
 INSERT INTO replaced
-SELECT DISTINCT old FROM retold_sessions WHERE old NOT IN (SELECT file_id FROM sessions);
+SELECT DISTINCT old FROM retold_sessions WHERE old NOT IN (SELECT file_id FROM stored_sessions);
 
 UPDATE files SET
     sessions = (SELECT count(*) FROM stored_sessions s WHERE s.file_id = files.file_id),

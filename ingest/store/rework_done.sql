@@ -1,11 +1,10 @@
--- After all batches: the faults of the sessions whose calls were judged anew, and the days to roll up.
+-- After all batches: the faults of the sessions whose calls were judged anew.
 UPDATE sessions SET faults = counted.faults
 FROM (
     SELECT session_id, file_id, count(*) FILTER (fault_layer IS NOT NULL) AS faults
     FROM tool_calls SEMI JOIN reworked USING (session_id, file_id) GROUP BY ALL
 ) counted
 WHERE (sessions.session_id, sessions.file_id) = (counted.session_id, counted.file_id);
-INSERT INTO touched_days SELECT day FROM reworked EXCEPT FROM touched_days;
 DROP TABLE reworked;
 DROP TABLE queue;
 DROP TABLE wanted;

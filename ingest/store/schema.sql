@@ -250,6 +250,7 @@ CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 -- Daily rollups: additive, without duplicates. The pages read these first. trial_run, arm: see sessions.
 -- parse_known: calls whose text we judged, or whose refusal the harness would have marked at both layers, or that were
 -- refused; mend_known: calls with syntax_seen or schema_seen 'full'. They are the denominators of the parse_error and the mended rate.
+-- us: microseconds; example_ts: the time of the example, 0001-01-01 where the log has none.
 -- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
 -- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict.
 CREATE TABLE daily_calls (
@@ -269,7 +270,7 @@ CREATE TABLE daily_turns (
     trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
     both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT,
-    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, ms DOUBLE
+    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, us BIGINT
 );
 
 -- Tokens, apart by what they cost. `whole`: every step of the turn is counted (see turns).
@@ -315,7 +316,7 @@ CREATE TABLE daily_chains (
     ended VARCHAR, attempts INTEGER, session_group UTINYINT, chains BIGINT, retries BIGINT,
     identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
     first_changed BIGINT, first_changed_worked BIGINT,
-    steps BIGINT, tokens BIGINT, tokens_known BIGINT, ms DOUBLE, ms_known BIGINT,
+    steps BIGINT, tokens BIGINT, tokens_known BIGINT, us BIGINT, ms_known BIGINT,
     counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
 );
 
@@ -328,13 +329,13 @@ CREATE TABLE daily_parallel (
 CREATE TABLE daily_errors (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
-    signature_id VARCHAR, calls BIGINT, sessions BIGINT, example VARCHAR
+    signature_id VARCHAR, calls BIGINT, sessions BIGINT, example_ts TIMESTAMP, example VARCHAR
 );
 
 CREATE TABLE daily_parameters (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, tool VARCHAR, definition_id VARCHAR,
-    parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example VARCHAR,
+    parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example_ts TIMESTAMP, example VARCHAR,
     group_ids UTINYINT[], group_calls UINTEGER[]
 );
 

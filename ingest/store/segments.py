@@ -148,12 +148,6 @@ def connect_read_only(path: Path, config: Config, locate: Locate | None = None) 
     return con
 
 
-def name_stored_facts(con: Connection) -> None:
-    """Give the facts of an opened generation the names that the scripts of a building file use."""
-    for table in FACT_TABLES:
-        con.execute(f"CREATE TEMP VIEW stored_{table} AS FROM {table}")
-
-
 def named_segments(generations: Iterable[Path]) -> set[str] | None:
     """Return the names of the segments that these generations name; None when one cannot be read."""
     names: set[str] = set()

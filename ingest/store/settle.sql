@@ -2,11 +2,11 @@
 -- nothing to do.
 
 CREATE TEMP TABLE copied_calls AS
-SELECT call_id FROM tool_calls WHERE call_id IN (FROM touched_calls)
+SELECT call_id FROM tool_calls SEMI JOIN concerned_files USING (file_id) WHERE call_id IN (FROM touched_calls)
 GROUP BY call_id HAVING count(*) > 1 OR bool_or(duplicate);
 
 CREATE TEMP TABLE copied_turns AS
-SELECT turn_id FROM turns WHERE turn_id IN (FROM touched_turns)
+SELECT turn_id FROM turns SEMI JOIN concerned_files USING (file_id) WHERE turn_id IN (FROM touched_turns)
 GROUP BY turn_id HAVING count(*) > 1 OR bool_or(duplicate);
 
 CREATE TEMP TABLE copied_sessions AS

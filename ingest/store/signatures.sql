@@ -1,4 +1,4 @@
--- What went wrong, without what is different each time: calls of the days in `touched_days` that went wrong get the id
+-- What went wrong, without what is different each time: the calls in `unsigned_calls` that went wrong get the id
 -- of a text in which paths, numbers, ids and quoted values are placeholders. No model is asked, and the same fault has
 -- the same id in every night. Of a result the line speaks that says why: a traceback's last, else the first that names
 -- an error; an exit code speaks only where no line does.
@@ -108,13 +108,11 @@ CREATE TEMP TABLE signed AS
 WITH
     wrong AS (
         SELECT
-            rowid AS row, fault_layer, signature_id AS old,
+            row, fault_layer, signature_id AS old,
             coalesce(fault_layer IN ('emission', 'syntax', 'schema')
                 AND parse_error <> '' AND NOT starts_with(parse_error, 'refused_by_harness:'), false) AS ours,
             told(fault_layer, parse_error, harness_message, ends(result_text)) AS said
-        FROM tool_calls
-        WHERE fault_layer IS NOT NULL AND text_removed IS NULL  -- what it said is gone, its id stays
-            AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
+        FROM unsigned_calls WHERE fault_layer IS NOT NULL
     ),
     opened AS (SELECT * EXCLUDE (said), trim(unwrapped(trim(said))) AS opened FROM wrong),
     bared AS (SELECT *, without_frame(opened) AS bare, exit_code(opened) AS code FROM opened),

@@ -1,16 +1,7 @@
--- Before touched.sql: what the contents that this load read tell again of the contents that their files had before.
+-- After followed.sql, before touched.sql: what the contents that this load read tell again of the contents that their files had before.
 -- Fills `retold_sessions` (old, source, session_id, new, told_as): sessions told from their beginning, which replace what
 -- the content `old` held of them; and `retold_turns` (old, new, source, session_id, turn_id): turns of a session that
--- goes on. Adds the files whose rows go to `touched_also`.
-
-CREATE TEMP TABLE followed AS
-WITH RECURSIVE chain (old, new) AS (
-    SELECT follows, file_id FROM files
-    WHERE follows IS NOT NULL AND run_id = (SELECT max(run_id) FROM ingest_runs)
-    UNION
-    SELECT f.follows, chain.new FROM chain JOIN files f ON f.file_id = chain.old WHERE f.follows IS NOT NULL
-)
-SELECT chain.* FROM chain JOIN files f ON f.file_id = chain.old WHERE f.status = 'earlier';
+-- goes on.
 
 CREATE TEMP TABLE shared AS
 SELECT DISTINCT f.old, f.new, o.source, o.session_id
@@ -91,5 +82,3 @@ WITH
 SELECT DISTINCT ON (old, source, session_id) old, source, session_id, new, told_as FROM pairs
 WHERE goes_on OR only_one
 ORDER BY goes_on DESC, told_as;
-
-INSERT INTO touched_also SELECT old FROM retold_sessions UNION SELECT old FROM retold_turns;

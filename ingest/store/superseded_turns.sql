@@ -1,6 +1,6 @@
 -- The last turn of one file will not go on when a later one of its session has begun in another.
 CREATE TEMP TABLE superseded AS
-SELECT t.rowid AS row, t.turn_id, t.day FROM turns t
+SELECT t.rowid AS row, t.turn_id FROM turns t
 WHERE NOT t.duplicate AND t.derived_reason = 'not_ended' AND t.derived_ok IS NULL
     AND (t.source, t.session_id) IN (FROM copied_sessions)
     AND EXISTS (
@@ -16,5 +16,4 @@ WHERE NOT EXISTS (
         = (turns.turn_id, turns.file_id, turns.line, turns.byte_offset)
 );
 UPDATE turns SET derived_ok = false FROM superseded s WHERE turns.rowid = s.row;
-INSERT INTO touched_days SELECT day FROM superseded EXCEPT FROM touched_days;
 INSERT INTO late_turns SELECT turn_id FROM superseded EXCEPT FROM late_turns;

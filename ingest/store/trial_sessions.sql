@@ -1,5 +1,4 @@
--- Turns, calls and probes of trials have the run and the arm of their session, whichever of its files says it. Adds to
--- `touched_days` (day).
+-- Turns, calls and probes of trials have the run and the arm of their session, whichever of its files says it.
 
 CREATE TEMP TABLE of_trials AS
 SELECT
@@ -7,13 +6,6 @@ SELECT
     arg_min(arm, file_id) FILTER (trial_run IS NOT NULL) AS arm
 FROM sessions WHERE (source, session_id) IN (FROM touched_sessions)
 GROUP BY ALL HAVING count(trial_run) > 0;
-
-INSERT INTO touched_days
-(
-    SELECT day FROM turns SEMI JOIN of_trials USING (source, session_id)
-    UNION SELECT day FROM tool_calls SEMI JOIN of_trials USING (source, session_id)
-)
-EXCEPT FROM touched_days;
 
 UPDATE sessions SET trial_run = o.trial_run, arm = o.arm FROM of_trials o
 WHERE (sessions.source, sessions.session_id) = (o.source, o.session_id)

@@ -1,37 +1,45 @@
--- Whatever this returns is wrong with the generation: (what, expected, found).
+-- Whatever this returns is wrong with the generation: (what, expected, found). Looks at the files in `verified_files`
+-- (file_id) and the days in `verified_days` (day), see verify_all.sql; at calls and turns without a day in any case.
 
 WITH
     held AS (
-        SELECT file_id, count(*) AS n, 'sessions' AS what FROM stored_sessions GROUP BY file_id
-        UNION ALL SELECT file_id, count(*), 'turns' FROM stored_turns GROUP BY file_id
-        UNION ALL SELECT file_id, count(*), 'calls' FROM stored_tool_calls GROUP BY file_id
-        UNION ALL SELECT file_id, count(*), 'rejects' FROM rejects GROUP BY file_id
+        SELECT file_id, count(*) AS n, 'sessions' AS what FROM stored_sessions SEMI JOIN verified_files USING (file_id)
+        GROUP BY file_id
+        UNION ALL
+        SELECT file_id, count(*), 'turns' FROM stored_turns SEMI JOIN verified_files USING (file_id) GROUP BY file_id
+        UNION ALL
+        SELECT file_id, count(*), 'calls' FROM stored_tool_calls SEMI JOIN verified_files USING (file_id) GROUP BY file_id
+        UNION ALL
+        SELECT file_id, count(*), 'rejects' FROM rejects SEMI JOIN verified_files USING (file_id) GROUP BY file_id
     ),
     recorded AS (
         SELECT file_id, unnest(['sessions', 'turns', 'calls', 'rejects']) AS what,
                unnest([sessions, turns, calls, rejects]) AS n
-        FROM files
+        FROM files SEMI JOIN verified_files USING (file_id)
     ),
-    -- Before it, facts may be gone whose sums stay.
-    first_day AS (SELECT coalesce(max(facts_before), DATE '0001-01-01') FROM store_info)
+    counted_days AS (
+        SELECT 'calls in daily_calls' AS what, count(*) AS expected, 0 AS found
+        FROM stored_tool_calls SEMI JOIN verified_days USING (day) WHERE NOT duplicate
+        UNION ALL
+        SELECT 'calls in daily_calls', count(*), 0 FROM stored_tool_calls WHERE day IS NULL AND NOT duplicate
+        UNION ALL
+        SELECT 'calls in daily_calls', 0, coalesce(sum(calls), 0) FROM daily_calls SEMI JOIN verified_days USING (day)
+        UNION ALL
+        SELECT 'calls in daily_calls', 0, coalesce(sum(calls), 0) FROM daily_calls WHERE day IS NULL
+        UNION ALL
+        SELECT 'turns in daily_turns', count(*), 0
+        FROM stored_turns SEMI JOIN verified_days USING (day) WHERE NOT duplicate
+        UNION ALL
+        SELECT 'turns in daily_turns', count(*), 0 FROM stored_turns WHERE day IS NULL AND NOT duplicate
+        UNION ALL
+        SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM daily_turns SEMI JOIN verified_days USING (day)
+        UNION ALL
+        SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM daily_turns WHERE day IS NULL
+    )
 SELECT what || ' of file ' || file_id, coalesce(recorded.n, 0), coalesce(held.n, 0)
 FROM recorded FULL JOIN held USING (file_id, what)
 WHERE coalesce(recorded.n, 0) <> coalesce(held.n, 0)
 
 UNION ALL
-SELECT 'calls in daily_calls', expected, found
-FROM (
-    SELECT
-        (SELECT count(*) FROM stored_tool_calls WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
-        (SELECT coalesce(sum(calls), 0) FROM daily_calls WHERE day IS NULL OR day >= (FROM first_day)) AS found
-)
-WHERE expected <> found
-
-UNION ALL
-SELECT 'turns in daily_turns', expected, found
-FROM (
-    SELECT
-        (SELECT count(*) FROM stored_turns WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
-        (SELECT coalesce(sum(turns), 0) FROM daily_turns WHERE day IS NULL OR day >= (FROM first_day)) AS found
-)
-WHERE expected <> found;
+SELECT what, sum(expected)::BIGINT, sum(found)::BIGINT FROM counted_days
+GROUP BY what HAVING sum(expected) <> sum(found);

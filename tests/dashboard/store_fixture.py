@@ -12,10 +12,10 @@ import duckdb
 import orjson
 
 from ingest.store.migrations import SCHEMA_VERSION
-from ingest.store.rollup import roll_up
-from tests.dashboard.rows import SCHEMA, empty_tables, insert
+from ingest.store.settling.rollup import roll_up
+from ingest.store.settling.signing import sign_calls_of_days
+from tests.dashboard.rows import empty_tables, insert
 
-SIGNATURES = SCHEMA.with_name("signatures.sql")
 HOSTILE = '<img src=x onerror="alert(1)">**bold** :red[x] $x$ =1+1'
 
 Rows = Iterable[Mapping[str, Any]]
@@ -53,9 +53,9 @@ def _generation(tables: bytes) -> bytes:
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
     """Make every rollup from the facts, as a load does for the days that it touches."""
     connection.execute(
-        "CREATE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
+        "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
     )
-    connection.execute(SIGNATURES.read_text(encoding="utf-8"))
+    sign_calls_of_days(connection)
     roll_up(connection)
 
 

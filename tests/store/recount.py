@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -200,13 +201,17 @@ def chains(facts: Facts) -> Iterator[Row]:
                 cell.update(token_parts(one), counted_steps=1)
         timed = [one for one in again if (one["model_latency_ms"], one["latency_ms"]) != (None, None)]
         if timed:
-            model = sum(one["model_latency_ms"] or 0 for one in timed if one["call_id"] in paid)
-            cell.update(ms=model + sum(one["latency_ms"] or 0 for one in timed), ms_known=1)
+            model = sum(microseconds(one["model_latency_ms"]) for one in timed if one["call_id"] in paid)
+            cell.update(us=model + sum(microseconds(one["latency_ms"]) for one in timed), ms_known=1)
     kinds = [f"first_{kind}{worked}" for kind in ("identical", "changed") for worked in ("", "_worked")]
-    counted = ("chains", "retries", "identical", *kinds, "steps", "tokens", "tokens_known", "ms", "ms_known")
+    counted = ("chains", "retries", "identical", *kinds, "steps", "tokens", "tokens_known", "us", "ms_known")
     counted += COUNTED
     for key, cell in cells.items():
         yield {**dict(zip(names, key, strict=True)), **{name: cell[name] for name in counted}}
+
+
+def microseconds(milliseconds: float | None) -> int:
+    return round((milliseconds or 0) * 1000)
 
 
 COUNTED = ("counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output")
@@ -282,7 +287,8 @@ def parameters(facts: Facts) -> Iterator[Row]:
         named = dict(zip((*shared, "parameter", "code", "severity"), key, strict=True))
         groups = Counter(group_of(call["source"], call["session_id"]) for call in calls.values())
         yield {
-            **named, "calls": len(calls), "example": newest["call_id"],
+            **named, "calls": len(calls),
+            "example": newest["call_id"], "example_ts": newest["ts"] or datetime(1, 1, 1),  # noqa: DTZ001 - as the store has times
             "group_ids": sorted(groups), "group_calls": [groups[group] for group in sorted(groups)],
         }  # fmt: skip
 

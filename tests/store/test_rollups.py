@@ -11,7 +11,7 @@ from tests.dashboard.store_fixture import a_call, a_turn, publish
 from tests.store.night import ask
 from tests.store.recount import Row
 
-COSTS = "attempts, ended, chains, retries, identical, steps, tokens, tokens_known, ms, ms_known"
+COSTS = "attempts, ended, chains, retries, identical, steps, tokens, tokens_known, us, ms_known"
 
 
 def begun(number: int, *, layer: str = "syntax", **said: Any) -> Row:
@@ -45,7 +45,7 @@ def test_a_chain_costs_what_the_steps_after_its_first_call_cost(tmp_path: Path) 
         again(3, 1, attempt=3, input_tokens=200, output_tokens=30, latency_ms=7.0),
     ]
     publish(tmp_path, {"tool_calls": calls})
-    assert chains(tmp_path) == [(3, "recovered", 1, 2, 1, 2, 350, 1, 1_012.0, 1)]
+    assert chains(tmp_path) == [(3, "recovered", 1, 2, 1, 2, 350, 1, 1_012_000, 1)]
 
 
 def test_a_step_that_tries_several_chains_again_is_paid_once(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_step_that_tries_several_chains_again_is_paid_once(tmp_path: Path) -> 
         again(4, 2, step=1, ordinal=1, **COST),
     ]
     publish(tmp_path, {"tool_calls": calls})
-    assert chains(tmp_path) == [(2, "recovered", 2, 2, 0, 1, 120, 2, 1_010.0, 2)]
+    assert chains(tmp_path) == [(2, "recovered", 2, 2, 0, 1, 120, 2, 1_010_000, 2)]
 
 
 def test_a_chain_counts_where_and_when_it_began(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_chain_counts_where_and_when_it_began(tmp_path: Path) -> None:
 def test_what_a_step_cost_is_unknown_where_one_of_them_does_not_tell(tmp_path: Path) -> None:
     calls = [begun(1), again(2, 1, **COST), again(3, 1, attempt=3, input_tokens=100)]
     publish(tmp_path, {"tool_calls": calls})
-    assert chains(tmp_path, "steps, tokens, tokens_known, ms, ms_known") == [(2, 0, 0, 1_005.0, 1)]
+    assert chains(tmp_path, "steps, tokens, tokens_known, us, ms_known") == [(2, 0, 0, 1_005_000, 1)]
 
 
 def test_chains_without_a_retry_of_many_and_open_ones(tmp_path: Path) -> None:

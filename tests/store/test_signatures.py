@@ -3,14 +3,13 @@
 # ruff: noqa: E501  a text of a log stands on the line of what becomes of it
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingest.store.settling.signing import sign_calls_of_days
 from tests.dashboard.rows import empty_tables, insert
 
-SCRIPT = Path(__file__).parents[2] / "ingest" / "store" / "signatures.sql"
 DAY = "2026-11-20"
 
 
@@ -23,7 +22,7 @@ def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
         ]
         insert(connection, "tool_calls", rows)
         connection.execute("CREATE TEMP TABLE touched_days AS SELECT DISTINCT day FROM tool_calls")
-        connection.execute(SCRIPT.read_text(encoding="utf-8"))
+        sign_calls_of_days(connection)
         found: list[tuple[str, str]] = connection.execute(
             "SELECT signature_id, text FROM tool_calls JOIN signatures USING (signature_id) ORDER BY call_id"
         ).fetchall()
@@ -136,7 +135,7 @@ def test_every_failed_call_has_a_signature_and_no_other_has() -> None:
         ]
         insert(connection, "tool_calls", rows)
         connection.execute("CREATE TEMP TABLE touched_days AS SELECT DISTINCT day FROM tool_calls")
-        connection.execute(SCRIPT.read_text(encoding="utf-8"))
+        sign_calls_of_days(connection)
         found = connection.execute("SELECT call_id, signature_id FROM tool_calls ORDER BY 1").fetchall()
     assert found[0] == ("a", None)
     assert len(found[1][1]) == 12

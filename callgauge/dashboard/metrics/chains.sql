@@ -21,7 +21,7 @@ WITH of_groups AS (
          sum(first_identical)::BIGINT AS first_identical, sum(first_identical_worked)::BIGINT AS first_identical_worked,
          sum(first_changed)::BIGINT AS first_changed, sum(first_changed_worked)::BIGINT AS first_changed_worked,
          sum(steps)::BIGINT AS steps, sum(tokens)::BIGINT AS tokens, sum(tokens_known)::BIGINT AS tokens_known,
-         sum(ms)::DOUBLE AS ms, sum(ms_known)::BIGINT AS ms_known
+         sum(us) / 1000.0 AS ms, sum(ms_known)::BIGINT AS ms_known
   FROM daily_chains
   WHERE {filters: days, models, prompts, tools, sources, trials}
   GROUP BY ALL

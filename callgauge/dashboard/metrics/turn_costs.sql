@@ -25,7 +25,7 @@ summed AS (
       'unknown') AS slice,
     sum(turns)::BIGINT AS turns, sum(steps)::BIGINT AS steps,
     sum(tokens_known)::BIGINT AS tokens_known, sum(tokens)::BIGINT AS tokens,
-    sum(ms_known)::BIGINT AS ms_known, sum(ms)::DOUBLE AS ms,
+    sum(ms_known)::BIGINT AS ms_known, sum(us) / 1000.0 AS ms,
     sum(recorded_known) >= sum(derived_known) AND sum(recorded_known) > 0 AS by_log,
     if(by_log, sum(recorded_ok), sum(derived_ok))::BIGINT AS ok,
     if(by_log, sum(recorded_known), sum(derived_known))::BIGINT AS ok_known

@@ -39,3 +39,10 @@ SELECT
 FROM earlier_calls;
 
 DROP TABLE earlier_calls;
+-- Sums of whole microseconds are exact in any order, so that a load can add and take away.
+ALTER TABLE daily_turns RENAME ms TO us;
+ALTER TABLE daily_turns ALTER us TYPE BIGINT USING coalesce(TRY_CAST(round(us * 1000) AS BIGINT), 0);
+ALTER TABLE daily_chains RENAME ms TO us;
+ALTER TABLE daily_chains ALTER us TYPE BIGINT USING coalesce(TRY_CAST(round(us * 1000) AS BIGINT), 0);
+ALTER TABLE daily_errors ADD COLUMN example_ts TIMESTAMP;
+ALTER TABLE daily_parameters ADD COLUMN example_ts TIMESTAMP;

@@ -1,10 +1,7 @@
 -- Calls by what became of their arguments and results.
 
-DELETE FROM daily_calls USING touched_days t WHERE daily_calls.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_calls BY NAME
 SELECT
-    day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,
     count(*) AS calls,
     count(*) FILTER (
         syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
@@ -46,6 +43,6 @@ SELECT
     count(*) FILTER (attempt = 1) AS chains,
     count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS chains_recovered,
     count(*) FILTER (attempt = 1 AND chain_outcome = 'abandoned') AS chains_abandoned
-FROM tool_calls
-WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
-GROUP BY ALL;
+FROM counted_calls
+WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
+GROUP BY ALL

@@ -5,31 +5,30 @@
 -- costs its steps, tokens and model's time once, with the first of its calls. `session_group`: of the chain's session
 -- (ingest/store/session_group.sql), from which the spread of every share is told.
 
-DELETE FROM daily_chains USING touched_days t WHERE daily_chains.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_chains BY NAME
 WITH
     begun AS (
         SELECT
-            chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer,
+            is_before, chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer,
             chain_outcome AS ended,
             session_group(source, session_id) AS session_group
-        FROM tool_calls
+        FROM counted_calls
         WHERE NOT duplicate AND attempt = 1 AND chain_id = call_id
-            AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
+            AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
     ),
     retried AS (
         SELECT
-            chain_id, attempt, fault_layer, retry_kind, latency_ms, model_latency_ms, input_tokens + output_tokens AS tokens,
+            is_before, chain_id, attempt, fault_layer, retry_kind, latency_us, model_latency_us,
+            input_tokens + output_tokens AS tokens,
             coalesce(cached_tokens, 0) AS cached, coalesce(cache_write_tokens, 0) AS cache_write,
             input_tokens - cached - cache_write AS fresh, output_tokens,
-            (row_number() OVER (PARTITION BY turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
-        FROM tool_calls
-        WHERE NOT duplicate AND attempt > 1 AND turn_id IN (SELECT turn_id FROM begun)
+            (row_number() OVER (PARTITION BY is_before, turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
+        FROM counted_calls
+        SEMI JOIN begun USING (is_before, turn_id)
+        WHERE NOT duplicate AND attempt > 1
     ),
     again AS (
         SELECT
-            chain_id, count(*) AS retries,
+            is_before, chain_id, count(*) AS retries,
             count(*) FILTER (retry_kind = 'identical') AS identical,
             count(*) FILTER (attempt = 2 AND retry_kind = 'identical') AS first_identical,
             count(*) FILTER (attempt = 2 AND retry_kind = 'identical' AND fault_layer IS NULL) AS first_identical_worked,
@@ -42,13 +41,13 @@ WITH
             sum(is_first * cached) FILTER (tokens IS NOT NULL) AS counted_cached,
             sum(is_first * cache_write) FILTER (tokens IS NOT NULL) AS counted_cache_write,
             sum(is_first * output_tokens) FILTER (tokens IS NOT NULL) AS counted_output,
-            sum(is_first * coalesce(model_latency_ms, 0) + coalesce(latency_ms, 0))
-                FILTER (model_latency_ms IS NOT NULL OR latency_ms IS NOT NULL) AS ms
+            sum(is_first * coalesce(model_latency_us, 0) + coalesce(latency_us, 0))
+                FILTER (model_latency_us IS NOT NULL OR latency_us IS NOT NULL) AS us
         FROM retried
-        GROUP BY chain_id
+        GROUP BY is_before, chain_id
     )
 SELECT
-    day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer, coalesce(ended, 'open') AS ended,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer, coalesce(ended, 'open') AS ended,
     least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts, session_group,
     count(*) AS chains,
     coalesce(sum(retries), 0) AS retries,
@@ -59,11 +58,11 @@ SELECT
     coalesce(sum(first_changed_worked), 0) AS first_changed_worked,
     coalesce(sum(steps), 0) AS steps,
     coalesce(sum(tokens), 0) AS tokens, count(tokens) AS tokens_known,
-    coalesce(sum(ms), 0)::DOUBLE AS ms, count(ms) AS ms_known,
+    coalesce(sum(us), 0) AS us, count(us) AS ms_known,
     coalesce(sum(counted_steps), 0) AS counted_steps,
     coalesce(sum(counted_input), 0) AS counted_input,
     coalesce(sum(counted_cached), 0) AS counted_cached,
     coalesce(sum(counted_cache_write), 0) AS counted_cache_write,
     coalesce(sum(counted_output), 0) AS counted_output
-FROM begun LEFT JOIN again USING (chain_id)
-GROUP BY ALL;
+FROM begun LEFT JOIN again USING (is_before, chain_id)
+GROUP BY ALL

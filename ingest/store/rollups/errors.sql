@@ -1,13 +1,11 @@
 -- Calls that went wrong by what they have in common (ingest/store/signatures.sql); `example` is the newest call.
 
-DELETE FROM daily_errors USING touched_days t WHERE daily_errors.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_errors BY NAME
 SELECT
-    day, source, provider, model, prompt_id, trial_run, arm, tool, signature_id,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, signature_id,
     count(*) AS calls, count(DISTINCT session_id) AS sessions,
+    max(coalesce(ts, TIMESTAMP '0001-01-01')) AS example_ts,
     arg_max(call_id, (coalesce(ts, TIMESTAMP '0001-01-01'), call_id)) AS example
-FROM tool_calls
+FROM counted_calls
 WHERE NOT duplicate AND signature_id IS NOT NULL
-    AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
-GROUP BY ALL;
+    AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
+GROUP BY ALL

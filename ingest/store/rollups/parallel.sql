@@ -2,33 +2,32 @@
 -- of the others in such a step. Lost: it has no result though the session shows results, or it was refused. The last step
 -- of a turn that may still go on is left out: its results may be on their way. `session_group` as in daily_chains.
 
-DELETE FROM daily_parallel USING touched_days t WHERE daily_parallel.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_parallel BY NAME
 WITH
     open_steps AS (
-        SELECT turn_id, max(step) AS step
-        FROM tool_calls SEMI JOIN (FROM turns WHERE derived_reason = 'not_ended' AND derived_ok IS NULL) USING (turn_id)
-        GROUP BY turn_id
+        SELECT is_before, turn_id, max(step) AS step
+        FROM counted_calls
+        SEMI JOIN (FROM counted_turns WHERE derived_reason = 'not_ended' AND derived_ok IS NULL) USING (is_before, turn_id)
+        GROUP BY is_before, turn_id
     ),
     steps AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, session_id, turn_id, step,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, session_id, turn_id, step,
             count(*) AS calls,
             count(*) FILTER (fault_layer IN ('emission', 'syntax', 'schema')) AS bad,
             count(*) FILTER (
                 (fault_layer IS NULL OR fault_layer = 'refused') AND result_status IN ('missing', 'denied')
             ) AS lost
-        FROM tool_calls SEMI JOIN (FROM turns WHERE results_expected AND NOT duplicate) USING (turn_id)
-        ANTI JOIN open_steps USING (turn_id, step)
-        WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)
+        FROM counted_calls
+        SEMI JOIN (FROM counted_turns WHERE results_expected AND NOT duplicate) USING (is_before, turn_id)
+        ANTI JOIN open_steps USING (is_before, turn_id, step)
+        WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
         GROUP BY ALL HAVING count(*) > 1
     )
 SELECT
-    day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
     count(*) AS steps, sum(calls) AS calls, sum(lost) AS lost,
     count(*) FILTER (bad > 0) AS bad_steps, sum(bad) AS bad,
     coalesce(sum(calls - bad) FILTER (bad > 0), 0) AS others,
     coalesce(sum(lost) FILTER (bad > 0), 0) AS others_lost
 FROM steps
-GROUP BY ALL;
+GROUP BY ALL

@@ -2,23 +2,19 @@
 -- for each parameter and code; `example` is the newest. `group_calls` beside `group_ids`: the calls of each group of
 -- sessions, as in daily_rates.
 
-DELETE FROM daily_parameters USING touched_days t WHERE daily_parameters.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_parameters BY NAME
 WITH
     found AS (
         SELECT DISTINCT
-            c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.definition_id,
+            c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.definition_id,
             c.session_id, c.call_id, c.ts,
             regexp_replace(regexp_replace(coalesce(d.path, '$'), '\[\d+\]', '[]', 'g'), '^\$\.?', '') AS parameter,
             d.code, d.severity, d.stage
-        FROM diagnostics d
-        JOIN tool_calls c ON c.call_id = d.call_id AND c.file_id = d.file_id
+        FROM counted_findings d JOIN counted_calls c USING (is_before, call_id, file_id)
         WHERE NOT c.duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
     ),
     of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
             session_group(source, session_id) AS id,
             max(severity) AS severity,
             count(DISTINCT call_id) AS calls,
@@ -28,8 +24,9 @@ WITH
     ),
     cells AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
-            max(severity) AS severity, sum(calls) AS calls, max(newest).call_id AS example,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
+            max(severity) AS severity, sum(calls) AS calls, max(newest).ts AS example_ts,
+            max(newest).call_id AS example,
             list_sort(list({'id': id, 'calls': calls::UINTEGER})) AS groups
         FROM of_groups
         GROUP BY ALL
@@ -37,4 +34,4 @@ WITH
 SELECT
     * EXCLUDE (groups),
     [g.id for g in groups] AS group_ids, [g.calls for g in groups] AS group_calls
-FROM cells;
+FROM cells

@@ -5,14 +5,11 @@
 -- much any sum of these rows varies. `sessions` are those in which n was observed: one that goes on over midnight, or
 -- changes its model, counts as one on each side, and in the cut 'tool' as one for each tool.
 
-DELETE FROM daily_rates USING touched_days t WHERE daily_rates.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_rates BY NAME
 WITH
-    told AS (SELECT source, session_id, harness_version FROM sessions WHERE NOT duplicate),
+    told AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),
     calls_of_days AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
             session_id,
             fault_layer, outcome, attempt, chain_outcome, tools_offered,
             coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
@@ -28,14 +25,14 @@ WITH
                 concat_ws('; ', parse_error, parse_warning),
                 '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
             ) AS truncated
-        FROM tool_calls c LEFT JOIN told t USING (source, session_id)
+        FROM counted_calls c LEFT JOIN told t USING (is_before, source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
     ),
     turns_of_days AS (
         SELECT
-            turn_id, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
+            turn_id, is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
             calls, retries, recorded_ok, derived_ok
-        FROM turns u LEFT JOIN told t USING (source, session_id)
+        FROM counted_turns u LEFT JOIN told t USING (is_before, source, session_id)
         WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM u.day)
     ),
     -- Once for all that a turn did, and once for each tool that it called.
@@ -45,13 +42,13 @@ WITH
         SELECT u.*, 'tool' AS cut, called.strategy, called.tool, called.definition_id
         FROM turns_of_days u
         JOIN (
-            SELECT DISTINCT turn_id, strategy, tool, definition_id FROM tool_calls
-            SEMI JOIN turns_of_days USING (turn_id) WHERE NOT duplicate
-        ) called USING (turn_id)
+            SELECT DISTINCT is_before, turn_id, strategy, tool, definition_id FROM counted_calls
+            SEMI JOIN turns_of_days USING (is_before, turn_id) WHERE NOT duplicate
+        ) called USING (is_before, turn_id)
     ),
     calls_of_sessions AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
             session_group(source, session_id) AS id,
             count(*) AS calls,
@@ -83,14 +80,14 @@ WITH
             count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS recovered
         FROM calls_of_days
         GROUP BY GROUPING SETS (
-            (day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id),
-            (day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool,
+            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id),
+            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool,
              definition_id)
         )
     ),
     turns_of_sessions AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             session_group(source, session_id) AS id,
             count(*) AS turns,
             count(*) FILTER (calls > 0) AS calling,
@@ -102,15 +99,15 @@ WITH
             count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL) AS both_known,
             count(*) FILTER (recorded_ok <> derived_ok) AS disagree
         FROM turns_and_tools
-        GROUP BY day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+        GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
             definition_id, cut, session_id
     ),
     -- `…_sessions`: the sessions in which there is such a call.
     calls_of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
             sum(COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
                 definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS([
@@ -122,9 +119,9 @@ WITH
     ),
     turns_of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
             sum(COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
                 definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS(['calling', 'recorded_known', 'derived_known', 'both_known']) > 0)::UINTEGER
@@ -135,25 +132,25 @@ WITH
     -- The groups of a cell as one list, by id: it is the first field of each.
     calls_of_cells AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
             ))))) AS groups
         FROM calls_of_groups
         GROUP BY ALL
     ),
     turns_of_cells AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
-                day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
             ))))) AS groups
         FROM turns_of_groups
         GROUP BY ALL
     ),
     apart AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             unnest([
                 {'rate': 'parse_error', 'groups': [
                     row(g.id, g.calls, g.judged, g.judged_sessions, g.parse_error) for g in groups]},
@@ -189,7 +186,7 @@ WITH
         FROM calls_of_cells
         UNION ALL
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             unnest([
                 {'rate': 'retried', 'groups': [
                     row(g.id, g.turns, g.calling, g.calling_sessions, g.retried) for g in groups]},
@@ -220,5 +217,3 @@ SELECT
     [g.n for g in groups if g.n > 0] AS group_n
 FROM named
 WHERE list_sum([g.total for g in groups]) > 0
--- By cut first: what a page asks of all tools together then lies in few row groups.
-ORDER BY cut, rate, day;

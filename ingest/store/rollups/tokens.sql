@@ -2,11 +2,8 @@
 -- (ingest/store/session_group.sql). A turn is `whole` when the log tells the tokens of each of its steps: only such turns
 -- have a cost of their own.
 
-DELETE FROM daily_tokens USING touched_days t WHERE daily_tokens.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_tokens BY NAME
 SELECT
-    day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
     coalesce(counted_steps >= steps AND steps > 0, false) AS whole, recorded_ok, derived_ok,
     count(*) AS turns,
     coalesce(sum(steps), 0) AS steps,
@@ -15,6 +12,6 @@ SELECT
     coalesce(sum(counted_cached), 0) AS counted_cached,
     coalesce(sum(counted_cache_write), 0) AS counted_cache_write,
     coalesce(sum(counted_output), 0) AS counted_output
-FROM turns
-WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day)
-GROUP BY ALL;
+FROM counted_turns
+WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_turns.day)
+GROUP BY ALL

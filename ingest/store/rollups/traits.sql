@@ -1,19 +1,15 @@
 -- Parse errors by traits of a call that may go with them, in classes: `class` orders them, the pages name them. The
 -- groups of sessions are as in daily_rates.
 
-DELETE FROM daily_traits USING touched_days t WHERE daily_traits.day IS NOT DISTINCT FROM t.day;
-
-INSERT INTO daily_traits BY NAME
 WITH
     observed AS (
         SELECT
-            c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.session_id,
+            c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.session_id,
             c.fault_layer IN ('syntax', 'schema') AS hit,
-            coalesce(strlen(c.raw_arguments), c.raw_bytes) AS bytes,
-            coalesce(length(c.raw_arguments), c.raw_chars) AS chars,
+            c.raw_bytes AS bytes, c.raw_chars AS chars,
             c.arguments_depth, c.turn, u.offered_tools
-        FROM tool_calls c
-        LEFT JOIN (FROM turns WHERE NOT duplicate) u USING (turn_id)
+        FROM counted_calls c
+        LEFT JOIN (FROM counted_turns WHERE NOT duplicate) u USING (is_before, turn_id)
         WHERE NOT c.duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
             AND (c.syntax_seen = 'full' OR (c.syntax_seen <> 'none' AND c.schema_seen <> 'none')
                 OR c.fault_layer IN ('syntax', 'schema'))
@@ -42,22 +38,22 @@ WITH
     ),
     of_sessions AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class,
             session_group(source, session_id) AS id,
             count(*) FILTER (hit) AS k, count(*) AS n
         FROM classed WHERE class IS NOT NULL
-        GROUP BY day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class, session_id
+        GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class, session_id
     ),
     of_groups AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class, id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class, id,
             sum(k)::UINTEGER AS k, sum(n)::UINTEGER AS n, count(*) AS sessions
         FROM of_sessions
         GROUP BY ALL
     ),
     cells AS (
         SELECT
-            day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, trait, class,
             sum(k) AS k, sum(n) AS n, sum(sessions) AS sessions,
             list_sort(list({'id': id, 'k': k, 'n': n})) AS groups
         FROM of_groups
@@ -66,4 +62,4 @@ WITH
 SELECT
     * EXCLUDE (groups),
     [g.id for g in groups] AS group_ids, [g.k for g in groups] AS group_k, [g.n for g in groups] AS group_n
-FROM cells;
+FROM cells

@@ -3,37 +3,24 @@
 -- none of its turns that could be judged failed. mended_k of mended_n: as the mended rate in rates.sql; misses: results for
 -- which a trial had no recorded answer. tokens and cost (USD, as the log has it) are NULL where a turn lacks them.
 
--- A session whose texts were removed keeps its row: which task it tried can no longer be told.
-CREATE TEMP TABLE tried_sessions AS
-SELECT DISTINCT source, session_id FROM turns
-WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM turns.day)
-    AND (source, session_id) NOT IN (SELECT (source, session_id) FROM turns WHERE text_removed);
-
-DELETE FROM task_trials USING touched_days t
-WHERE task_trials.day IS NOT DISTINCT FROM t.day
-    AND (source, session_id) NOT IN (SELECT (source, session_id) FROM turns WHERE text_removed);
--- A session that goes on on another day is counted on its first.
-DELETE FROM task_trials WHERE (source, session_id) IN (FROM tried_sessions);
-
-INSERT INTO task_trials BY NAME
 WITH
     told AS (
         SELECT source, session_id, min(task) AS task, min(repeat_no) AS repeat_no
-        FROM sessions WHERE NOT duplicate GROUP BY ALL
+        FROM counted_sessions SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT is_before AND NOT duplicate GROUP BY ALL
     ),
     tried AS (
         SELECT
             source, session_id, min(day) AS day, arg_min(provider, turn) AS provider, arg_min(model, turn) AS model,
             arg_min(prompt_id, turn) AS prompt_id, any_value(trial_run) AS trial_run, any_value(arm) AS arm,
-            -- Never the text: those of 100,000 sessions take 200 MB.
-            arg_min(left(md5(user_text), 16), turn) AS asked, arg_min(left(user_text, 120), turn) AS asked_text,
-            arg_min(length(user_text), turn) AS asked_length,
+            arg_min(asked, turn) AS asked, arg_min(asked_text, turn) AS asked_text,
+            arg_min(asked_length, turn) AS asked_length,
             bool_and(recorded_ok) AS recorded_ok, bool_and(derived_ok) AS derived_ok,
             count(*) AS turns, sum(calls) AS calls,
             if(count(input_tokens + output_tokens) = count(*), sum(input_tokens + output_tokens), NULL) AS tokens,
             if(count(cost) = count(*), sum(cost), NULL) AS cost
-        FROM turns SEMI JOIN tried_sessions USING (source, session_id)
-        WHERE NOT duplicate
+        FROM counted_turns SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT is_before AND NOT duplicate
         GROUP BY source, session_id
     ),
     judged AS (
@@ -49,8 +36,8 @@ WITH
             ) AS mended_k,
             count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mended_n,
             count(*) FILTER (simulated = 'miss') AS misses
-        FROM tool_calls SEMI JOIN tried_sessions USING (source, session_id)
-        WHERE NOT duplicate
+        FROM counted_calls SEMI JOIN tried_sessions USING (source, session_id)
+        WHERE NOT is_before AND NOT duplicate
         GROUP BY ALL
     )
 SELECT
@@ -65,6 +52,4 @@ FROM tried
 LEFT JOIN told USING (source, session_id)
 LEFT JOIN judged USING (source, session_id)
 -- A score file of BFCL names the entries that failed only: as trials they would all have failed.
-WHERE (task IS NOT NULL OR asked_length BETWEEN 40 AND 2000) AND source <> 'bfcl_score';
-
-DROP TABLE tried_sessions;
+WHERE (task IS NOT NULL OR asked_length BETWEEN 40 AND 2000) AND source <> 'bfcl_score'

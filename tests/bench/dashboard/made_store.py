@@ -11,7 +11,8 @@ from pathlib import Path
 import duckdb
 
 from ingest.store.migrations import SCHEMA_VERSION
-from ingest.store.rollup import roll_up
+from ingest.store.settling.rollup import roll_up
+from ingest.store.settling.signing import sign_calls_of_days
 
 INGEST = Path(__file__).parents[3] / "ingest" / "store"
 DAYS = 90
@@ -54,7 +55,7 @@ def make(path: Path, calls: int) -> None:
                 used = {name: given[name] for name in statement.named_parameters}
                 con.execute(statement, used)
             con.execute("INSERT INTO touched_days VALUES (?)", [day])
-        con.execute((INGEST / "signatures.sql").read_text("utf-8"))
+        sign_calls_of_days(con)
         roll_up(con)
         con.execute(_TOLD)
         con.execute("CHECKPOINT")

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from tests.bench.apart import run_module
-from tests.bench.ingest import limits, night, page, peers, pieces
+from tests.bench.ingest import limits, night, page, peers, pieces, same_days
 from tests.bench.ingest.tables import BASELINE, Best, table
 
 WORK = Path(__file__).parents[1] / ".work"
@@ -37,7 +37,9 @@ def main(arguments: list[str]) -> int:
             print(f"two workers are {ratio:.2f} times as fast as one process")
             if options.write:
                 largest = list(limits.limits(WORK, options.large))
-                page.PAGE.write_text(page.page(best, size, largest, map(peers.version, peers.installed())))
+                into = same_days.measure(WORK, WORK / NIGHT, sources)
+                names = map(peers.version, peers.installed())
+                page.PAGE.write_text(page.page(best, size, largest, into, names))
     finally:
         shutil.rmtree(WORK, ignore_errors=True)
     return 0

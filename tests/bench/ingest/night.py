@@ -40,10 +40,13 @@ _IDS = frozenset(
 )  # fmt: skip
 
 
-def write_night(folder: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> list[Path]:
+def write_night(
+    folder: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE, *, first: int = 0
+) -> list[Path]:
     """Write files that hold every source once until `size` bytes are written; returns the files.
 
-    Those of the Claude Code night have 0.8 MB, as real transcripts do.
+    Those of the Claude Code night have 0.8 MB, as real transcripts do. `first` is the number of the first
+    copy: other numbers make other sessions.
     """
     folder.mkdir(parents=True)
     templates = [_Template(source) for source in sources]
@@ -51,8 +54,8 @@ def write_night(folder: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) 
     written = 0
     while written < size:
         path = folder / f"session-{len(files):06d}.jsonl"
-        first = len(files) * len(templates)
-        copies = (template.copy(number) for number, template in enumerate(templates, first))
+        number = first + len(files) * len(templates)
+        copies = (template.copy(at) for at, template in enumerate(templates, number))
         written += path.write_bytes(b"".join(copies))
         files.append(path)
     return files

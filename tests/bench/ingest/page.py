@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from tests.bench.ingest import same_days
 from tests.bench.ingest.limits import Limit
 from tests.bench.ingest.tables import BASELINE, TITLES, Best
 
@@ -26,8 +27,16 @@ checks nothing: a line that is no JSON vanishes, arguments are not judged, attem
 knows its line. agent-session-analytics has DuckDB's command line read all blocks into one database; ccusage
 adds tokens up and keeps nothing. Peers are measured where they are on the PATH; starting them counts."""
 
+_NOT_COPIED = "One process. Copying the published file is not counted."
 
-def page(best: Mapping[str, Best], size: int, limits: Sequence[Limit], peers: Iterable[str]) -> str:
+
+def page(
+    best: Mapping[str, Best],
+    size: int,
+    limits: Sequence[Limit],
+    into: same_days.Seconds,
+    peers: Iterable[str],
+) -> str:
     made = f"{datetime.now(UTC):%Y-%m-%d}. {platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
     versions = ", ".join([*(f"{name} {version(name)}" for name in ("duckdb", "orjson", "msgspec")), *peers])
     calls = best["callgauge"].told["calls"]
@@ -37,6 +46,9 @@ def page(best: Mapping[str, Best], size: int, limits: Sequence[Limit], peers: It
         f"Versions: {versions}.",
         "\n".join(_readers(best, size)),
         _NOTES,
+        "## Into a store that holds the same days",
+        "\n".join(same_days.lines(into)),
+        _NOT_COPIED,
     ]
     if limits:
         parts += ["## The largest inputs", "\n".join(_limits(limits))]

@@ -1,7 +1,5 @@
 """The SQL scripts that complete a load, in order, each with a query that tells whether it is needed.
 
-The last one gives faulted calls the id of their fault's text (`signature_id`).
-
 Planning a statement takes one to five milliseconds even when no row is concerned, and most loads are small.
 """
 
@@ -28,6 +26,3 @@ SETTLING: tuple[tuple[str, str | None], ...] = (
     ("trial_runs.sql", "SELECT EXISTS (FROM trial_runs) OR EXISTS (FROM trial_looks)"),
 )
 """Pairs of a script and the query that tells whether the script is needed; None = always."""
-
-SIGNED = "SELECT EXISTS (FROM tool_calls WHERE fault_layer IS NOT NULL OR signature_id IS NOT NULL)"
-"""The query that tells whether signatures.sql is needed."""

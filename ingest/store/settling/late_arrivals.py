@@ -36,15 +36,13 @@ _UPDATE = f"""
     UPDATE turns SET {", ".join(f"{name} = i.{name}" for name in _CHANGED)} FROM incoming i
     WHERE (turns.turn_id, turns.file_id, turns.line, turns.byte_offset)
         = (i.turn_id, i.file_id, i.line, i.byte_offset)"""  # noqa: S608 - our own names
-_NOTE = """
-    INSERT INTO touched_days SELECT day FROM incoming EXCEPT FROM touched_days;
-    INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_turns"""
+_NOTE = "INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_turns"
 
 
 def conclude_late_turns(building: GenerationBuilder) -> None:
     """Join turns that are split over files, and conclude again the turns that a late result or part changed.
 
-    Call it after `GenerationBuilder.settle`.
+    Call it after `settle`.
     """
     if not building.is_true(_MAY_BE_LATE):
         return

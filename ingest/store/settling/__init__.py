@@ -1,0 +1,1 @@
+"""What completes a load: copies, late results and split turns, and the daily sums."""

@@ -1,0 +1,222 @@
+"""The daily sums as data: which columns of a table are its key, its sums, and what cannot be subtracted.
+
+Each table has a script in `rollups`, which gives the rows of the days in `touched_days` from the `counted_…`
+views. Rows with `is_before` are what the sums hold of sessions that a load changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_SCRIPTS = Path(__file__).parents[1] / "rollups"
+
+_WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
+_TRIAL = ("trial_run", "arm")
+_DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM {name}.day)"
+_SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Columns that hold the smallest or the largest of a row's facts, compared in their order."""
+
+    columns: tuple[str, ...]
+    is_largest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DailyTable:
+    """A table of daily sums. Columns that are not named here are added up.
+
+    A row whose column `counts` is 0 has nothing left and goes. `groups` are lists beside `group_ids`; a group
+    is in them where the last of them is above 0. `order` sorts the rows of a day.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    counts: str
+    groups: tuple[str, ...] = ()
+    extremes: tuple[Extreme, ...] = ()
+    order: tuple[str, ...] = ()
+
+    def script(self) -> str:
+        """Return the query for the rows of the days in `touched_days`, before and after a load."""
+        return (_SCRIPTS / f"{self.name.removeprefix('daily_')}.sql").read_text("utf-8")
+
+    def delete_days(self) -> str:
+        """Return the statement that removes the rows of the days in `touched_days`."""
+        return f"DELETE FROM {self.name} {_DAYS.format(name=self.name)}"  # noqa: S608 - our own names
+
+    def insert_days(self) -> str:
+        """Return the statement that inserts what the script counts after the load."""
+        order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
+        return (
+            f"INSERT INTO {self.name} BY NAME "  # noqa: S608 - our own names
+            f"SELECT * EXCLUDE (is_before) FROM ({self.script()}) WHERE NOT is_before {order}"
+        )
+
+    def note_change(self, *, has_before: bool) -> str:
+        """Return the statement that makes the temporary table `change` of the script's rows.
+
+        Rows that are alike before and after the load are left out.
+        """
+        query = self.script()
+        if has_before:
+            query = (
+                "SELECT * EXCLUDE (is_before), any_value(is_before) AS is_before "  # noqa: S608
+                f"FROM ({query}) GROUP BY ALL HAVING count(*) = 1"
+            )
+        return f"CREATE OR REPLACE TEMP TABLE change AS {query}"
+
+    def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
+        """Return the statement that adds the rows in `change` to the table, and takes away those before.
+
+        `columns` are those of the table. `dayless` chooses the rows without a day.
+        """
+        sums = self._sums(columns)
+        same = " AND ".join(
+            [_SAME_DAY[dayless], *(f"d.{key} IS NOT DISTINCT FROM c.{key}" for key in self.keys[1:])]
+        )
+        values = {name: f"d.{name} + c.{name}" for name in sums}
+        values |= self._merged_groups(has_before) | self._merged_extremes()
+        left = f"d.{self.counts} + c.{self.counts}"
+        removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
+        return f"""
+            MERGE INTO {self.name} d USING ({self._changed_rows(sums, has_before)}) c ON {same}
+            {removal}
+            WHEN MATCHED THEN UPDATE SET {", ".join(f"{name} = {value}" for name, value in values.items())}
+            WHEN NOT MATCHED AND c.{self.counts} > 0
+                THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
+
+    def find_lost(self) -> str:
+        """Return the question whether `change` has keys whose extremes may be gone."""
+        return f"SELECT EXISTS ({self._lost_keys()})"
+
+    def note_lost(self) -> str:
+        """Return the statements that add those keys to the temporary table `lost_…`."""
+        keys = self._lost_keys()
+        return f"""
+            CREATE TEMP TABLE IF NOT EXISTS lost_{self.name} AS FROM ({keys}) LIMIT 0;
+            INSERT INTO lost_{self.name} {keys}"""
+
+    def touch_lost_days(self) -> str:
+        """Return the statement that leaves the days of those keys in `touched_days`."""
+        return (
+            "CREATE OR REPLACE TEMP TABLE touched_days AS "  # noqa: S608
+            f"SELECT DISTINCT day FROM lost_{self.name}"
+        )
+
+    def renew_extremes(self) -> str:
+        """Return the statement that counts the extremes of the keys in `lost_…` anew."""
+        named = [name for one in self.extremes for name in one.columns]
+        same = " AND ".join(f"{self.name}.{key} IS NOT DISTINCT FROM a.{key}" for key in self.keys)
+        lost = " AND ".join(f"l.{key} IS NOT DISTINCT FROM s.{key}" for key in self.keys)
+        return f"""
+            UPDATE {self.name} SET {", ".join(f"{name} = a.{name}" for name in named)}
+            FROM (FROM ({self.script()}) s WHERE EXISTS (FROM lost_{self.name} l WHERE {lost})) a
+            WHERE {same}"""  # noqa: S608
+
+    def _lost_keys(self) -> str:
+        worse = " OR ".join(map(_is_worse, self.extremes))
+        return f"SELECT {', '.join(self.keys)} FROM change GROUP BY ALL HAVING {worse}"  # noqa: S608
+
+    def _sums(self, columns: Iterable[str]) -> list[str]:
+        others = {*self.keys, *self.groups, *(name for one in self.extremes for name in one.columns)}
+        return [name for name in columns if name not in others and name != "group_ids"]
+
+    def _changed_rows(self, sums: Sequence[str], has_before: bool) -> str:
+        """Return the query for one row a key: the differences of sums, lists and extremes after the load."""
+        if not has_before:
+            return "FROM change"
+        kept = [name for one in self.extremes for name in one.columns]
+        lists = ("group_ids", *self.groups) if self.groups else ()
+        parts = [
+            *self.keys,
+            *(f"sum(if(is_before, -{name}, {name})) AS {name}" for name in sums),
+            *(f"any_value({name}) FILTER (NOT is_before) AS {name}" for name in kept),
+            *(f"coalesce(any_value({name}) FILTER (NOT is_before), []) AS {name}" for name in lists),
+            *(f"coalesce(any_value({name}) FILTER (is_before), []) AS {name}_before" for name in lists),
+        ]
+        return f"SELECT {', '.join(parts)} FROM change GROUP BY {', '.join(self.keys)}"  # noqa: S608
+
+    def _merged_groups(self, has_before: bool) -> dict[str, str]:
+        if not self.groups:
+            return {}
+        of_all = {name: _added_groups(name, has_before) for name in self.groups}
+        ids = "joined_ids(d.group_ids, c.group_ids)"
+        there = f"[id for id in {ids} if {of_all[self.groups[-1]]} > 0]"
+        return {"group_ids": there, **{name: f"[{of_all[name]} for id in {there}]" for name in self.groups}}
+
+    def _merged_extremes(self) -> dict[str, str]:
+        merged: dict[str, str] = {}
+        for one in self.extremes:
+            if len(one.columns) == 1:
+                (name,) = one.columns
+                merged[name] = f"{'greatest' if one.is_largest else 'least'}(d.{name}, c.{name})"
+                continue
+            sign = ">" if one.is_largest else "<"
+            new, old = (f"row({_prefixed(side, one.columns)})" for side in "cd")
+            better = f"c.{one.columns[-1]} IS NOT NULL AND {new} {sign} {old}"
+            merged |= {name: f"if({better}, c.{name}, d.{name})" for name in one.columns}
+        return merged
+
+
+def _is_worse(extreme: Extreme) -> str:
+    """Return the condition that a key has another extreme after the load than before, and no better one."""
+    (name, *others) = extreme.columns
+    value = f"row({', '.join(extreme.columns)})" if others else name
+    before, after = (f"any_value({value}) FILTER ({side})" for side in ("is_before", "NOT is_before"))
+    is_better = f"{after} {'>' if extreme.is_largest else '<'} {before}"
+    return f"({before} IS NOT NULL AND {after} IS DISTINCT FROM {before} AND ({is_better}) IS NOT TRUE)"
+
+
+def _added_groups(name: str, has_before: bool) -> str:
+    """Return the expression for the value of the group `id` in a list, after the load."""
+    sides = [f"d.group_ids, d.{name}", f"c.group_ids, c.{name}"]
+    added = " + ".join(f"of_group({side}, id)" for side in sides)
+    return f"{added} - of_group(c.group_ids_before, c.{name}_before, id)" if has_before else added
+
+
+def _prefixed(prefix: str, names: Iterable[str]) -> str:
+    return ", ".join(f"{prefix}.{name}" for name in names)
+
+
+_EXAMPLE = Extreme(("example_ts", "example"))
+_SPAN = (Extreme(("first_ts",), is_largest=False), Extreme(("last_ts",)))
+_GROUPS = ("group_k", "group_n")
+
+DAILY_TABLES = (
+    DailyTable("daily_calls", (*_WHO, "tool", "strategy"), "calls"),
+    DailyTable(
+        "daily_chains", (*_WHO, "tool", "fault_layer", "ended", "attempts", "session_group"), "chains"
+    ),
+    DailyTable("daily_codes", (*_WHO, "tool", "code"), "findings"),
+    DailyTable(
+        "daily_definitions", ("day", "source", "tool", "definition_id", *_TRIAL), "calls", extremes=_SPAN
+    ),
+    DailyTable("daily_errors", (*_WHO, "tool", "signature_id"), "calls", extremes=(_EXAMPLE,)),
+    DailyTable("daily_parallel", (*_WHO, "session_group"), "steps"),
+    DailyTable(
+        "daily_parameters",
+        (*_WHO, "tool", "definition_id", "parameter", "code"),
+        "calls",
+        groups=("group_calls",),
+        extremes=(Extreme(("severity",)), _EXAMPLE),
+    ),
+    DailyTable(
+        "daily_prompts", ("day", "source", "prompt_id", "prompt_hash", *_TRIAL), "turns", extremes=_SPAN
+    ),
+    DailyTable(
+        "daily_rates",
+        (*_WHO, "harness_version", "strategy", "tool", "definition_id", "cut", "rate"),
+        "total",
+        groups=_GROUPS,
+        order=("cut", "rate", "day"),  # what a page asks of all tools together lies in few row groups
+    ),
+    DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
+    DailyTable("daily_traits", (*_WHO, "tool", "trait", "class"), "n", groups=_GROUPS),
+    DailyTable("daily_turns", _WHO, "turns"),
+)
+"""All daily sums but `task_trials`, which has a row for each session."""

@@ -1,0 +1,96 @@
+"""Completes the generation being built: settles what a load brought, and brings the daily sums up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ingest.store.connection import WAITS
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.scripts import read_script
+from ingest.store.settling.reconciliation import FOLLOWING, SETTLING
+from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
+from ingest.store.settling.signing import sign_calls_of_days, sign_concerned_calls
+
+_ALL_DAYS = """
+    INSERT INTO touched_days
+    (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns) EXCEPT FROM touched_days"""
+_NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
+_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
+_OTHERS = "SELECT EXISTS (FROM stored_sessions ANTI JOIN concerned_sessions USING (source, session_id))"
+
+
+def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
+    """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
+
+    `run_id` is the run whose files were read, None when nothing was. `before` names scripts that run when the
+    concerned sessions are known and nothing is removed yet. The turns of late results are concluded
+    afterwards, see `late_arrivals`.
+    """
+    building.make_room(WAITS // 4)  # which settling and summing up can use
+    follows = run_id is not None and building.is_true(FOLLOWING)
+    _find_concerned(building, run_id, follows=follows)
+    for script in (*(("succession.sql",) if follows else ()), "touched.sql", *before):
+        _run_script(building, script)
+    for script, needed in SETTLING:
+        # Scripts of others may leave anything behind.
+        if needed is None or before or building.is_true(needed):
+            _run_script(building, script)
+
+
+def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
+    """Find the sessions of which a fact may change, and keep what the sums hold of them."""
+    with building.open_transaction("concerned.sql") as con:
+        con.execute(_NEW_FILES, [run_id])
+        for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
+            con.execute(read_script(script))
+        if con.execute(_OTHERS).fetchall() == [(True,)]:
+            while con.execute(read_script("copies_elsewhere.sql")).fetchall() != [(0,)]:
+                pass
+        con.execute(read_script("rows_before.sql"))
+    building.pull_sessions("SELECT source, session_id FROM concerned_sessions")
+    if building.is_true("SELECT EXISTS (FROM rows_before)"):
+        with building.open_transaction("before.sql") as con:
+            keep_facts(con, _NOT_RESUMED)
+
+
+def _run_script(building: GenerationBuilder, name: str) -> None:
+    with building.open_transaction(name) as con:
+        con.execute(read_script(name))
+
+
+def add_changes(building: GenerationBuilder) -> None:
+    """Add to the daily sums what the concerned sessions have by now, less what they had before `settle`.
+
+    Days in `touched_days` are summed up whole. Raises StoreError when the counts of the files and days
+    concerned disagree.
+    """
+    _touch_migrated_days(building)
+    with building.open_transaction("signatures.sql") as con:
+        for script in ("settling/summed_facts.sql", "settling/concerned_facts.sql"):
+            con.execute(read_script(script))
+        sign_concerned_calls(con)
+    with building.open_transaction("rollups") as con:
+        add_differences(con)
+    if building.is_true("SELECT EXISTS (FROM touched_days)"):
+        sum_days(building)
+    else:
+        building.check_changed_counts()
+
+
+def sum_days(building: GenerationBuilder) -> None:
+    """Sum up the days in `touched_days` whole, and check the counts of the whole generation.
+
+    Raises StoreError when the counts disagree.
+    """
+    _touch_migrated_days(building)
+    with building.open_transaction("signatures.sql") as con:
+        sign_calls_of_days(con)
+    with building.open_transaction("rollups") as con:
+        roll_up(con)
+    building.check_counts()
+
+
+def _touch_migrated_days(building: GenerationBuilder) -> None:
+    if building.has_migrated:
+        with building.open_transaction("all_days") as con:
+            con.execute(_ALL_DAYS)

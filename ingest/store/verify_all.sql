@@ -1,0 +1,14 @@
+-- Before verify.sql: all files and days are looked at. Of days before `facts_before` facts may be gone whose sums stay.
+
+CREATE OR REPLACE TEMP TABLE verified_files AS
+SELECT file_id FROM files
+UNION SELECT file_id FROM stored_sessions UNION SELECT file_id FROM stored_turns
+UNION SELECT file_id FROM stored_tool_calls UNION SELECT file_id FROM rejects;
+
+CREATE OR REPLACE TEMP TABLE verified_days AS
+SELECT day
+FROM (
+    SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns
+    UNION SELECT day FROM daily_calls UNION SELECT day FROM daily_turns
+)
+WHERE day >= (SELECT coalesce(max(facts_before), DATE '0001-01-01') FROM store_info);
