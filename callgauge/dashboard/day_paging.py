@@ -19,6 +19,7 @@ import pandas as pd
 Ask = Callable[..., pd.DataFrame]
 ENOUGH = 10_000  # rows to count where the sums of the days cannot tell: nobody turns two hundred pages
 SECONDS = 0.4  # to go on counting for
+SEARCH_COST = 10  # a row whose text is searched takes about as long as so many others
 _NEVER = date(1, 1, 1)
 
 
@@ -28,7 +29,8 @@ class DayList:
 
     `metric`: the metric of the rows; `days`: the metric with the number of rows on each day; `look`: how many
     rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: in another order than the
-    newest first, about how many rows of the newest days to sort: the list ends behind them.
+    newest first, about how many rows of the newest days to read for it: the list ends behind them. A metric
+    of days whose list reads other rows, too, counts them as `reads`.
     """
 
     metric: str
@@ -39,7 +41,7 @@ class DayList:
 
 
 CALLS = DayList("calls", "call_days", 500_000, 40, sorted_within=2_000_000)
-SESSIONS = DayList("sessions", "session_days", 50_000, 25, sorted_within=500_000)
+SESSIONS = DayList("sessions", "session_days", 50_000, 25, sorted_within=1_000_000)
 DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 
@@ -99,7 +101,9 @@ def read_page(
 def _read_sorted(
     ask: Ask, one: DayList, given: Mapping[str, Any], days: pd.DataFrame, limit: int, offset: int
 ) -> ListPage:
-    looks = list(_split_days(days, one.sorted_within))
+    reads = days.reads if "reads" in days else days.most
+    within = one.sorted_within // (SEARCH_COST if given.get("search") else 1)
+    looks = list(_split_days(days.assign(most=reads), within))
     looked_at = _day_bounds(ask, one, days, looks[0]) if len(looks) > 1 else {}
     rows = ask(one.metric, **given, **looked_at, limit=limit, offset=offset)
     found = int(rows.found.iloc[0]) if len(rows) else 0
@@ -128,6 +132,12 @@ def _day_runs(
         if (enough or clock() >= until) and number + 1 < len(looks):
             return runs, look[-1]
     return runs, None
+
+
+def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
+    """Return the oldest of the newest days that hold about so many `rows`; None when these are all days."""
+    looks = list(_split_days(days, rows))
+    return looks[0][-1] if len(looks) > 1 else None
 
 
 def _split_days(days: pd.DataFrame, size: int) -> Iterator[list[date | None]]:

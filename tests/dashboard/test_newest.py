@@ -214,6 +214,34 @@ def test_another_order_sorts_the_newest_days_and_says_since_when(many: duckdb.Du
     assert page.rows.call_id.tolist() == newest.sort_values("tool", kind="stable").call_id.tolist()
 
 
+@pytest.mark.parametrize("order", ["faults", "retries"])
+def test_sessions_in_another_order_are_of_fewer_days_where_a_filter_takes_their_turns_to_tell(
+    many: duckdb.DuckDBPyConnection, order: str
+) -> None:
+    many.execute("UPDATE sessions SET turns = 3, calls = 60")
+    small = replace(SESSIONS, sorted_within=40)
+    model, tool = (
+        day_paging.read_page(Asked(many), small, {"order": order} | asked, 500)
+        for asked in ({"models": ["kestrel"]}, {"tools": ["bash"]})
+    )
+    assert model.since is not None
+    assert tool.since is not None
+    assert model.since < tool.since
+    whole = answer_metric(
+        many, "sessions", {"order": order, "models": ["kestrel"], "limit": 1000, "offset": 0}
+    )
+    newest = [row for row in whole.itertuples() if row.started_at and row.started_at.date() >= model.since]
+    assert model.rows.session_id.tolist() == [row.session_id for row in newest]
+
+
+def test_a_search_in_another_order_looks_at_a_tenth(many: duckdb.DuckDBPyConnection) -> None:
+    small = replace(CALLS, sorted_within=300)
+    assert day_paging.read_page(Asked(many), small, {"order": "tool"}, 500).is_complete
+    assert not day_paging.read_page(
+        Asked(many), small, {"order": "tool", "search": "needle"}, 500
+    ).is_complete
+
+
 @pytest.fixture
 def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists that look at one day in a run; on each of three days one call and one session."""

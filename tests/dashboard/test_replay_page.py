@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from callgauge.dashboard.pages.replay import slice_size
 from callgauge.dashboard.pages.replay.sentences import (
     describe_edits,
     describe_order,
@@ -63,6 +64,17 @@ def test_nothing_is_replayed_before_somebody_asks(replayed: Path) -> None:
     assert "What would have become of these calls" in words
     assert "Nothing is changed yet" in words
     assert "The store has the text of 41 / 42 calls of this slice." in words
+
+
+def test_of_a_large_slice_the_newest_days_tell_what_the_store_has(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slice_size, "SIZED", 3)
+    calls = [a_call(n, day=f"2026-11-{20 - n // 2}", ts=f"2026-11-{20 - n // 2}T10:00:00") for n in range(6)]
+    publish(store, small_tables() | {"tool_calls": calls})
+    app = opened(PAGE)
+    assert "calls since 2026-11-20; earlier ones were not counted." in said(app)
+    assert app.button(key="replay_run").label == "Run: read 6 calls again"
 
 
 def test_the_same_settings_move_nothing(replayed: Path) -> None:

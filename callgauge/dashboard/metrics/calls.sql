@@ -18,17 +18,20 @@
 -- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all turns of the sessions that
 -- have calls on these days lie within them.
 -- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
-WITH listable AS NOT MATERIALIZED (
-  SELECT rowid AS row, raw_arguments, ts, session_id, turn, step, ordinal, call_id,
-         CASE $order WHEN 'tool' THEN tool WHEN 'outcome' THEN outcome WHEN 'fault' THEN fault_layer WHEN 'result' THEN result_status
-                     WHEN 'model' THEN model END AS word,
-         CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
+WITH own_calls AS NOT MATERIALIZED (
   FROM tool_calls
   WHERE {filters: days}
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
-    AND {filters: models, prompts, tools, sources, trials}
     AND NOT coalesce(duplicate, false)
+),
+listable AS NOT MATERIALIZED (
+  SELECT raw_arguments, ts, session_id, turn, step, ordinal, call_id,
+         CASE $order WHEN 'tool' THEN tool WHEN 'outcome' THEN outcome WHEN 'fault' THEN fault_layer WHEN 'result' THEN result_status
+                     WHEN 'model' THEN model END AS word,
+         CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
+  FROM own_calls
+  WHERE {filters: models, prompts, tools, sources, trials}
     AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
          OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed') AND (syntax_seen = 'full' OR schema_seen = 'full'))
          OR ($outcome = 'truncated' AND args_source = 'raw' AND regexp_matches(
@@ -67,19 +70,19 @@ WITH listable AS NOT MATERIALIZED (
 ),
 -- The texts are read once, for the rows of the page and for their number.
 hits AS MATERIALIZED (
-  SELECT row FROM listable WHERE $search IS NOT NULL AND contains(lower(raw_arguments), lower($search))
+  SELECT call_id FROM listable WHERE $search IS NOT NULL AND contains(lower(raw_arguments), lower($search))
 ),
 chosen AS NOT MATERIALIZED (
-  FROM listable WHERE $search IS NULL OR if($search IS NULL, NULL, row) IN (SELECT row FROM hits)
+  FROM listable WHERE $search IS NULL OR if($search IS NULL, NULL, call_id) IN (SELECT call_id FROM hits)
 ),
 -- All else is read of the rows of the page alone.
 listed AS MATERIALIZED (
   -- Apart: with other keys before it, the time would not tell early which rows are out.
-  (SELECT row, NULL AS word, NULL AS number FROM chosen WHERE $order IS NULL
+  (SELECT call_id, NULL AS word, NULL AS number FROM chosen WHERE $order IS NULL
    ORDER BY ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
    LIMIT $limit OFFSET $offset)
   UNION ALL
-  (SELECT row, word, number FROM chosen WHERE $order IS NOT NULL
+  (SELECT call_id, word, number FROM chosen WHERE $order IS NOT NULL
    ORDER BY CASE WHEN NOT coalesce($reversed, false) THEN word END NULLS LAST, CASE WHEN $reversed THEN word END DESC NULLS LAST,
             CASE WHEN NOT coalesce($reversed, false) THEN number END DESC NULLS LAST, CASE WHEN $reversed THEN number END NULLS LAST,
             ts DESC NULLS LAST, session_id, turn DESC, step DESC, ordinal DESC, call_id
@@ -87,7 +90,7 @@ listed AS MATERIALIZED (
 ),
 -- The second limit cuts nothing: it tells how few rows these are.
 page AS MATERIALIZED (
-  SELECT c.*, word, number FROM tool_calls c JOIN listed ON listed.row = c.rowid LIMIT $limit
+  SELECT c.*, word, number FROM own_calls c JOIN listed USING (call_id) LIMIT $limit
 ),
 worst AS (
   SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding

@@ -3,6 +3,7 @@
 -- unit: one row a day, the newest first; sessions without a time last
 -- column most: sessions that began on the day, by days and source alone
 -- column exact: that many match; else by all that is asked fewer may
+-- column reads: the work of telling which match and in which order, as a number of sessions or turns to read; a call takes a third
 -- column first_day: the first day of any of their files; NULL where one has no time
 -- column last_day: the last day of any of their files; NULL where one has no time
 -- note: For the lists: they look at no more days than they need.
@@ -13,6 +14,11 @@ WITH spread AS (
 SELECT day, count(*)::BIGINT AS most,
        $models IS NULL AND $prompts IS NULL AND $tools IS NULL AND $search IS NULL
          AND $chain IS NULL AND $attempt IS NULL AND $turns IS NULL AND $run IS NULL AS exact,
+       greatest(
+         count(*),
+         CASE WHEN $tools IS NOT NULL OR $chain IS NOT NULL OR $attempt IS NOT NULL THEN sum(calls) / 3
+              WHEN $models IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL OR $search IS NOT NULL OR $order = 'retries' THEN sum(turns)
+         END)::BIGINT AS reads,
        if(bool_and(coalesce(timed, started_at IS NOT NULL)), min(least(started_at, began))::DATE, NULL) AS first_day,
        if(bool_and(coalesce(timed, ended_at IS NOT NULL)), max(greatest(ended_at, ended))::DATE, NULL) AS last_day
 FROM (FROM sessions WHERE NOT coalesce(duplicate, false)) s LEFT JOIN spread USING (session_id)

@@ -23,63 +23,63 @@ WITH own_turns AS NOT MATERIALIZED (
   WHERE NOT coalesce(duplicate, false)
     AND ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
 ),
-chosen AS NOT MATERIALIZED (
-  SELECT rowid AS row, session_id, source, started_at,
-         CASE $order WHEN 'time' THEN epoch(started_at) WHEN 'turns' THEN turns WHEN 'steps' THEN steps WHEN 'calls' THEN calls
-                     WHEN 'faults' THEN faults WHEN 'seconds' THEN nullif(epoch(ended_at) - epoch(started_at), 0) END AS number
-  FROM sessions s
+own_calls AS NOT MATERIALIZED (
+  FROM tool_calls
   WHERE NOT coalesce(duplicate, false)
-    AND ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+    AND ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
+),
+own_sessions AS NOT MATERIALIZED (
+  FROM sessions
+  WHERE NOT coalesce(duplicate, false)
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
+),
+chosen AS MATERIALIZED (
+  SELECT session_id, source, started_at,
+         CASE $order WHEN 'time' THEN epoch(started_at) WHEN 'turns' THEN turns WHEN 'steps' THEN steps WHEN 'calls' THEN calls
+                     WHEN 'faults' THEN faults WHEN 'seconds' THEN nullif(epoch(ended_at) - epoch(started_at), 0) END AS number
+  FROM own_sessions
+  WHERE ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND {filters: sources, trials}
     AND ($run IS NULL OR run = $run)
-    AND (($models IS NULL AND $prompts IS NULL AND $turns IS NULL) OR EXISTS (
-      FROM own_turns t
-      WHERE t.session_id = if($models IS NULL AND $prompts IS NULL AND $turns IS NULL, NULL, s.session_id) AND t.source = s.source
+    AND (($models IS NULL AND $prompts IS NULL AND $turns IS NULL)
+         OR if($models IS NULL AND $prompts IS NULL AND $turns IS NULL, NULL, (session_id, source)) IN (
+      SELECT (session_id, source) FROM own_turns
+      WHERE ($models IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL)
         AND ($turns IS NULL OR ($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
              OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
              OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))
-        AND ($models IS NULL OR list_contains($models, coalesce(t.model, 'unknown')))
-        AND ($prompts IS NULL OR list_contains($prompts, coalesce(t.prompt_id, 'unknown')))))
-    AND (($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR EXISTS (
-      FROM tool_calls c
-      WHERE c.session_id = if($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL, NULL, s.session_id)
-        AND c.source = s.source AND NOT coalesce(c.duplicate, false)
-        AND ($first_day IS NULL OR c.day >= $first_day OR c.day IS NULL) AND ($last_day IS NULL OR c.day <= $last_day OR c.day IS NULL)
-        AND ($tools IS NULL OR list_contains($tools, coalesce(c.tool, 'unknown')))
+        AND {filters: models, prompts}))
+    AND (($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL)
+         OR if($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL, NULL, (session_id, source)) IN (
+      SELECT (session_id, source) FROM own_calls
+      WHERE ($tools IS NOT NULL OR $chain <> 'none' OR $attempt IS NOT NULL)
+        AND {filters: tools}
         AND (coalesce($chain, 'none') = 'none'
-             OR (c.chain_id IS NOT NULL AND ($chain = 'any' OR coalesce(c.chain_outcome, 'open') = $chain)))
-        AND ($attempt IS NULL OR ($attempt = 'first' AND c.attempt = 1)
-             OR (c.attempt > 1 AND ($attempt = 'retry' OR coalesce(c.retry_kind, 'unknown') = $attempt)))
-        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR $models IS NULL OR list_contains($models, coalesce(c.model, 'unknown')))
-        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR $prompts IS NULL
-             OR list_contains($prompts, coalesce(c.prompt_id, 'unknown')))))
-    AND ($chain IS DISTINCT FROM 'none' OR NOT EXISTS (
-      FROM tool_calls c
-      WHERE c.session_id = if($chain = 'none', s.session_id, NULL) AND c.source = s.source
-        AND c.chain_id IS NOT NULL AND NOT coalesce(c.duplicate, false)
-        AND ($first_day IS NULL OR c.day >= $first_day OR c.day IS NULL) AND ($last_day IS NULL OR c.day <= $last_day OR c.day IS NULL)))
+             OR (chain_id IS NOT NULL AND ($chain = 'any' OR coalesce(chain_outcome, 'open') = $chain)))
+        AND ($attempt IS NULL OR ($attempt = 'first' AND attempt = 1)
+             OR (attempt > 1 AND ($attempt = 'retry' OR coalesce(retry_kind, 'unknown') = $attempt)))
+        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR ({filters: models, prompts}))))
+    AND ($chain IS DISTINCT FROM 'none' OR if($chain = 'none', (session_id, source), NULL) NOT IN (
+      SELECT (session_id, source) FROM own_calls WHERE $chain = 'none' AND chain_id IS NOT NULL))
     AND ($search IS NULL OR contains(lower(session_id), lower($search)) OR contains(lower(coalesce(task, '')), lower($search))
-         OR EXISTS (
-           FROM own_turns t
-           WHERE t.session_id = if($search IS NULL, NULL, s.session_id) AND t.source = s.source
-             AND contains(lower(t.user_text), lower($search))))
+         OR if($search IS NULL, NULL, (session_id, source)) IN (
+      SELECT (session_id, source) FROM own_turns WHERE $search IS NOT NULL AND contains(lower(user_text), lower($search))))
 ),
 retried AS (
   SELECT session_id, source, sum(retries) AS all_retries FROM own_turns
   WHERE $order = 'retries' AND retries > 0 GROUP BY ALL
 ),
 ordered AS MATERIALIZED (
-  SELECT row, session_id, source, if($reversed, -1, 1) * if($order = 'retries', coalesce(all_retries, 0), number) AS rank
+  SELECT session_id, source, if($reversed, -1, 1) * if($order = 'retries', coalesce(all_retries, 0), number) AS rank
   FROM chosen LEFT JOIN retried USING (session_id, source)
   ORDER BY rank DESC NULLS LAST, started_at DESC NULLS LAST, session_id, source
   LIMIT $limit OFFSET $offset
 ),
 -- The second limit cuts nothing: it tells how few rows these are.
 page AS MATERIALIZED (
-  SELECT s.*, rank FROM sessions s JOIN ordered ON ordered.row = s.rowid LIMIT $limit
+  SELECT s.*, rank FROM own_sessions s JOIN ordered USING (session_id, source) LIMIT $limit
 ),
 alike AS (
   SELECT session_id, count(*) AS same_id FROM sessions SEMI JOIN ordered USING (session_id)

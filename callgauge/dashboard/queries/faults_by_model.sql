@@ -1,7 +1,17 @@
 -- title: Where each model goes wrong
 -- question: How many of each model's calls went wrong, by the layer at which they did?
-SELECT model, fault_layer, count(*) AS calls
-FROM tool_calls
-WHERE NOT duplicate AND trial_run IS NULL AND fault_layer IS NOT NULL
-GROUP BY ALL
-ORDER BY calls DESC
+SELECT model, fault_layer, calls
+FROM (
+  SELECT
+    model,
+    unnest(['emission', 'syntax', 'schema', 'tool_rejected', 'execution', 'refused']) AS fault_layer,
+    unnest([
+      sum(fault_emission), sum(fault_syntax), sum(fault_schema),
+      sum(fault_tool_rejected), sum(fault_execution), sum(fault_refused)
+    ]) AS calls
+  FROM daily_calls
+  WHERE trial_run IS NULL
+  GROUP BY model
+)
+WHERE calls > 0
+ORDER BY calls DESC, model, fault_layer

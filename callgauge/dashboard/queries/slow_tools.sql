@@ -1,5 +1,5 @@
 -- title: How long tools take
--- question: How long does a call of each tool take in the middle, and how long do the slowest take?
+-- question: How long did a call of each tool take in the middle in the last seven days, and how long did the slowest take?
 SELECT
   tool,
   count(latency_ms) AS timed_calls,
@@ -7,5 +7,6 @@ SELECT
   round(quantile_cont(latency_ms, 0.95)) AS slowest_twentieth_ms
 FROM tool_calls
 WHERE NOT duplicate AND trial_run IS NULL AND latency_ms IS NOT NULL
+  AND day > (SELECT max(day) FROM daily_calls) - 7
 GROUP BY tool
 ORDER BY timed_calls DESC

@@ -11,6 +11,7 @@ from callgauge.dashboard import filters, store_queries, wording
 from callgauge.dashboard.address.url_keys import write_to_url
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.pages.replay import moves, settings
+from callgauge.dashboard.pages.replay.slice_size import ReplayedSlice, measure_slice
 from callgauge.dashboard.replay.jobs import (
     AT_ONCE,
     JobState,
@@ -43,7 +44,7 @@ def _session_replay() -> SessionReplay:
 def show() -> None:
     st.title("Replay", anchor=False)
     given = filters.chosen_filters().parameters()
-    if store_queries.ask("replayed_size", **given).empty:
+    if not measure_slice(given).calls:
         cards.show_no_matches("calls")
         return
     held = _session_replay()
@@ -54,16 +55,19 @@ def show() -> None:
         tool, scenario = settings.choose_settings()
     if tool:
         given |= {"tools": (tool,)}
-    sizes = store_queries.ask("replayed_size", **given).to_dict("records")
-    calls = sum(row["calls"] for row in sizes)
-    if not calls:
+    found = measure_slice(given)
+    if not found.calls:
         cards.show_no_matches("calls of this tool")
         return
-    every = -(-calls // MOST)
+    every = -(-found.calls // MOST)
     asked = ReplayRequest(
-        store_queries.shown_generation().path, _list_parameters(given), calls, every, scenario or Scenario()
+        store_queries.shown_generation().path,
+        _list_parameters(given),
+        found.calls,
+        every,
+        scenario or Scenario(),
     )
-    _run(asked, sizes, None if scenario is None else settings.make_run_mark(tool, scenario))
+    _run(asked, found, None if scenario is None else settings.make_run_mark(tool, scenario))
     _draw_shown(asked, tool, answer)
 
 
@@ -79,7 +83,7 @@ def _list_parameters(given: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
-def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], mark: str | None) -> None:
+def _run(asked: ReplayRequest, found: ReplayedSlice, mark: str | None) -> None:
     """Draw the button that starts the replay, and beside it the number of calls that can be parsed again.
 
     `mark`: the value of the URL key `run` with which a link starts the replay by itself; None when the
@@ -97,7 +101,7 @@ def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], mark: str | None) ->
             key="replay_run",
         )
         with st.container(width="stretch"):
-            st.caption(_describe_reads(asked, sizes))
+            st.caption(_describe_reads(asked, found))
     linked = mark is not None and st.query_params.get(_RUN) == mark
     if pressed:
         write_to_url(_RUN, mark)
@@ -119,9 +123,13 @@ def _run(asked: ReplayRequest, sizes: list[dict[Any, Any]], mark: str | None) ->
         st.rerun()
 
 
-def _describe_reads(asked: ReplayRequest, sizes: list[dict[Any, Any]]) -> str:
-    readable = sum(row["readable"] for row in sizes)
-    told = [f"The store has the text of {wording.fraction(readable, asked.calls)} calls of this slice."]
+def _describe_reads(asked: ReplayRequest, found: ReplayedSlice) -> str:
+    sizes = found.sizes
+    readable, sized = sum(row["readable"] for row in sizes), sum(row["calls"] for row in sizes)
+    of_these = (
+        "of this slice" if found.since is None else f"since {found.since}; earlier ones were not counted"
+    )
+    told = [f"The store has the text of {wording.fraction(readable, sized)} calls {of_these}."]
     if asked.every > 1:
         told.append(
             f"Every {asked.every}th session is read, with all of its calls; narrow the slice to read all."
