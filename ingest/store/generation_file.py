@@ -83,6 +83,7 @@ _LABEL = (
 )
 
 
+_RENAMED = "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name"
 _OF_RENAMED = """
     SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
     UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
@@ -255,16 +256,14 @@ class GenerationBuilder:
                 con.execute(read_script("count_old_models.sql"))
 
     def _pull_renamed(self, aliases: Sequence[Row]) -> None:
-        """Move the sessions of models out of segments that these aliases count otherwise than the present ones."""
+        """Move sessions out of segments whose models these aliases count otherwise than the present ones."""
         known = {row["model_name"]: row["model"] for row in self.fetch_rows("FROM model_aliases")}
         wanted = {row["model_name"]: row["model"] for row in aliases}
         names = self.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
         renamed = [row["name"] for row in names if known.get(row["name"]) != wanted.get(row["name"])]
         if renamed:
             with self.open_transaction("renamed models") as con:
-                con.execute(
-                    "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name", [renamed]
-                )
+                con.execute(_RENAMED, [renamed])
             self.pull_sessions(_OF_RENAMED)
 
     def check_counts(self) -> None:
