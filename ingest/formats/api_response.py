@@ -47,16 +47,19 @@ SOURCE = Source(
 # What other loggers write around or into such objects; theirs to read.
 _OTHERS = frozenset({"request", "messages", "parentUuid", "sessionId", "parentId", "call_type", "custom_id"})
 
+_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # one of them is in every whole reply
+
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(map(_is_ours, head))
 
 
 def _is_ours(record: Mapping[str, Any]) -> bool:
+    if not _ENDS & record.keys():
+        return False
     named = isinstance(record.get("model"), str) or isinstance(record.get("modelVersion"), str)
-    ended = any(key in record for key in ("choices", "output", "stop_reason", "candidates"))
     named = named or bedrock_converse.is_reply(record)  # which names its model in the address only
-    return is_reply(record) and named and ended and not _OTHERS & record.keys()
+    return is_reply(record) and named and not _OTHERS & record.keys()
 
 
 def translator(about: About) -> Translator:

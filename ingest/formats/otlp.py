@@ -62,7 +62,7 @@ SOURCE = Source(name="otlp", title="OpenTelemetry traces (OTLP JSON)", **TOLD_BY
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_request(part) for record in head for part in _unwrap_text(record))
+    return any(_is_request(part) for record in head for part in _unwrap_text(record) if part)
 
 
 def _is_request(part: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import orjson
 
+_STORED_AS = {"arguments": "own_arguments"}
 SCHEMA = Path(__file__).parents[2] / "ingest" / "store" / "schema.sql"
 
 
@@ -22,11 +23,17 @@ def empty_tables(database: str = ":memory:") -> duckdb.DuckDBPyConnection:
 def insert(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]], **fixed: Any
 ) -> None:
-    """Insert `rows`; a column that a row leaves out is NULL. `fixed` are values that all rows share."""
+    """Insert `rows`; a column that a row leaves out is NULL. `fixed` are values that all rows share.
+
+    `arguments`, which the store makes of two columns, are put into the one for those that are not as sent.
+    """
     described = connection.execute(f"DESCRIBE {table}").fetchall()
-    columns = {name: kind for name, kind, *_ in described}
+    columns = {name: kind for name, kind, *_ in described if name not in _STORED_AS}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.ndjson"
-        path.write_bytes(b"\n".join(orjson.dumps({**fixed, **row}) for row in rows))
+        named = (
+            {_STORED_AS.get(name, name): value for name, value in {**fixed, **row}.items()} for row in rows
+        )
+        path.write_bytes(b"\n".join(map(orjson.dumps, named)))
         read = f"read_json($path, format='newline_delimited', columns={columns})"
         connection.execute(f"INSERT INTO {table} BY NAME FROM {read}", {"path": str(path)})

@@ -81,8 +81,9 @@ ordered AS MATERIALIZED (
 page AS MATERIALIZED (
   SELECT s.*, rank FROM own_sessions s JOIN ordered USING (session_id, source) LIMIT $limit
 ),
+-- Of all days: `main.` is what other days hold, too (ingest/store/segments.py).
 alike AS (
-  SELECT session_id, count(*) AS same_id FROM sessions SEMI JOIN ordered USING (session_id)
+  SELECT session_id, count(*) AS same_id FROM main.sessions SEMI JOIN ordered USING (session_id)
   WHERE NOT coalesce(duplicate, false) GROUP BY session_id
 ),
 told AS (
