@@ -38,19 +38,13 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answer as JSON values, out of empty tables, which stay so.
-
-    Of a wide metric a case may name the `columns` it is about.
-    """
-    for table, rows in case["given"].items():
-        insert(connection, table, rows)
-    try:
+def rows_of(metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answer as JSON values. Of a wide metric a case may name the `columns` it is about."""
+    with empty_tables() as connection:
+        for table, rows in case["given"].items():
+            insert(connection, table, rows)
         asked = {name: typed(value) for name, value in case.get("asked", {}).items()}
         found = answer_metric(connection, metric, asked)
-    finally:
-        for table in case["given"]:
-            connection.execute(f"TRUNCATE {table}")
     columns = case.get("columns", list(found.columns))
     return [{column: plain(row[column]) for column in columns} for row in found.to_dict("records")]
 
@@ -67,12 +61,10 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", CASE_FILES, ids=lambda path: path.stem)
-def test_a_metric_gives_the_rows_that_its_cases_expect(
-    empty: duckdb.DuckDBPyConnection, path: Path, accept: bool
-) -> None:
+def test_a_metric_gives_the_rows_that_its_cases_expect(path: Path, accept: bool) -> None:
     cases = json.loads(path.read_text(encoding="utf-8"))
     for case in cases:
-        found = rows_of(empty, path.stem, case)
+        found = rows_of(path.stem, case)
         if accept:
             case["expect"] = found
         assert found == case["expect"], case["name"]
