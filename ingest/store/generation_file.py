@@ -104,8 +104,9 @@ class GenerationBuilder:
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
             view_stored_facts(self._con)
-            for table, columns in _NOTED.items():
-                self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
+            with self.transaction():
+                for table, columns in _NOTED.items():
+                    self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
             self.schemas = arrow_schemas(self._con, _INSERT)
 
     def _create_tables(self) -> None:
