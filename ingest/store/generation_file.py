@@ -110,8 +110,9 @@ class GenerationBuilder:
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
             self._segments = BuildingSegments(self._con, path, on_write)
-            for table, columns in _NOTED.items():
-                self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
+            with self.transaction():
+                for table, columns in _NOTED.items():
+                    self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
             self.schemas = arrow_schemas(self._con, _INSERT)
 
     def _create_tables(self) -> None:

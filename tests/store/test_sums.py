@@ -147,6 +147,8 @@ def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
 ) -> None:
     if seed % 2:
         monkeypatch.setattr(checkpoint, "WORTH", 0)  # every log that grew is read on
+    if seed % 3 == 1:
+        monkeypatch.setattr(rollup, "HELD", 0)
     if seed % 3 == 2:
         monkeypatch.setattr(rollup, "AT_ONCE", 3)
     chain = Chain(tmp_path, seed)

@@ -103,12 +103,18 @@ def add_differences(con: Connection) -> None:
     con.execute(read_script("session_group.sql"))
     if has_before:
         con.execute(read_script("settling/facts_with_before.sql"))
-    if con.execute(_MANY, [HELD]).fetchall() == [(False,)]:
-        _hold_counted_facts(con)
     con.execute(_WHOLE_DAYS)
     con.execute(_CHANGED_DAYS)
     con.execute(_UNFROZEN)
     con.execute("CREATE OR REPLACE TEMP TABLE changed_days AS FROM touched_days")
+    _merge_changes(con, has_before=has_before)
+    con.execute(_UNUSED)
+    con.execute(_RESTORE_WHOLE_DAYS)
+
+
+def _merge_changes(con: Connection, *, has_before: bool) -> None:
+    if con.execute(_MANY, [HELD]).fetchall() == [(False,)]:
+        _hold_counted_facts(con)
     (is_summed,) = con.execute(_IS_SUMMED).fetchall()[0]
     lost: set[DailyTable] = set()
     for _ in _some_days(con):
@@ -120,8 +126,6 @@ def add_differences(con: Connection) -> None:
         _renew_trials(con, _REMOVE_TRIALS + _OF_CONCERNED)
     if lost:
         _renew_extremes(con, lost)
-    con.execute(_UNUSED)
-    con.execute(_RESTORE_WHOLE_DAYS)
 
 
 def _hold_counted_facts(con: Connection) -> None:
