@@ -8,7 +8,7 @@ from functools import partial
 
 from ingest.errors import OptionError
 from ingest.pipeline.reading.file_reader import ReadSettings
-from ingest.pipeline.workers.executor import Executor, InProcessExecutor
+from ingest.pipeline.workers.executor import InProcessExecutor, LogExecutor
 from ingest.pipeline.workers.process_executor import ProcessExecutor
 from ingest.pipeline.workers.ray_cluster import RayCluster
 from ingest.pipeline.workers.ray_executor import RayExecutor
@@ -42,7 +42,7 @@ class ExecutorOptions:
 
 def make_executor(
     options: ExecutorOptions, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
-) -> Executor:
+) -> LogExecutor:
     """Return the executor of a load. Raises OptionError when the place for rows cannot be written."""
     if options.cluster is not None:
         connect = partial(RayCluster, options.cluster, options.workers or _count_cores())
