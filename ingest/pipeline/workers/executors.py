@@ -32,7 +32,7 @@ class ExecutorOptions:
     cluster: str | None = None
     shared: str | None = None
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise OptionError where the options contradict each other."""
         if self.shared is not None and self.cluster is None:
             raise OptionError("--shared is where the workers of a cluster write rows: add --on ray")
