@@ -48,9 +48,7 @@ def open_place(place: str | Path) -> BackupPlace:
     address = str(place).rstrip("/")
     if address.partition("://")[0].lower() not in _WRITABLE:
         known = ", ".join(f"{scheme}://" for scheme in _WRITABLE)
-        raise OptionError(
-            f"{strip_credentials(address)} cannot hold backups: name a folder, or one of {known}"
-        )
+        raise OptionError(f"{strip_credentials(address)} cannot be written: name a folder, or one of {known}")
     return ObjectPlace(address)
 
 

@@ -112,7 +112,6 @@ def load(
     """
     started, started_at = time.monotonic(), utc_now()
     executor = ExecutorOptions(workers, on, shared)
-    executor.check()
     store_dir = store_dir.absolute()
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
@@ -144,7 +143,6 @@ def load(
         if generation is None:
             run.writer.abandon()
         run.drop_rows()
-        folder.remove_shared_rows()
     run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
     published = published_generation(store_dir)
     newest = read_newest_time(published, run.totals.present) if published else None
@@ -175,6 +173,7 @@ class LogLoader:
         executor: ExecutorOptions,
         replacing: bool,
     ) -> None:
+        self._folder = folder
         self._ledger = ledger
         self._replacing = replacing
         self._settings = settings
@@ -198,6 +197,7 @@ class LogLoader:
     def drop_rows(self) -> None:
         """Remove what is kept of rows outside the store: what was read is published."""
         self._executor.drop_rows()
+        self._folder.remove_shared_rows()
 
     def expand_archives(self, files: Iterable[LogFile]) -> Sequence[LogFile]:
         settings = self._settings

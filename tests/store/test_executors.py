@@ -14,14 +14,13 @@ import pytest
 
 from ingest.errors import OptionError
 from ingest.pipeline.load import load
-from ingest.pipeline.workers import ray_cluster
 from tests.killed_processes import THOROUGH
 from tests.store.test_workers import SAMPLE_DATA, in_order, long_file, night
 
 pytestmark = pytest.mark.usefixtures("workers_read")
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
-KILLED_AT = ("piece",)
+KILLED_AT: tuple[str, ...] = ("piece",)
 if THOROUGH:
     points = ("begun", "piece", "read", "shared")
     drivers = ("create", "batch", "settle.sql", "checkpoint", "name", "switch", "switched")
@@ -82,7 +81,8 @@ def test_without_ray_the_message_says_how_to_get_it(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     night(logs)
-    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ray" else find(name))
     with pytest.raises(OptionError, match=r"pip install 'callgauge\[ray\]'"):
         load([logs], store, on="ray")
     assert not list(store.glob("gen-*"))

@@ -17,7 +17,7 @@ JobOf = Callable[[LogFile], ReadJob]
 """Function that returns the job with which the load will probably read this log."""
 
 
-class Executor(Protocol):
+class LogExecutor(Protocol):
     """Interface of an object that reads the logs of a load, one by one and in order.
 
     An implementation may read logs before `read_file` is called for them.

@@ -8,7 +8,7 @@ from functools import partial
 
 from ingest.errors import OptionError
 from ingest.pipeline.reading.file_reader import ReadSettings
-from ingest.pipeline.workers.executor import Executor, InProcessExecutor
+from ingest.pipeline.workers.executor import InProcessExecutor, LogExecutor
 from ingest.pipeline.workers.process_executor import ProcessExecutor
 from ingest.pipeline.workers.ray_cluster import RayCluster
 from ingest.pipeline.workers.ray_executor import RayExecutor
@@ -32,7 +32,7 @@ class ExecutorOptions:
     cluster: str | None = None
     shared: str | None = None
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise OptionError where the options contradict each other."""
         if self.shared is not None and self.cluster is None:
             raise OptionError("--shared is where the workers of a cluster write rows: add --on ray")
@@ -42,7 +42,7 @@ class ExecutorOptions:
 
 def make_executor(
     options: ExecutorOptions, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
-) -> Executor:
+) -> LogExecutor:
     """Return the executor of a load. Raises OptionError when the place for rows cannot be written."""
     if options.cluster is not None:
         connect = partial(RayCluster, options.cluster, options.workers or _count_cores())

@@ -50,7 +50,7 @@ class ReadAhead:
 class ProcessExecutor:
     """Reads logs with `size` worker processes, when there is so much to read that starting them pays.
 
-    `is_asked_for`: also when it is little. Implements `Executor`.
+    `is_asked_for`: also when it is little. Implements `LogExecutor`.
     """
 
     def __init__(

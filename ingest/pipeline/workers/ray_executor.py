@@ -39,7 +39,7 @@ class SubmittedTask:
 
 
 class RayExecutor:
-    """Reads logs on a Ray cluster. Implements `Executor`."""
+    """Reads logs on a Ray cluster. Implements `LogExecutor`."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ class TaskQueue:
         self._task: ReadTask | None = None  # what that comes to, once somebody looked
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
-        """Take the logs of a load, see `Executor.expect`."""
+        """Take the logs of a load, see `LogExecutor.expect`."""
         self._files, self._likely, self._job_of = files, likely, job_of
 
     def reach(self, position: int) -> None:
