@@ -157,7 +157,7 @@ THIRD_PARTY = {
         "callgauge.serving.sign_in.oidc",
     ),
     "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
-    "fsspec": ("ingest.sources",),
+    "fsspec": ("ingest.sources", "ingest.store.shared"),
     "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command", "callgauge.server_process"),
@@ -194,7 +194,7 @@ ORDER = {
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
-        "store/migrations", "store", "backup",
+        "store/migrations", "store/shared", "store", "backup",
         "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
