@@ -68,8 +68,8 @@ OURS = {
     ),
     # The report and the gate of a store.
     "callgauge.cli.report_command": (
-        "callgauge.cli.render", "callgauge.configuration", "callgauge.gates", "callgauge.memory",
-        "callgauge.report",
+        "callgauge.cli.render", "callgauge.cli.options.store_option", "callgauge.configuration",
+        "callgauge.gates", "callgauge.memory", "callgauge.report",
     ),
     "callgauge.cli.render": (
         "callgauge.checked_files", "callgauge.api.questions.parsed_calls",
@@ -120,8 +120,10 @@ OURS = {
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
-        "ingest.store.generations", "ingest.store.migrations",
+        "ingest.store.generations", "ingest.store.migrations", "ingest.store.shared.outage",
     ),
+    # The server lets the folder of a shared store follow what other machines load.
+    "callgauge.server": ("callgauge", "ingest.store.shared.follower"),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),
 }  # fmt: skip
@@ -211,7 +213,7 @@ ORDER = {
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
-        "nightly", "cli/render", "cli/trials", "cli/service", "cli", "",
+        "nightly", "cli/render", "cli/options", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -22,7 +22,7 @@ from ingest.file_lock import lock_file
 from ingest.store.shared.link import read_link
 
 if TYPE_CHECKING:
-    from ingest.store.shared.shared_store import SharedLoad
+    from ingest.store.shared.shared_folder import SharedLoad
 
 CURRENT = "CURRENT"
 LOCK = "lock"
@@ -31,7 +31,7 @@ _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
 # What people and the server write into the folder before its first load; `lost+found` is on each new disk.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
-    r"|shared\.json|fetch\.lock|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
+    r"|shared\.json|fetch\.lock|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; small enough that a copy never shows in the memory of a load
 
@@ -234,9 +234,9 @@ def _hold_shared(
     link = read_link(store_dir)
     if link is None:
         return nullcontext()
-    from ingest.store.shared.shared_store import open_shared_store  # its driver takes a tenth of a second
+    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes a tenth of a second
 
-    return open_shared_store(store_dir, link).hold(wait, on_write)
+    return open_shared_folder(store_dir, link).hold(wait, on_write)
 
 
 def check_store_place(store_dir: Path) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 from ingest.pipeline.load import load
 from ingest.store.shared.link import read_link
-from ingest.store.shared.shared_store import SharedStore, open_shared_store
+from ingest.store.shared.shared_folder import SharedFolder, open_shared_folder
 from tests.bucket import BUCKET
 from tests.store.night import count, session
 
 
-def shared(folder: Path) -> SharedStore:
+def shared(folder: Path) -> SharedFolder:
     link = read_link(folder)
     assert link is not None
-    return open_shared_store(folder, link)
+    return open_shared_folder(folder, link)
 
 
 def names(s3: Any) -> list[str]:
@@ -38,5 +38,5 @@ def test_what_one_machine_loads_others_read(s3: Any, logs: Path, folder: Callabl
         assert count(reader, "sessions") == 2
     print(names(s3))
     print(list(loader.iterdir()), list(readers[0].iterdir()))
-    print(s3.get_object(Bucket=BUCKET, Key='team/store/CURRENT')['Body'].read().decode())
-    print(s3.get_object(Bucket=BUCKET, Key='team/store/lease')['Body'].read().decode())
+    print(s3.get_object(Bucket=BUCKET, Key="team/store/CURRENT")["Body"].read().decode())
+    print(s3.get_object(Bucket=BUCKET, Key="team/store/lease")["Body"].read().decode())

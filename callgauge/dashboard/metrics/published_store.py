@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
@@ -13,6 +14,7 @@ from callgauge.serving.settings import texts_are_shown
 from ingest.errors import StoreError
 from ingest.store import generations
 from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.shared.outage import read_outage
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -57,6 +59,12 @@ def published_generation(folder: str | None) -> Path:
     if path is None:
         raise NothingLoadedError("Nothing has been loaded yet.", *_load_into(folder))
     return path
+
+
+def find_outage(folder: str | None) -> datetime | None:
+    """Return since when (UTC) the shared store of a folder has not answered; None where nothing is wrong."""
+    outage = read_outage(Path(folder)) if folder else None
+    return outage.since if outage else None
 
 
 def open_generation(path: Path, *, texts: bool | None = None) -> Connection:

@@ -19,7 +19,7 @@ _FOLDER_ID = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SharedLink:
     """The address of a shared store, and the id of the folder, which no other folder has."""
 
     address: str
@@ -37,14 +37,14 @@ def check_shared_address(address: str) -> str:
     return address
 
 
-def read_link(folder: Path) -> Link | None:
+def read_link(folder: Path) -> SharedLink | None:
     """Return to which shared store a folder belongs; None for a store of this machine alone.
 
     Raises StoreError where the file cannot be read.
     """
     try:
         told = json.loads((folder / LINK).read_text("utf-8"))
-        link = Link(check_shared_address(str(told["address"])), str(told["folder_id"]))
+        link = SharedLink(check_shared_address(str(told["address"])), str(told["folder_id"]))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError, KeyError, OptionError):
@@ -73,5 +73,5 @@ def link_folder(folder: Path, address: str) -> None:
         )
     with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        link = Link(address, secrets.token_hex(8))
+        link = SharedLink(address, secrets.token_hex(8))
         replace_text(folder / LINK, json.dumps(asdict(link), indent=1))

@@ -19,7 +19,7 @@ from ingest.durable_files import flush_to_disk, replace_text
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
 from ingest.store.shared.lease import Lease, hold_lease
-from ingest.store.shared.link import FETCH_LOCK, Link
+from ingest.store.shared.link import FETCH_LOCK, SharedLink
 from ingest.store.shared.place import ChangedError, SharedPlace
 from ingest.store.shared.pointer import CURRENT, GENERATION, Pointer, find_unnamed, read_pointer
 
@@ -29,7 +29,7 @@ _FETCHED = "fetched.part"
 
 
 @dataclass(frozen=True, slots=True)
-class SharedStore:
+class SharedFolder:
     """A shared store and its folder on this machine. `folder_id` tells the folder from others'."""
 
     folder: Path
@@ -120,7 +120,7 @@ class Published:
 class SharedLoad:
     """A load into a shared store whose lease this process holds. `base` is what it started from."""
 
-    store: SharedStore
+    store: SharedFolder
     lease: Lease
     base: Published
     on_write: Callable[[str], None]
@@ -187,6 +187,6 @@ def _number(name: str) -> int:
     return int(match[1]) if match else 0
 
 
-def open_shared_store(folder: Path, link: Link) -> SharedStore:
+def open_shared_folder(folder: Path, link: SharedLink) -> SharedFolder:
     """Return the shared store to which a folder belongs. Raises OptionError without the driver."""
-    return SharedStore(folder, SharedPlace(link.address), link.folder_id)
+    return SharedFolder(folder, SharedPlace(link.address), link.folder_id)
