@@ -7,12 +7,13 @@ from typing import Any
 
 import boto3
 import pytest
+import s3fs
 from moto.server import ThreadedMotoServer
 
 BUCKET = "logs"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def s3_server() -> Iterator[str]:
     moto = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     moto.start()
@@ -21,12 +22,18 @@ def s3_server() -> Iterator[str]:
     moto.stop()
 
 
+def forget_drivers() -> None:
+    """Let the next use of an address look at the environment again: drivers are kept by their options."""
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
 @pytest.fixture
 def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    forget_drivers()
     client = boto3.client("s3", endpoint_url=s3_server)
     client.create_bucket(Bucket=BUCKET)
     yield client

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ingest.store.shared.link import link_folder
+from ingest.store.shared.link import link_folder, read_link
+from ingest.store.shared.shared_folder import SharedFolder, open_shared_folder
 from tests.bucket import BUCKET, s3, s3_server
 
 __all__ = ["s3", "s3_server"]
@@ -23,6 +25,19 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
         return tmp_path / name
 
     return make
+
+
+def belongs(folder: Path) -> SharedFolder:
+    """The shared store to which a folder belongs."""
+    link = read_link(folder)
+    assert link is not None
+    return open_shared_folder(folder, link)
+
+
+def keys(s3: Any) -> list[str]:
+    """The names of all files of the shared store."""
+    found = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    return [one["Key"].removeprefix("team/store/") for one in found]
 
 
 @pytest.fixture

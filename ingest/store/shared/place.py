@@ -6,6 +6,7 @@ it is the one that was read (`If-Match` and its ETag).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,9 +25,11 @@ _PART = 16 * 1024 * 1024  # bytes of a part of an upload; 10,000 of them are the
 _UPLOADS_AT_ONCE = 2
 _LARGEST_TEXT = 4 * 1024 * 1024  # bytes of a file that is read as a whole
 _DRIVER = {
-    "config_kwargs": {"connect_timeout": 5, "read_timeout": 20, "retries": {"total_max_attempts": 2}},
+    "config_kwargs": {"connect_timeout": 5, "read_timeout": 10, "retries": {"total_max_attempts": 1}},
     "default_cache_type": "none",
 }
+_CREDENTIALS = re.compile(r"://[^/\s@]*@")  # in the address of a server
+_TRIES = 2  # of a request; somebody may wait for the page that needs it
 _REFUSED = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _GONE = ("NoSuchKey", "404", "NotFound")
 
@@ -58,6 +61,7 @@ class SharedPlace:
     def __init__(self, address: str) -> None:
         self.address = address
         self._files, self._path = locate_driver(self.address, **_DRIVER)
+        self._files.retries = _TRIES
         self._bucket, self._folder, _ = self._files.split_path(self._path)
 
     def find(self, name: str) -> FileState | None:
@@ -82,7 +86,9 @@ class SharedPlace:
         with self._explain_errors():
             try:
                 data, answer = sync(self._files.loop, fetch)
-            except FileNotFoundError:
+            except FileNotFoundError as gone:
+                if _error_code(gone) == "NoSuchBucket":
+                    raise
                 return None
         if answer["ContentLength"] > _LARGEST_TEXT:
             raise StoreError(f"{self.address}/{name} is none of Callgauge's files: it is too large")
@@ -177,7 +183,7 @@ class SharedPlace:
             raise
         except Exception as error:  # the driver has errors of its own
             kind = type(error).__name__
-            said = " ".join(str(error).split())[:200]
+            said = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
             raise UnreachableError(
                 f"the shared store {self.address} cannot be reached ({kind}: {said}); {_advise(kind, error)}"
             ) from error

@@ -88,9 +88,7 @@ def read_pointer(data: bytes, address: str) -> Pointer:
             generation=_check(GENERATION, told["generation"]),
             size=_check_size(told["size"]),
             sha256=_check(_SHA256, told["sha256"]),
-            segments={
-                _check(SEGMENT, name): _check_size(size) for name, size in dict(told["segments"]).items()
-            },
+            segments={_check(SEGMENT, name): _check_size(size) for name, size in told["segments"].items()},
             published_at=_check_time(told["published_at"]),
             replaced=[
                 Replaced(

@@ -64,8 +64,8 @@ class SharedFolder:
             return
         replace_text(self.folder / CURRENT, f"{pointer.generation}\n")
         for other in self.folder.glob("gen-*.duckdb"):
-            # One with a later number is being published by a load that works in this folder.
-            if other.name != shown and _number(other.name) < _number(pointer.generation):
+            # A reader may be about to open the last one. A later one is a load's that works in this folder.
+            if _number(other.name) < _number(pointer.generation) - 1:
                 other.unlink(missing_ok=True)
 
     def _download(self, pointer: Pointer, file: Path) -> None:
