@@ -120,8 +120,11 @@ OURS = {
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
-        "ingest.store.generations", "ingest.store.migrations", "ingest.store.shared.outage",
+        "ingest.store.generations", "ingest.store.migrations", "ingest.store.segments",
+        "ingest.store.shared.outage",
     ),
+    "callgauge.dashboard.metrics.masked_store": ("ingest.store.segments",),
+    "callgauge.dashboard.sandbox.child": ("callgauge.dashboard", "ingest.store.segments"),
     # The server lets the folder of a shared store follow what other machines load.
     "callgauge.server": ("callgauge", "ingest.store.shared.follower"),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
@@ -147,7 +150,7 @@ THIRD_PARTY = {
     "plotly": ("callgauge.dashboard.charts",),
     "duckdb": (
         "callgauge.dashboard.metrics", "callgauge.dashboard.sandbox", "ingest.store.connection",
-        "ingest.store.migrations", "ingest.store.reader",
+        "ingest.store.migrations", "ingest.store.reader", "ingest.store.segments",
     ),
     "pyarrow": (
         "ingest", "callgauge.api.tables", "callgauge.dashboard.export", "callgauge.dashboard.sandbox",

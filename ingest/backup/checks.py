@@ -9,8 +9,9 @@ from ingest.errors import StoreError
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 from ingest.store.reader import open_generation
 from ingest.store.scripts import read_script
+from ingest.store.segments import name_stored_facts
 
-_TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
+_TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
 
 
 def count_rows(generation: Path) -> Mapping[str, int]:
@@ -36,6 +37,7 @@ def read_everything(generation: Path) -> Mapping[str, int]:
         for (name,) in con.execute(_TABLES).fetchall():
             found = con.execute(f"SELECT count(*), bit_xor(hash(t)) FROM {name} t").fetchall()  # noqa: S608
             rows[name] = int(found[0][0])
+        name_stored_facts(con)
         wrong = con.execute(read_script("verify.sql")).fetchall() if version == SCHEMA_VERSION else []
     if wrong:
         listed = "; ".join(

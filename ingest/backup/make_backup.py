@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -38,6 +38,8 @@ from ingest.errors import BackupError, InputError, OptionError, StoreError, expl
 from ingest.load_report import BackupReport
 from ingest.store.generations import OnWrite, ignore_write, published_generation
 from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.reader import find_segments
+from ingest.store.shared.segment_places import find_segment_places
 from ingest.version import CALLGAUGE_VERSION
 
 _TRIES = 5  # a load may remove the generation just before it is opened
@@ -158,9 +160,10 @@ def _read_full(stream: BinaryIO, size: int) -> bytes:
 def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Manifest:
     made_at = datetime.now(UTC)
     with explain_os_errors(store_dir):
-        generation, rows, stream = _open_published(store_dir)
-        with stream:
-            files = [sender.send(generation.name, stream)]
+        with ExitStack() as opened:
+            rows, streams = _open_published(store_dir, opened)
+            files = [sender.send(name, stream) for name, stream in streams.items()]
+            generation = next(iter(streams))
         for path in files_beside(store_dir, with_keys=with_keys):
             with suppress(FileNotFoundError):  # it is gone since it was listed
                 files.append(_send_beside(path, str(path.relative_to(store_dir)), sender))
@@ -174,22 +177,27 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
     )
 
 
-def _open_published(store_dir: Path) -> tuple[Path, Mapping[str, int], BinaryIO]:
-    """Return the published generation, its rows by table, and its content, which stays while it is open."""
+def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[str, BinaryIO]]:
+    """Return the rows of the published generation by table, and its files: itself first, then its segments.
+
+    The files' contents stay while they are open.
+    """
     for _ in range(_TRIES):
         generation = published_generation(store_dir)
         if generation is None:
             break
-        try:
-            stream = generation.open("rb")
-        except FileNotFoundError:
-            continue  # a load has published the next one
-        try:
-            return generation, count_rows(generation), stream
-        except BaseException as error:
-            stream.close()
-            if not isinstance(error, StoreError) or generation.exists():
-                raise
+        with ExitStack() as files:
+            try:
+                streams = {generation.name: files.enter_context(generation.open("rb"))}
+                for name in find_segments(generation):
+                    streams[name] = files.enter_context(find_segment_places(store_dir).open(name))
+                rows = count_rows(generation)
+            except (FileNotFoundError, StoreError):
+                if generation == published_generation(store_dir):
+                    raise
+                continue  # a load has published the next one
+            opened.push(files.pop_all())
+            return rows, streams
     raise StoreError(f"{store_dir} publishes nothing that stays; run this again when no load runs")
 
 

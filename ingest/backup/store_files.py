@@ -34,7 +34,7 @@ def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
             or any(part.startswith((".", BUILDING)) for part in inside)
         ):
             continue
-        if len(inside) == 1 and (name in (CURRENT, LOCK, LINK, RECORD) or name.startswith("gen-")):
+        if len(inside) == 1 and (name in (CURRENT, LOCK, LINK, RECORD) or name.startswith(("gen-", "seg-"))):
             continue
         if name.endswith(_PASSING) or (name.endswith(_KEY) and not with_keys):
             continue

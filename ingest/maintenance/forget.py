@@ -26,20 +26,22 @@ from ingest.store.scripts import read_script
 _LEAVING_RUNS = """
     CREATE TEMP TABLE leaving_runs AS
     SELECT DISTINCT f.source, r.run FROM trial_runs r JOIN files f USING (file_id)
-    WHERE run IN (SELECT trial_run FROM sessions SEMI JOIN leaving USING (source, session_id))
+    WHERE run IN (SELECT trial_run FROM stored_sessions SEMI JOIN leaving USING (source, session_id))
         AND run NOT IN (
-            SELECT trial_run FROM sessions ANTI JOIN leaving USING (source, session_id)
+            SELECT trial_run FROM stored_sessions ANTI JOIN leaving USING (source, session_id)
             WHERE trial_run IS NOT NULL
         )"""
 _SESSION_IDS = "SELECT DISTINCT session_id AS id FROM leaving"
-_CALL_IDS = "SELECT DISTINCT call_id AS id FROM tool_calls SEMI JOIN leaving USING (source, session_id)"
+_CALL_IDS = (
+    "SELECT DISTINCT call_id AS id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)"
+)
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
 # The sums have a row for each session that tried a task, also when its facts are gone.
 _BY_ID = """
-    SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM sessions)
+    SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
     UNION SELECT source, session_id FROM task_trials) WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"""
-_BEFORE = f"SELECT source, session_id FROM sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
-_OF_USER = "SELECT DISTINCT source, session_id FROM sessions WHERE user_name = ?"
+_BEFORE = f"SELECT source, session_id FROM stored_sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
+_OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_name = ?"
 
 
 OnLeaving = Callable[[Collection[str], Collection[str]], None]
@@ -123,7 +125,7 @@ def _remove_sessions(building: GenerationBuilder) -> None:
         con.execute("INSERT INTO forgotten SELECT unnest(?::VARCHAR[]), ?", [hashes, utc_now()])
         con.execute(
             "INSERT INTO touched_also "
-            "SELECT DISTINCT file_id FROM sessions SEMI JOIN leaving USING (source, session_id)"
+            "SELECT DISTINCT file_id FROM stored_sessions SEMI JOIN leaving USING (source, session_id)"
         )
     building.settle("leaving_rows.sql", "remove_sessions.sql", "forget.sql")
     conclude_late_turns(building)

@@ -22,7 +22,10 @@ from lenient import PARSER_VERSION
 _WANTED = """
     CREATE TEMP TABLE touched_days (day DATE);
     CREATE TEMP TABLE wanted AS
-    SELECT DISTINCT turn_id FROM tool_calls WHERE $all OR parser_version IS DISTINCT FROM $version"""
+    SELECT DISTINCT turn_id FROM stored_tool_calls WHERE $all OR parser_version IS DISTINCT FROM $version"""
+_OF_WANTED = """
+    SELECT source, session_id FROM stored_turns WHERE turn_id IN (FROM wanted)
+    UNION SELECT source, session_id FROM stored_tool_calls WHERE turn_id IN (FROM wanted)"""
 _GIVEN = "UPDATE files SET tools_hash = ? WHERE status IN ('loaded', 'earlier')"
 
 
@@ -51,6 +54,7 @@ def reparse(
                 con.execute(_WANTED, {"all": everything, "version": PARSER_VERSION})
                 if given is not None:
                     con.execute(_GIVEN, [ReadSettings.from_options(given, 0).options.tools])
+            building.pull_sessions(_OF_WANTED)
             changed = reassess_turns(building, given)
             building.replace_tables(standing_tables(building.schemas))
             building.roll_up()

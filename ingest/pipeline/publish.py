@@ -174,6 +174,7 @@ def publish(
     totals.rejects = totals.figures["rejects"]
     if totals.less_kept:
         drop_unused(building)
+        building.clean_segments()
     too_old = hold_to_limits(building)
     if too_old:
         totals.notes += (f"{too_old:,} sessions are older than the store keeps them: see callgauge retain",)

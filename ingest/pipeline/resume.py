@@ -128,6 +128,7 @@ def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint
     ]
     opened += [{"told": table, "place": place} for table, place in state.places]
     ids = {"old": old, "new": new}
+    building.pull_files("SELECT ?::INTEGER AS file_id", [old])
     moved: Counter[str] = Counter()
     with building.open_transaction("take over") as con:
         con.execute(_KNOWN_REJECTS, ids)

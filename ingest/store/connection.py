@@ -64,19 +64,19 @@ def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema
     }
 
 
-_ALL_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'building' AND NOT temporary"
+_ALL_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT temporary"
 
 
-def copy_rows_to(con: Connection, path: Path) -> None:
-    """Write all rows that were not deleted into a new file.
+def copy_database(con: Connection, catalog: str, path: Path) -> None:
+    """Write all rows of an attached file that were not deleted into a new file.
 
-    Raises StoreError when it does not have them all: older generations may be removed for it.
+    Raises StoreError when it does not have them all: older files may be removed for it.
     """
-    con.execute("CHECKPOINT")
+    con.execute(f"CHECKPOINT {catalog}")
     con.execute(f"ATTACH {_quote_path(path)} AS clean (RECOVERY_MODE no_wal_writes)")
-    con.execute("COPY FROM DATABASE building TO clean")
-    for (table,) in con.execute(_ALL_TABLES).fetchall():
-        query = f"SELECT (SELECT count(*) FROM building.{table}) = (SELECT count(*) FROM clean.{table})"  # noqa: S608
+    con.execute(f"COPY FROM DATABASE {catalog} TO clean")
+    for (table,) in con.execute(_ALL_TABLES, [catalog]).fetchall():
+        query = f"SELECT (SELECT count(*) FROM {catalog}.{table}) = (SELECT count(*) FROM clean.{table})"  # noqa: S608
         if con.execute(query).fetchone() != (True,):
             raise StoreError(f"{path} lacks rows of {table}; nothing was published. This is a bug: report it")
     con.execute("DETACH clean")

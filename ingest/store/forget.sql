@@ -10,7 +10,7 @@ DELETE FROM trial_looks WHERE run IN (SELECT run FROM leaving_runs);
 -- Sums of days whose facts are gone still name the signature, and are not counted anew.
 UPDATE signatures SET text = NULL
 WHERE signature_id IN (SELECT signature_id FROM leaving_calls)
-    AND signature_id NOT IN (SELECT signature_id FROM tool_calls WHERE signature_id IS NOT NULL);
+    AND signature_id NOT IN (SELECT signature_id FROM stored_tool_calls WHERE signature_id IS NOT NULL);
 
 -- What is kept for reading on may hold anything that a log said: such a log is read whole when it grows.
 DELETE FROM unfinished;
@@ -22,16 +22,16 @@ WHERE (call_id, file_id) IN (SELECT (call_id, file_id) FROM leaving_calls)
 
 DELETE FROM tool_definitions
 WHERE definition_id IN (SELECT definition_id FROM leaving_calls)
-    AND definition_id NOT IN (SELECT definition_id FROM tool_calls WHERE definition_id IS NOT NULL);
+    AND definition_id NOT IN (SELECT definition_id FROM stored_tool_calls WHERE definition_id IS NOT NULL);
 
 DELETE FROM prompt_texts
 WHERE (prompt_id, text_hash) IN (SELECT (prompt_id, text_hash) FROM leaving_texts WHERE text_hash IS NOT NULL)
-    AND (prompt_id, text_hash) NOT IN (SELECT (prompt_id, prompt_hash) FROM turns WHERE prompt_hash IS NOT NULL);
+    AND (prompt_id, text_hash) NOT IN (SELECT (prompt_id, prompt_hash) FROM stored_turns WHERE prompt_hash IS NOT NULL);
 
 DELETE FROM prompts
 WHERE prompt_id IN (SELECT prompt_id FROM leaving_texts)
-    AND prompt_id NOT IN (SELECT prompt_id FROM turns WHERE prompt_id IS NOT NULL)
-    AND prompt_id NOT IN (SELECT prompt_id FROM tool_calls WHERE prompt_id IS NOT NULL);
+    AND prompt_id NOT IN (SELECT prompt_id FROM stored_turns WHERE prompt_id IS NOT NULL)
+    AND prompt_id NOT IN (SELECT prompt_id FROM stored_tool_calls WHERE prompt_id IS NOT NULL);
 
 UPDATE prompts SET text = other.text, text_hash = other.text_hash
 FROM (
@@ -49,8 +49,8 @@ WHERE file_id IN (FROM touched_also) AND code <> 'orphan_result';
 
 UPDATE files SET
     forgetful = true,
-    sessions = (SELECT count(*) FROM sessions s WHERE s.file_id = files.file_id),
-    turns = (SELECT count(*) FROM turns t WHERE t.file_id = files.file_id),
-    calls = (SELECT count(*) FROM tool_calls c WHERE c.file_id = files.file_id),
+    sessions = (SELECT count(*) FROM stored_sessions s WHERE s.file_id = files.file_id),
+    turns = (SELECT count(*) FROM stored_turns t WHERE t.file_id = files.file_id),
+    calls = (SELECT count(*) FROM stored_tool_calls c WHERE c.file_id = files.file_id),
     rejects = (SELECT count(*) FROM rejects r WHERE r.file_id = files.file_id)
 WHERE file_id IN (FROM touched_also);

@@ -1,15 +1,15 @@
 -- What forgetting the sessions in `leaving` (source, session_id) takes out; `elsewhere` calls stay in copies.
 SELECT
     (SELECT count(*) FROM leaving) AS sessions,
-    (SELECT count(*) FROM turns SEMI JOIN leaving USING (source, session_id)) AS turns,
-    (SELECT count(*) FROM tool_calls SEMI JOIN leaving USING (source, session_id)) AS calls,
+    (SELECT count(*) FROM stored_turns SEMI JOIN leaving USING (source, session_id)) AS turns,
+    (SELECT count(*) FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)) AS calls,
     (SELECT count(DISTINCT run) FROM leaving_runs) AS runs,
-    (SELECT count(DISTINCT file_id) FROM sessions SEMI JOIN leaving USING (source, session_id)) AS files,
+    (SELECT count(DISTINCT file_id) FROM stored_sessions SEMI JOIN leaving USING (source, session_id)) AS files,
     (
-        SELECT count(DISTINCT call_id) FROM tool_calls ANTI JOIN leaving USING (source, session_id)
-        WHERE call_id IN (SELECT call_id FROM tool_calls SEMI JOIN leaving USING (source, session_id))
+        SELECT count(DISTINCT call_id) FROM stored_tool_calls ANTI JOIN leaving USING (source, session_id)
+        WHERE call_id IN (SELECT call_id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id))
     ) AS elsewhere,
     (
-        SELECT count(DISTINCT (source, session_id)) FROM sessions
+        SELECT count(DISTINCT (source, session_id)) FROM stored_sessions
         WHERE ended_at IS NULL AND started_at IS NULL
     ) AS undated;

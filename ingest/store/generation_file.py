@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from ingest.errors import StoreError, explain_os_errors
 from ingest.sessions.row_batches import Row
+from ingest.store.building_segments import BuildingSegments
 from ingest.store.connection import (
     WAITING,
     WAITS,
     Connection,
     arrow_schemas,
     connect_for_building,
-    copy_rows_to,
+    copy_database,
     explain_duckdb_errors,
     share_memory,
 )
@@ -67,6 +68,7 @@ _SEE_ANEW = """
 _MODEL_NAMES = """
     SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
     UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
+    UNION SELECT unnest(model_names) FROM segments
     UNION
     SELECT model FROM (SELECT day, model FROM daily_calls UNION ALL SELECT day, model FROM daily_turns)
     WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
@@ -76,9 +78,13 @@ _LABEL = (
 )
 
 
+_OF_RENAMED = """
+    SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
+    UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
 _ALL_DAYS = """
     INSERT INTO touched_days
-    (SELECT day FROM tool_calls UNION SELECT day FROM turns) EXCEPT SELECT day FROM touched_days"""
+    (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns)
+    EXCEPT SELECT day FROM touched_days"""
 
 
 class GenerationBuilder:
@@ -99,6 +105,7 @@ class GenerationBuilder:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
+            self._segments = BuildingSegments(self._con, path, on_write)
             for table, columns in _NOTED.items():
                 self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
             self.schemas = arrow_schemas(self._con, _INSERT)
@@ -228,6 +235,9 @@ class GenerationBuilder:
 
         Call it between `settle` and `roll_up`.
         """
+        changed = self._renamed_models(aliases)
+        if changed:
+            self._pull_models(changed)
         with self.open_transaction("models") as con:
             con.execute("DELETE FROM model_aliases")
             if aliases:
@@ -238,6 +248,20 @@ class GenerationBuilder:
             if con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,):
                 con.execute(read_script("count_old_models.sql"))
 
+    def _renamed_models(self, aliases: Sequence[Row]) -> list[str]:
+        """Return the names in segments that these aliases count otherwise than the present ones."""
+        known = {row["model_name"]: row["model"] for row in self.fetch_rows("FROM model_aliases")}
+        wanted = {row["model_name"]: row["model"] for row in aliases}
+        names = self.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
+        return [row["name"] for row in names if known.get(row["name"]) != wanted.get(row["name"])]
+
+    def _pull_models(self, names: Sequence[str]) -> None:
+        with self.open_transaction("renamed models") as con:
+            con.execute(
+                "CREATE OR REPLACE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name", [names]
+            )
+        self.pull_sessions(_OF_RENAMED)
+
     def settle(self, *before: str) -> None:
         """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
@@ -245,6 +269,11 @@ class GenerationBuilder:
         yet. The turns of late results are concluded afterwards, see `late_arrivals`.
         """
         self._make_room(WAITS // 4)  # which settling and summing up can use
+        if self._segments:
+            with self.open_transaction("concerned.sql") as con:
+                con.execute(read_script("concerned.sql"))
+            self.pull_files("FROM concerned_files")
+            self.pull_sessions("FROM concerned_sessions")
         first = (("succession.sql", FOLLOWING), *((script, None) for script in ("touched.sql", *before)))
         for script, needed in (*first, *SETTLING):
             # Scripts of others may leave anything behind.
@@ -299,25 +328,53 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             return dict(self._con.execute(read_script("figures.sql")).fetchall())
 
-    def rewrite(self) -> None:
-        """Copy all remaining rows into a new file that replaces the building file; close the connection.
+    def pull_sessions(self, query: str) -> None:
+        """Move the rows of sessions into the open tables; `query` selects their source and session_id."""
+        with explain_duckdb_errors(self._path):
+            self._segments.pull_sessions(query)
 
-        The new file holds no byte of deleted rows.
+    def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
+        """Move the rows of files into the open tables; `query` selects their file_id."""
+        with explain_duckdb_errors(self._path):
+            self._segments.pull_files(query, values)
+
+    def clean_segments(self) -> None:
+        """Write segments anew that may still hold bytes of deleted rows."""
+        with explain_duckdb_errors(self._path):
+            self._segments.clean()
+
+    def rewrite(self) -> None:
+        """Copy all remaining rows into new files that replace the present ones; close the connection.
+
+        The new files hold no byte of deleted rows.
         """
+        self.clean_segments()
+        with explain_duckdb_errors(self._path):
+            self._segments.finish()
+        self._rewrite_open()
+
+    def _rewrite_open(self) -> None:
         clean = self._path.with_name(f"{self._path.name}.clean")
         self._on_write("rewrite")
         with explain_duckdb_errors(self._path):
-            copy_rows_to(self._con, clean)
+            copy_database(self._con, "building", clean)
             self._con.close()
         self._on_write("rewritten")
         with explain_os_errors(self._path.parent):
             clean.replace(self._path)
 
     def finish(self) -> None:
-        """Checkpoint and close: all data is in one file, without a write-ahead log."""
+        """Checkpoint and close: all data is in one file and its segments, without a write-ahead log."""
         self._on_write("checkpoint")
         self._checkpoint()
         with explain_duckdb_errors(self._path):
+            is_sealed = self._segments.seal()
+            self._segments.finish()
+        if is_sealed:
+            self._rewrite_open()
+            return
+        with explain_duckdb_errors(self._path):
+            self._con.execute("CHECKPOINT")
             self._con.close()
 
     def _make_room(self, most: int) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ingest.durable_files import flush_to_disk
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
+from ingest.store.segments import SEGMENT, named_segments
 from ingest.store.shared.link import read_link
 
 if TYPE_CHECKING:
@@ -131,6 +132,10 @@ class StoreFolder:
             number = max(self._published_number() + (2 if alone else 1), at_least)
             mark = f"-{secrets.token_hex(6)}" if self.shared else ""  # no other load gives the same name
             name = f"gen-{number:06d}{mark}.duckdb"
+            for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
+                self.on_write("segment sync")
+                flush_to_disk(segment)
+                segment.rename(self.path / segment.name.removeprefix(f"{BUILDING}."))
             self.on_write("sync")
             flush_to_disk(self.building_path)
             self.on_write("name")
@@ -141,9 +146,23 @@ class StoreFolder:
             self.sweep()
         return name
 
-    def _share(self, name: str, *, alone: bool) -> AbstractContextManager[None]:
-        """Publish a generation in the shared store of this folder, if it is the folder of one."""
-        return self.shared.publish(name, {}, alone=alone) if self.shared else nullcontext()
+    @contextmanager
+    def _share(self, name: str, *, alone: bool) -> Iterator[None]:
+        """Publish a generation in the shared store of this folder, if it is the folder of one.
+
+        Its segments are read there, also from this folder.
+        """
+        if self.shared is None:
+            yield
+            return
+        segments = named_segments([self.path / name])
+        if segments is None:
+            raise StoreError(f"{self.path / name} cannot be read, and was not published; run this again")
+        with self.shared.publish(name, segments, alone=alone):
+            yield
+        for path in self.path.glob("seg-*.duckdb"):
+            self.on_write("remove")
+            path.unlink()
 
     def sweep(self) -> None:
         """Remove leftovers of killed loads and generations no longer read; restore a missing CURRENT.
@@ -162,6 +181,17 @@ class StoreFolder:
                     self._remove_generation(name)
             for path in [*sorted(self.path.glob(f"{BUILDING}*")), self.path / f"{CURRENT}.new"]:
                 self._remove_generation(path.name)
+            self._remove_segments()
+
+    def _remove_segments(self) -> None:
+        """Remove the segments that no generation names; none when a generation cannot be read."""
+        there = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
+        if not there:
+            return
+        named = named_segments(self.path / name for name in self._list_generations())
+        for name in sorted(there - named) if named is not None else ():
+            self.on_write("remove")
+            (self.path / name).unlink()
 
     def discard(self) -> None:
         """Remove the generation that was being built; errors are left to the next load's `sweep`."""

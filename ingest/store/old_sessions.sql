@@ -5,15 +5,15 @@
 CREATE OR REPLACE TEMP TABLE last_signs AS
 WITH
     signs AS (
-        SELECT source, session_id, greatest(started_at, ended_at, day::TIMESTAMP) AS sign, false AS dayless FROM sessions
+        SELECT source, session_id, greatest(started_at, ended_at, day::TIMESTAMP) AS sign, false AS dayless FROM stored_sessions
         UNION ALL
-        SELECT source, session_id, greatest(ts, ended_at, day::TIMESTAMP), day IS NULL FROM turns
+        SELECT source, session_id, greatest(ts, ended_at, day::TIMESTAMP), day IS NULL FROM stored_turns
         UNION ALL
-        SELECT source, session_id, greatest(ts, day::TIMESTAMP), day IS NULL FROM tool_calls
+        SELECT source, session_id, greatest(ts, day::TIMESTAMP), day IS NULL FROM stored_tool_calls
     ),
     loads AS (
         SELECT s.source, s.session_id, max(r.started_at)::DATE AS loaded, bool_and(s.text_removed IS TRUE) AS text_removed
-        FROM sessions s LEFT JOIN files f USING (file_id) LEFT JOIN ingest_runs r USING (run_id)
+        FROM stored_sessions s LEFT JOIN files f USING (file_id) LEFT JOIN ingest_runs r USING (run_id)
         GROUP BY ALL
     )
 SELECT
@@ -36,6 +36,6 @@ CREATE OR REPLACE TEMP TABLE old_rejects AS
 SELECT r.rowid AS row
 FROM rejects r
 LEFT JOIN files f USING (file_id) LEFT JOIN ingest_runs i USING (run_id)
-ASOF LEFT JOIN (FROM turns WHERE ts IS NOT NULL) t ON t.file_id = r.file_id AND t.byte_offset <= r.byte_offset,
+ASOF LEFT JOIN (FROM stored_turns WHERE ts IS NOT NULL) t ON t.file_id = r.file_id AND t.byte_offset <= r.byte_offset,
 limits
 WHERE coalesce(t.ts, i.started_at)::DATE < text_before AND r.code <> 'orphan_result' AND r.snippet <> '';

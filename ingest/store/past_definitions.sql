@@ -7,7 +7,7 @@ WITH RECURSIVE
     ),
     called AS (
         SELECT session_id, tool, arg_max(definition_id, (turn, step, ordinal)) AS definition_id
-        FROM tool_calls
+        FROM stored_tool_calls
         WHERE file_id IN (FROM chain) AND source = (SELECT source FROM files WHERE file_id = $file_id)
             AND definition_origin = 'log'
         GROUP BY session_id, tool

@@ -12,7 +12,7 @@ WITH RECURSIVE
             max(prompt_id) AS prompt_id, max(prompt_hash) AS prompt_hash, max(provider) AS provider,
             max(model_name) FILTER (model_source = 'log') AS model,
             coalesce(bool_or(derived_reason <> 'not_ended') FILTER (NOT duplicate), true) AS ended
-        FROM turns
+        FROM stored_turns
         WHERE file_id IN (FROM chain) AND source = (SELECT source FROM files WHERE file_id = $file_id)
         GROUP BY session_id, turn, turn_id
     ),

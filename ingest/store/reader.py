@@ -18,6 +18,7 @@ from ingest.load_report import ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
+from ingest.store.segments import connect_read_only
 
 _AT_ONCE = 1_000  # rows
 _CLOCKS = timedelta(days=1)  # by which clocks and time zones may be wrong
@@ -68,6 +69,7 @@ _MODEL_NAMES = """
         LEFT JOIN model_aliases USING (model_name, model) WHERE model IS NOT NULL AND NOT duplicate
         GROUP BY ALL
     ) ORDER BY sum(used) OVER (PARTITION BY model) DESC, model, used DESC, model_name"""
+_SEGMENTS = "SELECT name FROM segments ORDER BY number"
 _ALIASES = "SELECT model_name, model, rule FROM model_aliases"
 _KNOWN_NAMES = """
     SELECT model FROM daily_turns WHERE model IS NOT NULL
@@ -233,6 +235,16 @@ def is_outdated(generation: Path) -> bool:
         return read_schema_version(con, generation) < SCHEMA_VERSION
 
 
+def find_segments(generation: Path) -> Sequence[str]:
+    """Return the names of the segments that belong to a generation. Raises StoreError."""
+    with open_generation(generation) as con:
+        return (
+            [name for (name,) in con.execute(_SEGMENTS).fetchall()]
+            if read_schema_version(con, generation) > 8
+            else []
+        )
+
+
 @contextmanager
 def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a read-only connection to a published generation.
@@ -240,7 +252,7 @@ def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     A DuckDB error in the block is raised as StoreError: the file is damaged.
     """
     try:
-        with duckdb.connect(str(generation), read_only=True) as con:
+        with connect_read_only(generation, {}) as con:
             yield con
     except duckdb.Error as error:
         raise StoreError(

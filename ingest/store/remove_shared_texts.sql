@@ -9,7 +9,7 @@ UPDATE daily_parameters SET parameter = regexp_replace(parameter, '\["(?:[^"\\]|
 WHERE day < (SELECT text_before FROM limits) AND contains(parameter, '["');
 
 DELETE FROM prompt_texts WHERE NOT EXISTS (
-    FROM turns t
+    FROM stored_turns t
     WHERE t.prompt_id = prompt_texts.prompt_id AND t.prompt_hash = prompt_texts.text_hash AND t.text_removed IS NULL
 );
 
@@ -28,5 +28,5 @@ WHERE text IS NOT NULL
     AND split_part(text, ':', 1) NOT IN (SELECT code FROM codes)
     AND NOT regexp_full_match(text, 'exit code -?\d+|no reason logged')
     AND signature_id NOT IN (
-        SELECT signature_id FROM tool_calls WHERE signature_id IS NOT NULL AND text_removed IS NULL
+        SELECT signature_id FROM stored_tool_calls WHERE signature_id IS NOT NULL AND text_removed IS NULL
     );

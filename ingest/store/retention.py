@@ -15,7 +15,7 @@ from ingest.store.scripts import read_script
 
 _LIMITS = "CREATE OR REPLACE TEMP TABLE limits AS SELECT ?::DATE AS text_before, ?::DATE AS facts_before"
 _CANDIDATES = "CREATE OR REPLACE TEMP TABLE candidates AS "
-EVERYBODY = "SELECT DISTINCT source, session_id FROM sessions"
+EVERYBODY = "SELECT DISTINCT source, session_id FROM stored_sessions"
 TOUCHED = "FROM touched_sessions"
 _REMOVAL = (
     "leaving_rows.sql", "remove_sessions.sql", "remove_facts.sql",
@@ -67,6 +67,7 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
     Raises StoreError when the counts of the generation no longer agree. Deleted rows are still in the file:
     call `GenerationBuilder.rewrite` afterwards.
     """
+    building.pull_sessions("FROM leaving UNION FROM textless")
     for script in _REMOVAL:
         with building.open_transaction(script) as con:
             con.execute(read_script(script))

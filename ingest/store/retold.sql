@@ -49,9 +49,9 @@ INSERT INTO replaced
 SELECT DISTINCT old FROM retold_sessions WHERE old NOT IN (SELECT file_id FROM sessions);
 
 UPDATE files SET
-    sessions = (SELECT count(*) FROM sessions s WHERE s.file_id = files.file_id),
-    turns = (SELECT count(*) FROM turns t WHERE t.file_id = files.file_id),
-    calls = (SELECT count(*) FROM tool_calls c WHERE c.file_id = files.file_id),
+    sessions = (SELECT count(*) FROM stored_sessions s WHERE s.file_id = files.file_id),
+    turns = (SELECT count(*) FROM stored_turns t WHERE t.file_id = files.file_id),
+    calls = (SELECT count(*) FROM stored_tool_calls c WHERE c.file_id = files.file_id),
     rejects = (SELECT count(*) FROM rejects r WHERE r.file_id = files.file_id)
 WHERE file_id IN (SELECT old FROM retold_sessions UNION SELECT old FROM retold_turns);
 

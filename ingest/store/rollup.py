@@ -6,12 +6,14 @@ for calls without a time. `touched_days` (day) is a temporary table that the cal
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ingest.store.connection import Connection
 from ingest.store.scripts import read_script
 
 _SCRIPTS = Path(__file__).parent / "rollups"
+_FACTS = "tool_calls|turns|sessions|diagnostics|step_texts"
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
 
 _UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
@@ -44,4 +46,10 @@ def roll_up(con: Connection) -> None:
 
 def _read_scripts() -> list[str]:
     """Return the text of every rollup script, ordered by file name; the scripts are independent."""
-    return [path.read_text("utf-8") for path in sorted(_SCRIPTS.glob("*.sql"))]
+    return [_read_all_facts(path.read_text("utf-8")) for path in sorted(_SCRIPTS.glob("*.sql"))]
+
+
+def _read_all_facts(script: str) -> str:
+    """Return a script that reads the facts of all files, see `BuildingSegments`."""
+    named = re.sub(rf"\b(FROM|JOIN) ({_FACTS}) (?=[a-z]\b)", r"\1 stored_\2 ", script)
+    return re.sub(rf"\b(FROM|JOIN) ({_FACTS})\b(?= *(\n|WHERE|SEMI|USING|\)))", r"\1 stored_\2 AS \2", named)

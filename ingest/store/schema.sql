@@ -67,15 +67,13 @@ CREATE TABLE sources (
 );
 
 -- Files of facts beside this one that belong to the generation: sessions, turns, tool_calls, diagnostics and step_texts
--- of earlier loads. Such a file is never changed. Readers see the rows of all files as one table (ingest/store/segments.py).
--- number: counts from 1; first_day, last_day: of its calls and turns.
+-- of earlier loads. Such a file is never changed: a load that takes rows out of it writes it anew under another name.
+-- Readers see the rows of all files as one table (ingest/store/segments.py). first_day, last_day: of its calls and turns.
+-- has_deleted: deleted rows may still be in the bytes of the file. model_names: all that stand in it.
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
-    first_day DATE, last_day DATE
+    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[]
 );
-
--- Rows of segments that hold no longer: later loads removed them, or wrote them anew. row_id: DuckDB's, in the segment.
-CREATE TABLE superseded (segment INTEGER, fact VARCHAR, row_id BIGINT);
 
 -- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.
 -- run: of what experiment the session is, where the log or the file's path says it; arm: what is compared within it;

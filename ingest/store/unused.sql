@@ -1,11 +1,11 @@
 -- Prompts, texts and definitions that no fact refers to any more: what a file told that was read anew, or forgotten.
 
 DELETE FROM prompt_texts WHERE NOT EXISTS (
-    FROM turns t WHERE t.prompt_id = prompt_texts.prompt_id AND t.prompt_hash = prompt_texts.text_hash
+    FROM stored_turns t WHERE t.prompt_id = prompt_texts.prompt_id AND t.prompt_hash = prompt_texts.text_hash
 );
 
-DELETE FROM prompts WHERE NOT EXISTS (FROM turns t WHERE t.prompt_id = prompts.prompt_id)
-    AND NOT EXISTS (FROM tool_calls c WHERE c.prompt_id = prompts.prompt_id);
+DELETE FROM prompts WHERE NOT EXISTS (FROM stored_turns t WHERE t.prompt_id = prompts.prompt_id)
+    AND NOT EXISTS (FROM stored_tool_calls c WHERE c.prompt_id = prompts.prompt_id);
 
 UPDATE prompts SET text = NULL, text_hash = NULL
 WHERE NOT EXISTS (
@@ -17,5 +17,5 @@ FROM (SELECT DISTINCT ON (prompt_id) * FROM prompt_texts ORDER BY prompt_id, tex
 WHERE kept.prompt_id = prompts.prompt_id AND prompts.text IS NULL;
 
 DELETE FROM tool_definitions WHERE NOT EXISTS (
-    FROM tool_calls c WHERE c.definition_id = tool_definitions.definition_id
+    FROM stored_tool_calls c WHERE c.definition_id = tool_definitions.definition_id
 );

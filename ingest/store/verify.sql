@@ -2,9 +2,9 @@
 
 WITH
     held AS (
-        SELECT file_id, count(*) AS n, 'sessions' AS what FROM sessions GROUP BY file_id
-        UNION ALL SELECT file_id, count(*), 'turns' FROM turns GROUP BY file_id
-        UNION ALL SELECT file_id, count(*), 'calls' FROM tool_calls GROUP BY file_id
+        SELECT file_id, count(*) AS n, 'sessions' AS what FROM stored_sessions GROUP BY file_id
+        UNION ALL SELECT file_id, count(*), 'turns' FROM stored_turns GROUP BY file_id
+        UNION ALL SELECT file_id, count(*), 'calls' FROM stored_tool_calls GROUP BY file_id
         UNION ALL SELECT file_id, count(*), 'rejects' FROM rejects GROUP BY file_id
     ),
     recorded AS (
@@ -22,7 +22,7 @@ UNION ALL
 SELECT 'calls in daily_calls', expected, found
 FROM (
     SELECT
-        (SELECT count(*) FROM tool_calls WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
+        (SELECT count(*) FROM stored_tool_calls WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
         (SELECT coalesce(sum(calls), 0) FROM daily_calls WHERE day IS NULL OR day >= (FROM first_day)) AS found
 )
 WHERE expected <> found
@@ -31,7 +31,7 @@ UNION ALL
 SELECT 'turns in daily_turns', expected, found
 FROM (
     SELECT
-        (SELECT count(*) FROM turns WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
+        (SELECT count(*) FROM stored_turns WHERE NOT duplicate AND (day IS NULL OR day >= (FROM first_day))) AS expected,
         (SELECT coalesce(sum(turns), 0) FROM daily_turns WHERE day IS NULL OR day >= (FROM first_day)) AS found
 )
 WHERE expected <> found;

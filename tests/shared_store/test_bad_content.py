@@ -42,7 +42,7 @@ def told(s3: Any) -> dict[str, Any]:
 
 
 POINTER = Pointer(
-    "gen-000002-0123456789ab.duckdb", 10, "0" * 64, {"seg-000001-a.duckdb": 5}, datetime.now(UTC)
+    "gen-000002-0123456789ab.duckdb", 10, "0" * 64, {"seg-0123456789ab.duckdb": 5}, datetime.now(UTC)
 )
 
 
@@ -60,11 +60,11 @@ def test_a_pointer_is_read_as_it_was_written() -> None:
         {"generation": "building.duckdb"},
         {"generation": "gen-000002.duckdb"},
         {"generation": 1},
-        {"segments": {"../seg-1.duckdb": 5}},
-        {"segments": {"seg-1.duckdb": -1}},
-        {"segments": {"seg-1.duckdb": True}},
+        {"segments": {"../seg-0123456789ab.duckdb": 5}},
+        {"segments": {"seg-0123456789ab.duckdb": -1}},
+        {"segments": {"seg-0123456789ab.duckdb": True}},
         {"segments": []},
-        {"segments": "seg-1.duckdb"},
+        {"segments": "seg-0123456789ab.duckdb"},
         {"size": "10"},
         {"sha256": "0"},
         {"published_at": "yesterday"},

@@ -14,6 +14,8 @@ from typing import Any
 import duckdb
 
 from ingest.store.generations import published_generation
+from ingest.store.reader import find_segments
+from ingest.store.segments import FACT_TABLES, connect_read_only
 
 ROLLUPS = (
     "daily_calls", "daily_turns", "daily_tokens", "daily_codes", "daily_prompts", "daily_definitions",
@@ -111,6 +113,12 @@ def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The published generation, read-only."""
     generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
+    if find_segments(generation):
+        with connect_read_only(generation, {}) as con:
+            for table in FACT_TABLES:
+                con.execute(f"CREATE TEMP VIEW {table} AS SELECT * EXCLUDE (rowid) FROM memory.{table}")
+            yield con
+        return
     with opened(generation, "READ_ONLY") as con:
         yield con
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.store.segments import attach_generation, list_columns
+
 ALIAS = "with_texts"
 """The name of the generation itself in such a connection; a person's SQL may not use it."""
 # Tables of our own words: what formats can tell, what codes mean, which loads there were.
@@ -72,10 +74,6 @@ _INSTEAD = {
     "turn_parts.recorded_status": _WORD,
     "turn_parts.stop_reason": _WORD,
 }  # fmt: skip
-_COLUMNS = """
-SELECT table_name, column_name, data_type FROM duckdb_columns()
-WHERE database_name = ? ORDER BY table_name, column_index
-"""
 
 
 def connect_without_texts(
@@ -86,16 +84,11 @@ def connect_without_texts(
     Raises duckdb.Error.
     """
     connection = duckdb.connect(":memory:", config=config)
-    quoted = str(path).replace("'", "''")
-    connection.execute(f"ATTACH '{quoted}' AS {ALIAS} (READ_ONLY)")
-    tables: dict[str, list[str]] = {}
-    for table, column, kind in connection.execute(_COLUMNS, [ALIAS]).fetchall():
-        tables.setdefault(table, []).append(_select_column(table, column, kind))
-    for table, columns in tables.items():
+    sources = attach_generation(connection, path, ALIAS)
+    for table, columns in list_columns(connection, ALIAS).items():
         # Two metrics read the rows of one page by their place.
-        listed = ", ".join([*columns, "rowid AS rowid"])
-        source = f'{ALIAS}."{table}"'
-        connection.execute(f'CREATE VIEW "{table}" AS SELECT {listed} FROM {source}')  # noqa: S608 - our tables
+        listed = ", ".join([*(_select_column(table, *column) for column in columns), "rowid AS rowid"])
+        connection.execute(f'CREATE VIEW "{table}" AS SELECT {listed} FROM {sources[table]}')  # noqa: S608 - our tables
     return connection
 
 

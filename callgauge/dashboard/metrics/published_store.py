@@ -14,6 +14,7 @@ from callgauge.serving.settings import texts_are_shown
 from ingest.errors import StoreError
 from ingest.store import generations
 from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.segments import connect_read_only
 from ingest.store.shared.outage import read_outage
 
 Connection = duckdb.DuckDBPyConnection
@@ -77,7 +78,7 @@ def open_generation(path: Path, *, texts: bool | None = None) -> Connection:
     try:
         with _OPENING:
             if texts_are_shown() if texts is None else texts:
-                connection = duckdb.connect(str(path), read_only=True)
+                connection = connect_read_only(path, {})
             else:
                 connection = connect_without_texts(path, {})
             # What is open already in this process is shared, and locked.

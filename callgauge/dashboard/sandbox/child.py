@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from callgauge.dashboard.metrics.masked_store import connect_without_texts
 from callgauge.dashboard.sandbox.statement import StatementRefusedError, allow_statement
+from ingest.store.segments import connect_read_only
 
 _ORPHANED = 72  # exit code: nobody waits any more
 _SIGNAL_AT_PARENTS_END = 1  # PR_SET_PDEATHSIG of prctl(2)
@@ -90,10 +91,8 @@ def open_locked_down(
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that can read this one file and nothing else; of it no texts without `texts`."""
     config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
-    if texts:
-        connection = duckdb.connect(str(generation), read_only=True, config=config)
-    else:
-        connection = connect_without_texts(generation, config)
+    connect = connect_read_only if texts else connect_without_texts
+    connection = connect(generation, config)
     for setting in _LOCKED_DOWN:
         connection.execute(setting)
     return connection

@@ -2,7 +2,5 @@
 
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
-    first_day DATE, last_day DATE
+    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[]
 );
-
-CREATE TABLE superseded (segment INTEGER, fact VARCHAR, row_id BIGINT);

@@ -15,7 +15,7 @@ CURRENT = "CURRENT"
 _FORMAT = 1
 # Of an object store nothing is believed: a name becomes the name of a file on this machine.
 GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
-SEGMENT = re.compile(r"seg-[\w-]{1,80}\.duckdb", re.ASCII)
+SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REMEMBERED = timedelta(days=1)  # of replaced generations, from then on
 

@@ -8,7 +8,7 @@ in it names the address, so that every load into the folder is a load into the s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -126,16 +126,17 @@ class SharedLoad:
     on_write: Callable[[str], None]
 
     @contextmanager
-    def publish(self, generation: str, segments: Mapping[str, int], *, alone: bool) -> Iterator[None]:
+    def publish(self, generation: str, segments: Collection[str], *, alone: bool) -> Iterator[None]:
         """Send a finished generation of the folder and its new segments, and make the store name it.
 
         In the block the folder itself is to name the generation. With `alone`, all earlier files are removed
         at once. Raises StoreBusy when another load was quicker, StoreError; nothing is published then.
         """
         place, before = self.store.place, self.base.pointer
-        news = [*sorted(segments.keys() - (before.segments if before else {}).keys()), generation]
+        known = before.segments if before else {}
+        news = [*sorted(set(segments) - known.keys()), generation]
         self._upload(news)
-        pointer = self._make_pointer(generation, segments).follow(before)
+        pointer = self._make_pointer(generation, segments, known).follow(before)
         with self.store.hold_folder():
             self.lease.check()
             self.on_write("commit")
@@ -167,11 +168,14 @@ class SharedLoad:
             for name in names:
                 self.store.place.remove(name)
 
-    def _make_pointer(self, generation: str, segments: Mapping[str, int]) -> Pointer:
-        file = self.store.folder / generation
-        with explain_os_errors(self.store.folder), file.open("rb") as stream:
-            digest = file_digest(stream, "sha256").hexdigest()
-        return Pointer(generation, file.stat().st_size, digest, segments, self.lease.find_time())
+    def _make_pointer(self, generation: str, segments: Collection[str], known: Mapping[str, int]) -> Pointer:
+        folder = self.store.folder
+        with explain_os_errors(folder), (folder / generation).open("rb") as stream:
+            digest, size = file_digest(stream, "sha256").hexdigest(), (folder / generation).stat().st_size
+            sizes = {
+                name: known[name] if name in known else (folder / name).stat().st_size for name in segments
+            }
+        return Pointer(generation, size, digest, sizes, self.lease.find_time())
 
     def sweep(self, pointer: Pointer | None, grace: timedelta) -> None:
         """Remove the files that nobody reads any more, and what killed loads left."""

@@ -1,0 +1,256 @@
+"""The segments of a generation being built: rows are taken out of them, and new ones are made.
+
+A published segment is never changed. The first time that a load takes rows out of one, it copies the file
+beside the building file and goes on with the copy, which gets a new name. Where many open rows have come
+together, they become segments themselves, so that no later load copies them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from ingest.errors import explain_os_errors
+from ingest.store.connection import copy_database
+from ingest.store.generations import BUILDING, OnWrite
+from ingest.store.scripts import read_script
+from ingest.store.segments import (
+    FACT_TABLES,
+    Connection,
+    Segment,
+    attach_file,
+    list_columns,
+    read_segments,
+    union_rows,
+)
+from ingest.store.shared.segment_places import find_segment_places
+
+SEAL_AT = 512 * 1024 * 1024
+"""Bytes of open facts in the file from which on they become segments: so much a load copies at most."""
+_OPEN = "building"
+_MODE = "RECOVERY_MODE no_wal_writes"  # as the building file, see connect_for_building
+
+_OPEN_BYTES = (
+    "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
+)
+# The first file of each of so many slices with as many turns and calls each; a file is in one slice.
+_SLICES = """
+    SELECT min(file_id) FROM (
+        SELECT
+            file_id,
+            (sum(count(*)) OVER (ORDER BY file_id) - count(*)) * ? // sum(count(*)) OVER () AS slice
+        FROM (SELECT file_id FROM building.tool_calls UNION ALL SELECT file_id FROM building.turns)
+        GROUP BY file_id
+    ) GROUP BY slice ORDER BY slice"""
+_OF_SESSIONS = "SELECT rowid FROM {source} SEMI JOIN chosen_sessions USING (source, session_id)"
+_OF_FILES = "SELECT rowid FROM {source} WHERE file_id IN (FROM chosen_files)"
+_OF_CALLS = """
+    SELECT rowid FROM {source} WHERE (call_id, file_id) IN (
+        SELECT (call_id, file_id) FROM {calls} WHERE rowid IN (FROM pulled_tool_calls))"""
+_DESCRIBE = """
+    UPDATE segments SET
+        name = ?, size_bytes = ?, has_deleted = ?,
+        sessions = (SELECT count(*) FROM {alias}.sessions),
+        turns = (SELECT count(*) FROM {alias}.turns),
+        calls = (SELECT count(*) FROM {alias}.tool_calls),
+        first_day = least(
+            (SELECT min(day) FROM {alias}.tool_calls), (SELECT min(day) FROM {alias}.turns)
+        ),
+        last_day = greatest(
+            (SELECT max(day) FROM {alias}.tool_calls), (SELECT max(day) FROM {alias}.turns)
+        ),
+        model_names = (
+            SELECT list(model_name ORDER BY model_name) FROM (
+                SELECT model_name FROM {alias}.tool_calls UNION SELECT model_name FROM {alias}.turns
+                UNION SELECT model_name FROM {alias}.step_texts
+            ) WHERE model_name IS NOT NULL
+        )
+    WHERE number = ?"""
+
+
+class BuildingSegments:
+    """The segments that the building file names, attached to its connection.
+
+    Makes the temporary views `stored_sessions`, `stored_turns`, `stored_tool_calls`, `stored_diagnostics` and
+    `stored_step_texts`, the facts of all files; the tables without the prefix are the open facts.
+    """
+
+    def __init__(self, con: Connection, building: Path, on_write: OnWrite) -> None:
+        self._con = con
+        self._building = building
+        self._on_write = on_write
+        self._segments = {segment.number: segment for segment in read_segments(con, _OPEN)}
+        self._changed: dict[int, Path] = {}  # copies of this load, by number
+        self._with_deleted: set[int] = set()
+        self._places = find_segment_places(building.parent)
+        for segment in self._segments.values():
+            attach_file(con, self._places.locate(segment.name, con), segment.alias)
+        self._make_views()
+
+    def __bool__(self) -> bool:
+        return bool(self._segments)
+
+    def _make_views(self) -> None:
+        columns = list_columns(self._con, _OPEN)
+        catalogs = [(0, _OPEN), *((one.number, one.alias) for one in self._segments.values())]
+        for table in FACT_TABLES:
+            rows = union_rows(table, (name for name, _ in columns[table]), catalogs)
+            self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
+
+    # --- rows that this load is going to change ------------------------------------------------
+
+    def pull_sessions(self, query: str) -> None:
+        """Move all rows of sessions into the open tables; `query` selects their source and session_id."""
+        if self._segments:
+            self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_sessions AS {query}")
+            self._pull(_OF_SESSIONS)
+
+    def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
+        """Move all rows of files into the open tables; `query` selects their file_id."""
+        if self._segments:
+            self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_files AS {query}", values)
+            self._pull(_OF_FILES)
+
+    def _pull(self, chosen: str) -> None:
+        for segment in list(self._segments.values()):
+            if not self._holds(segment, chosen):
+                continue
+            own = self._own(segment)
+            self._mark_rows(own, chosen)
+            for table in FACT_TABLES:
+                rows = f"{own.alias}.{table} WHERE rowid IN (FROM pulled_{table})"
+                self._con.execute(f"INSERT INTO {_OPEN}.{table} BY NAME SELECT * FROM {rows}")  # noqa: S608
+                self._con.execute(f"DELETE FROM {rows}")  # noqa: S608
+            self._with_deleted.add(own.number)
+
+    def _holds(self, segment: Segment, chosen: str) -> bool:
+        """Return True when a segment has rows of the chosen sessions or files."""
+        tables = [table for table in FACT_TABLES if table != "diagnostics"]  # which stand with their calls
+        asked = " OR ".join(
+            f"EXISTS ({chosen.format(source=f'{segment.alias}.{table}')})" for table in tables
+        )
+        return self._con.execute(f"SELECT {asked}").fetchone() == (True,)
+
+    def _mark_rows(self, segment: Segment, chosen: str) -> None:
+        calls = f"{segment.alias}.tool_calls"
+        for table in ("sessions", "turns", "tool_calls", "step_texts", "diagnostics"):
+            query = _OF_CALLS if table == "diagnostics" else chosen
+            rows = query.format(source=f"{segment.alias}.{table}", calls=calls)
+            self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
+
+    def _own(self, segment: Segment) -> Segment:
+        """Copy a segment for this load, unless that is done; return it under its new name."""
+        if segment.number in self._changed:
+            return self._segments[segment.number]
+        own = replace(segment, name=_new_name())
+        path = self._private(own.name)
+        self._on_write("segment copy")
+        self._con.execute(f"DETACH {segment.alias}")
+        with explain_os_errors(self._building.parent):
+            self._places.copy(segment.name, path)
+        attach_file(self._con, str(path), own.alias, _MODE)
+        self._segments[own.number], self._changed[own.number] = own, path
+        return own
+
+    def _private(self, name: str) -> Path:
+        """Return the path of a segment until the generation is published, see `StoreFolder.publish`."""
+        return self._building.with_name(f"{BUILDING}.{name}")
+
+    # --- new segments ---------------------------------------------------------------------------
+
+    def seal(self) -> bool:
+        """Turn the open facts into segments when they take more than `SEAL_AT` bytes; return whether they do.
+
+        They are copied, so that no deleted row is in the new files. Deleted rows stay in the building file:
+        write it anew afterwards, which makes it small, too.
+        """
+        size = sum(
+            int(self._con.execute(_OPEN_BYTES.format(table=table)).fetchall()[0][0]) for table in FACT_TABLES
+        )
+        if size <= SEAL_AT or self._is_empty(_OPEN):
+            return False
+        slices = max(1, round(size / SEAL_AT)) if SEAL_AT else 1
+        bounds = [low for (low,) in self._con.execute(_SLICES, [slices]).fetchall()][1:]
+        for low, high in pairwise([0, *bounds, None]):
+            self._make_segment(low, high)
+        for table in FACT_TABLES:
+            self._con.execute(f"DELETE FROM {_OPEN}.{table}")  # noqa: S608 - our own names
+        self._make_views()
+        return True
+
+    def _make_segment(self, low: int | None, high: int | None) -> None:
+        """Copy the open facts of the files from `low` to before `high` into a new segment."""
+        number = max(self._segments, default=0) + 1
+        segment = Segment(number, _new_name())
+        path = self._private(segment.name)
+        self._on_write("segment")
+        attach_file(self._con, str(path), segment.alias, _MODE)
+        self._segments[number], self._changed[number] = segment, path
+        self._con.execute(f"USE {segment.alias}")
+        try:
+            self._con.execute(_fact_schema())
+        finally:
+            self._con.execute(f"USE {_OPEN}")
+        for table in FACT_TABLES:
+            rows = (
+                f"SELECT * FROM {_OPEN}.{table} WHERE file_id >= $low AND ($high IS NULL OR file_id < $high)"  # noqa: S608
+            )
+            self._con.execute(
+                f"INSERT INTO {segment.alias}.{table} BY NAME {rows}", {"low": low, "high": high}
+            )
+        self._con.execute("INSERT INTO segments (number) VALUES (?)", [number])
+
+    def clean(self) -> None:
+        """Write segments anew that may still hold bytes of deleted rows."""
+        stale = {
+            number
+            for (number,) in self._con.execute("SELECT number FROM segments WHERE has_deleted").fetchall()
+        }
+        for number in sorted(stale | self._with_deleted):
+            segment = self._segments[number]
+            fresh = replace(segment, name=_new_name())
+            path = self._private(fresh.name)
+            self._on_write("segment clean")
+            copy_database(self._con, segment.alias, path)
+            self._con.execute(f"DETACH {segment.alias}")
+            attach_file(self._con, str(path), fresh.alias, _MODE)
+            if number in self._changed:
+                self._changed[number].unlink()
+            self._segments[number], self._changed[number] = fresh, path
+            self._with_deleted.discard(number)
+        self._con.execute("UPDATE segments SET has_deleted = false")
+
+    def finish(self) -> None:
+        """Complete the segments that this load changed or made, and note them in the table `segments`."""
+        for number, path in self._changed.items():
+            segment = self._segments[number]
+            self._on_write("segment checkpoint")
+            if self._is_empty(segment.alias):
+                self._con.execute(f"DETACH {segment.alias}")
+                self._con.execute("DELETE FROM segments WHERE number = ?", [number])
+                path.unlink()
+                continue
+            self._con.execute(f"CHECKPOINT {segment.alias}")
+            values = [segment.name, path.stat().st_size, number in self._with_deleted, number]
+            self._con.execute(_DESCRIBE.format(alias=segment.alias), values)
+            self._con.execute(f"DETACH {segment.alias}")
+
+    def _is_empty(self, catalog: str) -> bool:
+        asked = " OR ".join(f"EXISTS (FROM {catalog}.{table})" for table in FACT_TABLES)
+        return self._con.execute(f"SELECT {asked}").fetchone() == (False,)
+
+
+def _fact_schema() -> str:
+    """Return the statements that make the fact tables."""
+    wanted = "|".join(FACT_TABLES)
+    tables = rf"(?ms)^CREATE TABLE (?:{wanted}) \(.*?^\);"
+    return "\n".join(re.findall(tables, read_script("schema.sql")))
+
+
+def _new_name() -> str:
+    return f"seg-{token_hex(6)}.duckdb"

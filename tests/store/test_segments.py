@@ -1,0 +1,272 @@
+"""Facts of earlier loads in files beside the generation: the same store as without, whatever comes later."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.metrics.published_store import open_generation
+from callgauge.dashboard.sandbox.child import open_locked_down
+from ingest.backup.make_backup import make_backup
+from ingest.backup.restore import restore
+from ingest.backup.verify import verify_backup, verify_store
+from ingest.errors import StoreError
+from ingest.maintenance.forget import SessionChoice, forget
+from ingest.maintenance.model_names import count_models_anew
+from ingest.maintenance.reparse import reparse
+from ingest.maintenance.retention import apply_retention
+from ingest.pipeline.load import load
+from ingest.store import building_segments
+from ingest.store.generations import lock_store, published_generation
+from tests.store.night import TABLES, claude_code_session, contents, count, session
+
+Step = Callable[[Path, Path], object]
+
+
+@pytest.fixture
+def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load makes its open facts a segment."""
+    monkeypatch.setattr(building_segments, "SEAL_AT", 0)
+
+
+def segments(store: Path) -> dict[str, str]:
+    """The segment files of a store with the hashes of their contents."""
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in store.glob("seg-*.duckdb")}
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def new_night(logs: Path, _store: Path) -> None:
+    write(logs / "b.jsonl", session("b", day=2) + claude_code_session("c"))
+
+
+def grown_log(logs: Path, _store: Path) -> None:
+    write(logs / "a.jsonl", session("a", turns=(2, 1, 3)))
+
+
+def fuller_copy(logs: Path, _store: Path) -> None:
+    write(logs / "d.jsonl", session("a", turns=(2, 1, 3, 1)))
+
+
+def other_content(logs: Path, _store: Path) -> None:
+    write(logs / "a.jsonl", session("x", day=4, raw="{'path': 1,}"))
+
+
+def torn_turn(logs: Path, _store: Path) -> None:
+    lines = session("cut", turns=(3, 2), raw="]").splitlines(True)
+    write(logs / "e.jsonl", "".join(lines[:6]))
+
+
+def rest_of_the_turn(logs: Path, _store: Path) -> None:
+    lines = session("cut", turns=(3, 2), raw="]").splitlines(True)
+    write(logs / "f.jsonl", "".join(lines[6:]))
+
+
+def first_night(logs: Path, _store: Path) -> None:
+    write(logs / "a.jsonl", session("a", ended=False) + session("z", raw="]") + "broken\n")
+
+
+LOADS: tuple[Step, ...] = (
+    first_night, new_night, grown_log, torn_turn, fuller_copy, rest_of_the_turn, other_content,
+)  # fmt: skip
+
+
+def test_a_store_in_segments_is_the_store_in_one_file(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = store.with_name("whole")
+    for step in LOADS:
+        step(logs, store)
+        for place, limit in ((whole, building_segments.SEAL_AT), (store, 0)):
+            with monkeypatch.context() as patched:
+                patched.setattr(building_segments, "SEAL_AT", limit)
+                load([logs], place)
+        assert contents(store) == contents(whole), step.__name__
+    assert len(segments(store)) > 3
+    assert not segments(whole)
+    verify_store(store)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda store: forget(store, SessionChoice(sessions=["a", "b"])),
+        lambda store: reparse(store, everything=True),
+        lambda store: apply_retention(store, text_days=1, fact_days=30, today=None),
+        count_models_anew,
+    ],
+    ids=["forget", "reparse", "retain", "models"],
+)
+def test_maintenance_changes_segments_as_it_changes_one_file(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    whole = store.with_name("whole")
+    for step in LOADS:
+        step(logs, store)
+        for place, limit in ((whole, building_segments.SEAL_AT), (store, 0)):
+            with monkeypatch.context() as patched:
+                patched.setattr(building_segments, "SEAL_AT", limit)
+                load([logs], place)
+    for place in (whole, store):
+        (place / "naming.toml").write_text('[aliases.names]\nm = "counted as one"\n')
+        change(place)
+    without = ("forgotten_at",)
+    assert contents(store, TABLES, without) == contents(whole, TABLES, without)
+    verify_store(store)
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: Path) -> None:
+    first_night(logs, store)
+    load([logs], store)
+    before = segments(store)
+    new_night(logs, store)
+    load([logs], store)
+    after = segments(store)
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 1
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) -> None:
+    """Readers of the generation before may have the earlier file open, so it goes one load later."""
+    first_night(logs, store)
+    write(logs / "o.jsonl", session("other"))
+    load([logs], store)
+    (before,) = segments(store).items()
+    grown_log(logs, store)
+    load([logs], store)
+    after = segments(store)
+    assert after.pop(before[0]) == before[1]
+    assert len(after) == 2  # what it keeps, and what it lost
+    new_night(logs, store)
+    load([logs], store)
+    assert before[0] not in segments(store)
+
+
+def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        write(logs / f"{number}.jsonl", session(f"s{number}"))
+    load([logs], store)
+    whole = contents(store, ("sessions", "turns", "tool_calls", "diagnostics", "step_texts"))
+    size = 5 * 262144  # a block of each table
+    monkeypatch.setattr(building_segments, "SEAL_AT", size // 3)
+    write(logs / "more.jsonl", claude_code_session("c"))
+    load([logs], store)
+    assert len(segments(store)) == 3
+    (logs / "more.jsonl").unlink()
+    found = contents(store, tuple(whole))
+    assert all(set(rows) <= set(found[table]) for table, rows in whole.items())
+
+
+@pytest.mark.usefixtures("sealed")
+def test_pages_programs_and_sql_see_all_segments(logs: Path, store: Path) -> None:
+    for step in (first_night, new_night):
+        step(logs, store)
+        load([logs], store)
+    generation = published_generation(store)
+    assert generation is not None
+    calls = count(store, "tool_calls")
+    for texts in (True, False):
+        with open_generation(generation, texts=texts) as con:
+            assert answer_metric(con, "calls", {}).found.iloc[0] == calls
+            assert len(answer_metric(con, "sessions", {})) == 3
+        with open_locked_down(generation, 1, "256MB", texts=texts) as con:
+            assert con.execute("SELECT count(*) FROM tool_calls").fetchall() == [(calls,)]
+            with pytest.raises(duckdb.Error):
+                con.execute("ATTACH 'other.duckdb'")
+
+
+@pytest.mark.usefixtures("sealed")
+def test_what_is_forgotten_is_in_no_byte_of_any_file(logs: Path, store: Path) -> None:
+    write(logs / "a.jsonl", session("gone", raw='{"path": "canary-7731"}') + session("stays"))
+    load([logs], store)
+    write(logs / "b.jsonl", session("stays", turns=(2, 1, 1)))
+    load([logs], store)
+    forget(store, SessionChoice(sessions=["gone"]))
+    left = [path for path in store.iterdir() if path.is_file()]
+    assert not [path.name for path in left if b"canary-7731" in path.read_bytes()]
+    assert count(store, "sessions") == 2
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_backup_holds_the_segments_that_the_generation_names(
+    logs: Path, store: Path, tmp_path: Path
+) -> None:
+    for step in (first_night, new_night, grown_log):
+        step(logs, store)
+        load([logs], store)
+    place = tmp_path / "backups"
+    make_backup(store, place)
+    verify_backup(place)
+    other = tmp_path / "restored"
+    restore(place, other)
+    assert contents(other) == contents(store)
+    assert len(segments(other)) < len(segments(store))  # without those of the generation before
+
+
+STEPS = (
+    "segment", "segment copy", "segment checkpoint", "segment sync", "rewrite", "rewritten", "name", "switch",
+    "remove",
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("sealed")
+@pytest.mark.parametrize("step", STEPS)
+def test_a_load_that_dies_leaves_the_published_store(logs: Path, store: Path, step: str) -> None:
+    first_night(logs, store)
+    load([logs], store)
+    new_night(logs, store)
+    load([logs], store)
+    before = contents(store)
+    copy = store.with_name("copy")
+    shutil.copytree(store, copy)
+    grown_log(logs, store)
+
+    def die(name: str) -> None:
+        if name == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load([logs], store, on_write=die)
+    if step != "remove":
+        assert contents(store) == before
+    load([logs], store)
+    load([logs], copy)
+    without = ("run_id",)
+    facts = tuple(table for table in TABLES if table not in ("files", "ingest_runs"))
+    assert contents(store, facts, without) == contents(copy, facts, without)
+    verify_store(store)
+
+
+@pytest.mark.usefixtures("sealed")
+def test_segments_stay_while_a_generation_cannot_be_read(logs: Path, store: Path) -> None:
+    for step in (first_night, new_night):
+        step(logs, store)
+        load([logs], store)
+    before = segments(store)
+    generation = published_generation(store)
+    assert generation is not None
+    damaged = generation.with_name("gen-000001.duckdb")
+    damaged.write_bytes(b"no database")
+    with lock_store(store):
+        pass
+    assert segments(store) == before
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_missing_segment_is_named(logs: Path, store: Path) -> None:
+    first_night(logs, store)
+    load([logs], store)
+    (name,) = segments(store)
+    (store / name).unlink()
+    with pytest.raises(StoreError, match=name):
+        verify_store(store)
