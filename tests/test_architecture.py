@@ -116,15 +116,20 @@ OURS = {
     "callgauge.dashboard.pages.shell": (
         "callgauge.dashboard", "callgauge.memory", "callgauge.serving.identity", "callgauge.serving.settings",
     ),
-    "callgauge.dashboard.sandbox.query_runs": ("callgauge.dashboard", "callgauge.serving.settings"),
+    "callgauge.dashboard.sandbox.query_runs": (
+        "callgauge.dashboard", "callgauge.serving.settings", "ingest.store.shared.link",
+        "ingest.store.shared.segment_channel",
+    ),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
         "ingest.store.generations", "ingest.store.migrations", "ingest.store.segments",
         "ingest.store.shared.outage",
     ),
-    "callgauge.dashboard.metrics.masked_store": ("ingest.store.segments",),
-    "callgauge.dashboard.sandbox.child": ("callgauge.dashboard", "ingest.store.segments"),
+    "callgauge.dashboard.metrics": ("callgauge.dashboard.metrics", "ingest.store.segments"),
+    "callgauge.dashboard.sandbox.child": (
+        "callgauge.dashboard", "ingest.store.segments", "ingest.store.shared.segment_channel",
+    ),
     # The server lets the folder of a shared store follow what other machines load.
     "callgauge.server": ("callgauge", "ingest.store.shared.follower"),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),

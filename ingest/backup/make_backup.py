@@ -171,7 +171,7 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
         made_at=made_at.isoformat(timespec="microseconds"),
         callgauge_version=CALLGAUGE_VERSION,
         schema_version=SCHEMA_VERSION,
-        generation=generation.name,
+        generation=generation,
         files=tuple(files),
         rows=dict(rows),
     )

@@ -113,6 +113,17 @@ def connect_read_only(path: Path, config: Config) -> Connection:
     return con
 
 
+def describe_failure(error: duckdb.Error) -> str:
+    """Return what DuckDB says went wrong, in one line; of an object store that failed, what that said."""
+    lines = str(error).strip().splitlines()
+    return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
+
+
+def is_of_object_store(error: duckdb.Error) -> bool:
+    """Return True when DuckDB failed because a segment in an object store could not be read."""
+    return str(error).startswith("Traceback")  # of the file system, which is Python
+
+
 def name_stored_facts(con: Connection) -> None:
     """Give the facts of an opened generation the names that the scripts of a building file use."""
     for table in FACT_TABLES:

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from ingest.store.segments import is_of_object_store
+
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
-_OF_A_FILE = "Traceback"  # what DuckDB says where a file system of Python failed
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
@@ -227,7 +228,7 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
             f"The store could not answer “{metric.title}”: the server's log says why"
         ) from broken
     except duckdb.Error as refused:
-        if str(refused).startswith(_OF_A_FILE):
+        if is_of_object_store(refused):
             _LOG.error("The metric %s has no answer: %s", metric.name, refused)
             raise MetricError(
                 f"The store could not answer “{metric.title}” now: older calls are in an object store, which "

@@ -14,7 +14,7 @@ from callgauge.serving.settings import texts_are_shown
 from ingest.errors import StoreError
 from ingest.store import generations
 from ingest.store.migrations import SCHEMA_VERSION
-from ingest.store.segments import connect_read_only
+from ingest.store.segments import connect_read_only, is_of_object_store
 from ingest.store.shared.outage import read_outage
 
 Connection = duckdb.DuckDBPyConnection
@@ -86,7 +86,12 @@ def open_generation(path: Path, *, texts: bool | None = None) -> Connection:
                 connection.execute(_LOCKED_DOWN)
                 _files[path] = _identify(path)
         is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
-    except (duckdb.Error, OSError) as refused:
+    except (duckdb.Error, OSError, StoreError) as refused:
+        if isinstance(refused, duckdb.Error) and is_of_object_store(refused):
+            raise UnshownStoreError(
+                "Older calls are in an object store that cannot be reached now.",
+                "Reload the page in a moment.",
+            ) from refused
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
     if is_replaced:
         connection.close()

@@ -10,12 +10,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from fsspec import AbstractFileSystem
 
-from ingest.store.shared.place import SharedPlace, UnreachableError
+from ingest.store.shared.place import FileState, SharedPlace, UnreachableError
 from ingest.store.shared.pointer import SEGMENT
 
 PROTOCOL = "shared"
@@ -25,13 +24,24 @@ _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a st
 _NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment is not changed
 
 
+class SegmentSource(Protocol):
+    """What segments are read from: an object store, or a process that reads it."""
+
+    @property
+    def address(self) -> str: ...
+
+    def find(self, name: str) -> FileState | None: ...
+
+    def read_range(self, name: str, start: int, end: int) -> bytes: ...
+
+
 class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
     """The segments of one shared store, by paths that end in a segment's name. May be used by threads."""
 
     protocol: ClassVar[str] = PROTOCOL
     cachable: ClassVar[bool] = False
 
-    def __init__(self, place: SharedPlace) -> None:
+    def __init__(self, place: SegmentSource) -> None:
         super().__init__()
         self._place = place
         self._sizes: dict[str, int] = {}
@@ -131,7 +141,18 @@ class SegmentStream(io.RawIOBase):
         return data
 
 
-@cache
+_opened: dict[str, SegmentFiles] = {}
+_OPENING = threading.Lock()
+
+
 def segment_files(address: str) -> SegmentFiles:
     """Return the segments of the shared store at an address, with what this process has read of them."""
-    return SegmentFiles(SharedPlace(address))
+    with _OPENING:
+        if address not in _opened:
+            _opened[address] = SegmentFiles(SharedPlace(address))
+        return _opened[address]
+
+
+def use_segment_files(address: str, files: SegmentFiles) -> None:
+    """Let `segment_files` return these for an address."""
+    _opened[address] = files
