@@ -52,6 +52,7 @@ OURS = {
     # Tokens are made on this machine, and an agent on it speaks to a process of its own.
     "callgauge.cli.program_commands": (
         "callgauge.api", "callgauge.cli", "callgauge.memory", "ingest.import_guard",
+        "ingest.store.shared.follower",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (

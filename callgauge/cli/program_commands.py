@@ -141,7 +141,9 @@ def mcp(store: Store) -> None:
     let_pandas_in()
     from callgauge.api.mcp_server import NoMcpError, run_stdio
     from callgauge.api.questions.store_access import SharedStore
+    from ingest.store.shared.follower import follow
 
+    follow(store.resolve())
     try:
         run_stdio(SharedStore(store.resolve()))
     except NoMcpError as missing:

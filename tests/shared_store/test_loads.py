@@ -104,10 +104,12 @@ def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
 ) -> None:
     (logs / "a").write_text(session("s1") + session("s2"))
     load([logs], folder("one"))
+    belongs(folder("two")).fetch()
     forget(folder("one"), SessionChoice(sessions=["s1"]))
     assert len([key for key in keys(s3) if key.startswith("gen-")]) == 1
     belongs(folder("two")).fetch()
     assert count(folder("two"), "sessions") == 1
+    assert len(list(folder("two").glob("gen-*"))) == 1
     assert load([logs], folder("two")).generation is None  # it is not brought back
 
 
