@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from ingest.store.shared.link import LINK, link_folder, read_link
 from ingest.store.shared.place import UnreachableError
-from ingest.store.shared.pointer import Pointer, Replaced, read_pointer
+from ingest.store.shared.pointer import Pointer, Replaced, find_unnamed, read_pointer
 from tests.bucket import BUCKET, forget_drivers
 from tests.shared_store.conftest import ADDRESS, belongs, keys
 from tests.store.night import count, session
@@ -49,6 +49,16 @@ POINTER = Pointer(
 def test_a_pointer_is_read_as_it_was_written() -> None:
     later = replace(POINTER, generation="gen-000003-0123456789ab.duckdb").follow(POINTER)
     assert read_pointer(later.to_json(), ADDRESS) == later
+    alone = replace(POINTER, generation="gen-000004-0123456789ab.duckdb").follow(later, alone=True)
+    there = dict.fromkeys([*POINTER.files, *later.files, *alone.files], datetime.now(UTC))
+    hour, day = timedelta(hours=1), timedelta(days=1)
+    assert not set(
+        find_unnamed(later, {name: there[name] for name in POINTER.files}, later.published_at, hour, day)
+    )
+    assert set(find_unnamed(alone, there, alone.published_at, hour, day)) == {
+        "gen-000002-0123456789ab.duckdb",
+        "gen-000003-0123456789ab.duckdb",
+    }
     assert later.replaced == (Replaced(["gen-000002-0123456789ab.duckdb"], POINTER.published_at),)
 
 

@@ -26,7 +26,6 @@ _UPLOADS_AT_ONCE = 2
 _LARGEST_TEXT = 4 * 1024 * 1024  # bytes of a file that is read as a whole
 _DRIVER = {
     "config_kwargs": {"connect_timeout": 5, "read_timeout": 10, "retries": {"total_max_attempts": 1}},
-    "default_cache_type": "none",
 }
 _CREDENTIALS = re.compile(r"://[^/\s@]*@")  # in the address of a server
 _TRIES = 2  # of a request; somebody may wait for the page that needs it

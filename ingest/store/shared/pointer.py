@@ -44,13 +44,18 @@ class Pointer:
         """The names of the files of the generation."""
         return {self.generation, *self.segments}
 
-    def follow(self, before: Pointer | None) -> Pointer:
-        """Return this pointer with the files that it replaces, and those that were replaced not long ago."""
+    def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
+        """Return this pointer with the files that it replaces, and those that were replaced not long ago.
+
+        With `alone`, nobody is to read these any more: they count as replaced long ago.
+        """
         if before is None:
             return self
         lately = [one for one in before.replaced if self.published_at - one.at < _REMEMBERED]
-        gone = sorted(before.files - self.files)
-        return replace(self, replaced=(*lately, Replaced(gone, self.published_at)))
+        replaced = [*lately, Replaced(sorted(before.files - self.files), self.published_at)]
+        if alone:
+            replaced = [replace(one, at=one.at - _REMEMBERED) for one in replaced]
+        return replace(self, replaced=tuple(replaced))
 
     def to_json(self) -> bytes:
         said = {"format": _FORMAT, **asdict(self)}

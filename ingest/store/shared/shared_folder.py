@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import file_digest, sha256
@@ -104,7 +104,8 @@ class SharedFolder:
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
-            load.sweep(load.base.pointer, GRACE)
+            with suppress(StoreError):  # the next load sweeps again
+                load.sweep(load.base.pointer)
             yield load
 
 
@@ -136,7 +137,7 @@ class SharedLoad:
         known = before.segments if before else {}
         news = [*sorted(set(segments) - known.keys()), generation]
         self._upload(news)
-        pointer = self._make_pointer(generation, segments, known).follow(before)
+        pointer = self._make_pointer(generation, segments, known).follow(before, alone=alone)
         with self.store.hold_folder():
             self.lease.check()
             self.on_write("commit")
@@ -150,7 +151,8 @@ class SharedLoad:
                 ) from None
             self.on_write("committed")
             yield
-        self.sweep(pointer, timedelta(0) if alone else GRACE)
+        with nullcontext() if alone else suppress(StoreError):
+            self.sweep(pointer)
 
     def _upload(self, names: Sequence[str]) -> None:
         try:
@@ -177,10 +179,10 @@ class SharedLoad:
             }
         return Pointer(generation, size, digest, sizes, self.lease.find_time())
 
-    def sweep(self, pointer: Pointer | None, grace: timedelta) -> None:
-        """Remove the files that nobody reads any more, and what killed loads left."""
+    def sweep(self, pointer: Pointer | None) -> None:
+        """Remove files that nobody reads any more, and what killed loads left. Raises UnreachableError."""
         place, now = self.store.place, self.lease.find_time()
-        for name in find_unnamed(pointer, place.list_files(), now, grace, UNFINISHED):
+        for name in find_unnamed(pointer, place.list_files(), now, GRACE, UNFINISHED):
             self.on_write("remove")
             place.remove(name)
         place.drop_unfinished(now - UNFINISHED)
