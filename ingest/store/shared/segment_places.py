@@ -34,7 +34,7 @@ class SegmentPlaces:
             return str(self.folder / name)
         if not con.filesystem_is_registered(self.files.protocol):
             con.register_filesystem(self.files)
-        return self.files.unstrip_protocol(name)
+        return str(self.files.unstrip_protocol(name))
 
     def open(self, name: str) -> BinaryIO:
         """Open the content of a segment. Raises OSError, StoreError."""
