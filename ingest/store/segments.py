@@ -15,10 +15,10 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.store.shared.segment_places import find_segment_places
+
 Connection = duckdb.DuckDBPyConnection
 Config = Mapping[str, str | bool | int | float | list[str]]
-Locate = Callable[[str], str]
-"""Returns what ATTACH takes for the name of a segment: a path, or an address of a registered file system."""
 Columns = Sequence[tuple[str, str]]
 """The columns of a table: names and types."""
 SelectList = Callable[[str, Columns], str]
@@ -76,18 +76,17 @@ def _select_all(_table: str, _columns: Columns) -> str:
     return "*"
 
 
-def view_generation(
-    con: Connection, path: Path, alias: str, *, select: SelectList = _select_all, locate: Locate | None = None
-) -> None:
+def view_generation(con: Connection, path: Path, alias: str, *, select: SelectList = _select_all) -> None:
     """Attach a generation and its segments, and make a view of each table with the rows of all files.
 
     `alias` is the name under which the generation is attached; `select` returns what a view shows of a table.
-    Without `locate`, the segments are beside the generation. Raises duckdb.Error.
+    Raises duckdb.Error, and StoreError where a shared store cannot be reached.
     """
     attach_file(con, str(path), alias)
     catalogs = {0: alias}
+    places = find_segment_places(path.parent)
     for segment in read_segments(con, alias):
-        attach_file(con, locate(segment.name) if locate else str(path.with_name(segment.name)), segment.alias)
+        attach_file(con, places.locate(segment.name, con), segment.alias)
         catalogs[segment.number] = segment.alias
     if len(catalogs) > 1:
         con.execute(f"CREATE SCHEMA {_PARTS}")
@@ -133,19 +132,30 @@ def _union_parts(table: str, numbers: Iterable[int]) -> str:
     return " UNION ALL ".join(f"FROM {_part(table, number)}" for number in numbers)
 
 
-def connect_read_only(path: Path, config: Config, locate: Locate | None = None) -> Connection:
-    """Open a generation with its segments, read-only. Raises duckdb.Error."""
+def connect_read_only(path: Path, config: Config) -> Connection:
+    """Open a generation with its segments, read-only. Raises duckdb.Error, StoreError."""
     con = duckdb.connect(str(path), read_only=True, config=dict(config))
     if not read_segments(con, "main"):
         return con
     con.close()
     con = duckdb.connect(":memory:", config=dict(config))
     try:
-        view_generation(con, path, "generation", locate=locate)
+        view_generation(con, path, "generation")
     except BaseException:
         con.close()
         raise
     return con
+
+
+def describe_failure(error: duckdb.Error) -> str:
+    """Return what DuckDB says went wrong, in one line; of an object store that failed, what that said."""
+    lines = str(error).strip().splitlines()
+    return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
+
+
+def is_of_object_store(error: duckdb.Error) -> bool:
+    """Return True when DuckDB failed because a segment in an object store could not be read."""
+    return str(error).startswith("Traceback")  # of the file system, which is Python
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:

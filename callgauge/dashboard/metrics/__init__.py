@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from ingest.store.segments import has_segments, narrow_facts
+from ingest.store.segments import has_segments, is_of_object_store, narrow_facts
 
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
@@ -233,6 +233,12 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
             f"The store could not answer “{metric.title}”: the server's log says why"
         ) from broken
     except duckdb.Error as refused:
+        if is_of_object_store(refused):
+            _LOG.error("The metric %s has no answer: %s", metric.name, refused)
+            raise MetricError(
+                f"The store could not answer “{metric.title}” now: older calls are in an object store, which "
+                "cannot be reached; try again in a moment"
+            ) from refused
         raise MetricError(f"The store could not answer “{metric.title}”: {first_line(refused)}") from refused
 
 
