@@ -14,6 +14,7 @@ import orjson
 from ingest.store.migrations import SCHEMA_VERSION
 from ingest.store.settling.rollup import roll_up
 from ingest.store.settling.signing import sign_calls_of_days
+from ingest.store.stored_facts import view_stored_facts
 from tests.dashboard.rows import empty_tables, insert
 
 HOSTILE = '<img src=x onerror="alert(1)">**bold** :red[x] $x$ =1+1'
@@ -52,8 +53,10 @@ def _generation(tables: bytes) -> bytes:
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
     """Make every rollup from the facts, as a load does for the days that it touches."""
+    view_stored_facts(connection)
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM tool_calls UNION SELECT day FROM turns"
+        "CREATE OR REPLACE TEMP TABLE touched_days AS "
+        "SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns"
     )
     sign_calls_of_days(connection)
     roll_up(connection)
