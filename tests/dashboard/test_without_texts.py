@@ -37,8 +37,8 @@ HIDDEN = {
     "step_texts": {"text"},
     "task_trials": {"task_text"},
     "tool_calls": {
-        *("tool_sent", "raw_arguments", "arguments", "rejected", "harness_message", "refused_by_harness"),
-        "result_text",
+        *("tool_sent", "raw_arguments", "arguments", "own_arguments", "rejected", "harness_message"),
+        *("refused_by_harness", "result_text"),
     },
     "turn_parts": {"user_text", "answer_text", "verdict_reason"},
     "turns": {"user_text", "answer_text", "verdict_reason"},
@@ -53,7 +53,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with duckdb.connect(str(path)) as connection:
         for table, column in connection.execute(
             "SELECT table_name, column_name FROM duckdb_columns() "
-            "WHERE NOT internal AND data_type = 'VARCHAR' ORDER BY ALL"
+            "WHERE NOT internal AND data_type = 'VARCHAR' AND column_name <> 'arguments' ORDER BY ALL"
         ).fetchall():
             if column in HIDDEN.get(table, ()) or f"{table}.{column}" in (
                 *("files.reason", "probes.error", "rejects.reason", "sessions.task", "signatures.text"),
