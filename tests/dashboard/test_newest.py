@@ -230,8 +230,9 @@ def test_sessions_in_another_order_are_of_fewer_days_where_a_filter_takes_their_
     whole = answer_metric(
         many, "sessions", {"order": order, "models": ["kestrel"], "limit": 1000, "offset": 0}
     )
-    newest = [row for row in whole.itertuples() if row.started_at and row.started_at.date() >= model.since]
-    assert model.rows.session_id.tolist() == [row.session_id for row in newest]
+    began = zip(whole.session_id, whole.started_at, strict=True)
+    newest = [session for session, at in began if at and at.date() >= model.since]
+    assert model.rows.session_id.tolist() == newest
 
 
 def test_a_search_in_another_order_looks_at_a_tenth(many: duckdb.DuckDBPyConnection) -> None:

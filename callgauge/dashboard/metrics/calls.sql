@@ -70,10 +70,12 @@ listable AS NOT MATERIALIZED (
 ),
 -- The texts are read once, for the rows of the page and for their number.
 hits AS MATERIALIZED (
-  SELECT call_id FROM listable WHERE $search IS NOT NULL AND contains(lower(raw_arguments), lower($search))
+  SELECT * EXCLUDE (raw_arguments) FROM listable WHERE $search IS NOT NULL AND contains(lower(raw_arguments), lower($search))
 ),
 chosen AS NOT MATERIALIZED (
-  FROM listable WHERE $search IS NULL OR if($search IS NULL, NULL, call_id) IN (SELECT call_id FROM hits)
+  SELECT * EXCLUDE (raw_arguments) FROM listable WHERE $search IS NULL
+  UNION ALL
+  FROM hits
 ),
 -- All else is read of the rows of the page alone.
 listed AS MATERIALIZED (

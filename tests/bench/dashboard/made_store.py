@@ -15,6 +15,7 @@ from ingest.store.settling.rollup import roll_up
 from ingest.store.settling.signing import sign_calls_of_days
 
 INGEST = Path(__file__).parents[3] / "ingest" / "store"
+_A_DAY = Path(__file__).parent / "made_day.sql"
 DAYS = 90
 LAST = date(2026, 11, 21)
 CALLS_A_SESSION = 15
@@ -38,25 +39,40 @@ def make(path: Path, calls: int) -> None:
     """Write a generation with about so many calls to `path`, and `CURRENT` beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sessions = max(1, calls // CALLS_A_SESSION // DAYS)
-    a_day = (Path(__file__).parent / "made_day.sql").read_text("utf-8")
     with duckdb.connect(str(path)) as con:
-        con.execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
-        con.execute((INGEST / "schema.sql").read_text("utf-8"))
-        con.execute("CREATE TEMP TABLE touched_days (day DATE)")
-        con.execute(
-            "INSERT INTO store_info (schema_version, parser_version, created_at) "
-            "VALUES (?, '3', now()::TIMESTAMP)",
-            [SCHEMA_VERSION],
-        )
+        begin(con)
         for number in range(DAYS):
             day = LAST - timedelta(days=DAYS - 1 - number)
-            given = {"day": day, "first": number * sessions, "sessions": sessions}
-            for statement in duckdb.extract_statements(a_day):
-                used = {name: given[name] for name in statement.named_parameters}
-                con.execute(statement, used)
-            con.execute("INSERT INTO touched_days VALUES (?)", [day])
-        sign_calls_of_days(con)
-        roll_up(con)
-        con.execute(_TOLD)
+            make_day(con, day, number * sessions, sessions)
+        sum_up(con)
         con.execute("CHECKPOINT")
     (path.parent / "CURRENT").write_text(path.name + "\n", encoding="utf-8")
+
+
+def begin(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables of an empty generation."""
+    con.execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
+    con.execute((INGEST / "schema.sql").read_text("utf-8"))
+    con.execute("CREATE TEMP TABLE touched_days (day DATE)")
+    con.execute(
+        "INSERT INTO store_info (schema_version, parser_version, created_at) "
+        "VALUES (?, '3', now()::TIMESTAMP)",
+        [SCHEMA_VERSION],
+    )
+
+
+def make_day(con: duckdb.DuckDBPyConnection, day: date, first: int, sessions: int, mix: str = "") -> None:
+    """Insert the facts of one day. `mix`: SQL that changes what its sessions are like."""
+    given = {"day": day, "first": first, "sessions": sessions}
+    for number, statement in enumerate(duckdb.extract_statements(_A_DAY.read_text("utf-8"))):
+        con.execute(statement, {name: given[name] for name in statement.named_parameters})
+        if number == 0 and mix:
+            con.execute(mix)
+    con.execute("INSERT INTO touched_days VALUES (?)", [day])
+
+
+def sum_up(con: duckdb.DuckDBPyConnection) -> None:
+    """Compute signatures and rollups of the days that were made, and what tables tell of their names."""
+    sign_calls_of_days(con)
+    roll_up(con)
+    con.execute(_TOLD)

@@ -37,8 +37,8 @@ def measure_slice(given: Mapping[str, Any]) -> ReplayedSlice:
             0
         ]  # older calls are gone, their sums are not
         calls += sum(
-            row.most
-            for row in days.itertuples()
-            if row.day is None or (row.day < since and (kept is None or row.day >= kept))
+            int(most)
+            for day, most in zip(days.day, days.most, strict=True)
+            if day is None or (day < since and (kept is None or day >= kept))
         )
     return ReplayedSlice(calls, sizes, since)
