@@ -10,6 +10,8 @@ import asyncio
 import gzip
 import os
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -34,6 +36,7 @@ from callgauge.serving.settings import (
 from callgauge.serving.sign_in.gate import Gate
 from callgauge.serving.sign_in.setup import gate_options
 from callgauge.serving.tokens import find_token
+from ingest.store.shared.follower import follow
 
 if TYPE_CHECKING:
     from callgauge.monitoring.exposition import StoreFigures
@@ -227,8 +230,16 @@ def _write_metrics() -> PlainAnswer:
     return PlainAnswer(200, MEDIA_TYPE, text)
 
 
+@asynccontextmanager
+async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
+    """Fetch what other machines load while the server runs, where the store is a shared one."""
+    follow(store_from_environment() or _NO_STORE)
+    yield
+
+
 app = st.App(
     HERE / "app.py",
+    lifespan=_follow_shared_store,
     routes=program_routes(),
     middleware=[
         Middleware(HealthRoute, check=_check_health),

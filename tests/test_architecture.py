@@ -52,6 +52,7 @@ OURS = {
     # Tokens are made on this machine, and an agent on it speaks to a process of its own.
     "callgauge.cli.program_commands": (
         "callgauge.api", "callgauge.cli", "callgauge.memory", "ingest.import_guard",
+        "ingest.store.shared.follower",
     ),
     # The report of a load has the headline rates of the pages: by the same metric, in the same words.
     "callgauge.cli.store_rates": (
@@ -68,8 +69,8 @@ OURS = {
     ),
     # The report and the gate of a store.
     "callgauge.cli.report_command": (
-        "callgauge.cli.render", "callgauge.configuration", "callgauge.gates", "callgauge.memory",
-        "callgauge.report",
+        "callgauge.cli.render", "callgauge.cli.options.store_option", "callgauge.configuration",
+        "callgauge.gates", "callgauge.memory", "callgauge.report",
     ),
     "callgauge.cli.render": (
         "callgauge.checked_files", "callgauge.api.questions.parsed_calls",
@@ -116,14 +117,22 @@ OURS = {
     "callgauge.dashboard.pages.shell": (
         "callgauge.dashboard", "callgauge.memory", "callgauge.serving.identity", "callgauge.serving.settings",
     ),
-    "callgauge.dashboard.sandbox.query_runs": ("callgauge.dashboard", "callgauge.serving.settings"),
+    "callgauge.dashboard.sandbox.query_runs": (
+        "callgauge.dashboard", "callgauge.serving.settings", "ingest.store.shared.link",
+        "ingest.store.shared.segment_channel",
+    ),
     # It opens what the store publishes, and asks the store which file that is.
     "callgauge.dashboard.metrics.published_store": (
         "callgauge.dashboard.metrics", "callgauge.serving.settings", "ingest.errors",
         "ingest.store.generations", "ingest.store.migrations", "ingest.store.segments",
+        "ingest.store.shared.outage",
     ),
-    "callgauge.dashboard.metrics.masked_store": ("ingest.store.segments",),
-    "callgauge.dashboard.sandbox.child": ("callgauge.dashboard", "ingest.store.segments"),
+    "callgauge.dashboard.metrics": ("callgauge.dashboard.metrics", "ingest.store.segments"),
+    "callgauge.dashboard.sandbox.child": (
+        "callgauge.dashboard", "ingest.store.segments", "ingest.store.shared.segment_channel",
+    ),
+    # The server lets the folder of a shared store follow what other machines load.
+    "callgauge.server": ("callgauge", "ingest.store.shared.follower"),
     "callgauge.dashboard.replay.jobs": ("callgauge.dashboard", "ingest.process_exit"),
     "app": ("callgauge.dashboard.pages", "callgauge.live_models"),
 }  # fmt: skip
@@ -159,7 +168,7 @@ THIRD_PARTY = {
         "callgauge.serving.sign_in.oidc",
     ),
     "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
-    "fsspec": ("ingest.sources",),
+    "fsspec": ("ingest.sources", "ingest.store.shared"),
     "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
     "starlette": ("callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving"),
     "uvicorn": ("callgauge.cli.record_command", "callgauge.server_process"),
@@ -196,7 +205,7 @@ ORDER = {
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
-        "store/migrations", "store", "backup",
+        "store/migrations", "store/shared", "store", "backup",
         "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
@@ -213,7 +222,7 @@ ORDER = {
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
-        "nightly", "cli/render", "cli/trials", "cli/service", "cli", "",
+        "nightly", "cli/render", "cli/options", "cli/trials", "cli/service", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

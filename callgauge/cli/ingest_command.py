@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from callgauge.cli import maintenance_commands, render
+from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.store_rates import describe_store_rates
 from callgauge.configuration.settings import LoadSettings, SourceSettings
 from ingest.decoding.lines import MAX_LINE
@@ -34,7 +35,6 @@ Files = Annotated[
         "https://), - for standard input; contents decide.",
     ),
 ]
-Store = Annotated[Path | None, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -128,7 +128,7 @@ class _Way:
 
 def ingest(
     paths: Files = None,
-    store: Store = None,
+    store: OptionalStore = None,
     config: Config = None,
     manifest: Manifest = None,
     tools: Tools = None,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.maintenance_commands import Json, Store, Wait, WaitAtMost, lock_patience
+from callgauge.cli.maintenance_commands import Json, Wait, WaitAtMost, lock_patience
+from callgauge.cli.options.store_option import OptionalStore, Store
 
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")]
 _Backup = Annotated[
@@ -171,7 +171,7 @@ def verify(
     source: Annotated[
         str | None, typer.Argument(metavar="FROM", help="Check a backup here instead: a folder, or s3://…")
     ] = None,
-    store: Annotated[Path | None, typer.Option("--store", metavar="DIR", help="The store's folder.")] = None,
+    store: OptionalStore = None,
     backup: _Backup = None,
     as_json: Json = False,
 ) -> None:

@@ -62,7 +62,6 @@ app = typer.Typer(
 NOTHING_READ, WRONG_USE = 1, 2
 app.command()(serve_command.serve)
 
-Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
 from ingest.decoding.lines import MAX_LINE
 
-Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another load holds the store.")]
 WaitAtMost = Annotated[

@@ -10,11 +10,11 @@ import typer
 
 from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
 from callgauge.memory.exchange import ImportCount, export_memory, import_memory
 from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 
 _REFUSED, _WRONG_USE = 1, 2
-_Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 
 memory = typer.Typer(
     name="memory",
@@ -25,7 +25,7 @@ memory = typer.Typer(
 
 @memory.command("export")
 def write_export(
-    store: _Store,
+    store: Store,
     file: Annotated[
         Path | None,
         typer.Argument(metavar="FILE", readable=False, help="Without one, standard output."),
@@ -51,7 +51,7 @@ def write_export(
 
 @memory.command("import")
 def read_import(
-    store: _Store,
+    store: Store,
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", readable=False, help="A file that `callgauge memory export` wrote."),

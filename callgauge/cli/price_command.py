@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceFileError, PriceList, read_price_file
@@ -17,7 +18,7 @@ _REFUSED, _WRONG_USE = 1, 2
 
 
 def prices(
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")],
+    store: Store,
     file: Annotated[
         Path | None,
         typer.Argument(

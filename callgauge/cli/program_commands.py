@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.printable import align_columns
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _NOTHING_DONE, _WRONG_USE = 1, 2
 
-Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 token = typer.Typer(
@@ -141,7 +141,9 @@ def mcp(store: Store) -> None:
     let_pandas_in()
     from callgauge.api.mcp_server import NoMcpError, run_stdio
     from callgauge.api.questions.store_access import SharedStore
+    from ingest.store.shared.follower import follow
 
+    follow(store.resolve())
     try:
         run_stdio(SharedStore(store.resolve()))
     except NoMcpError as missing:

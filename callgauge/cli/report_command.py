@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import OptionalStore, Store
 from callgauge.memory.memory_file import MemoryProblemError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _REFUSED, _WRONG_USE = 1, 2
 Format = Literal["html", "md", "json", "slack", "email"]
-Store = Annotated[Path | None, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Config = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", readable=False, help="A callgauge.toml instead."),
@@ -27,7 +27,7 @@ Config = Annotated[
 
 
 def report(
-    store: Store = None,
+    store: OptionalStore = None,
     config: Config = None,
     since: Annotated[
         str | None,
@@ -112,7 +112,7 @@ def _read_settings(path: Path) -> Configuration:
 
 
 def gate(
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")],
+    store: Store,
     baseline: Annotated[
         str,
         typer.Option(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import OptionalStore
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 from callgauge.serving.settings import (
     EMBEDDING_VARIABLE,
@@ -41,7 +42,7 @@ HealthyHours = Annotated[
 
 
 def serve(
-    store: Annotated[Path | None, typer.Option(metavar="DIR", help="The store's folder.")] = None,
+    store: OptionalStore = None,
     config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="A callgauge.toml; options here win over it."),

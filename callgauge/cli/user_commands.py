@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import STORE_METAVAR, find_store
 from callgauge.cli.render.printable import align_columns
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 _WRONG_USE = 2
 
 Store = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The store's folder; users.json in it is the file.")
+    Path | None,
+    typer.Option(
+        "--store", metavar=STORE_METAVAR, parser=find_store, help="users.json in its folder is the file."
+    ),
 ]
 Config = Annotated[
     Path | None,

@@ -28,7 +28,12 @@ def note_contradictions(reading: TomlReading, known: Mapping[str, Any]) -> None:
     """Note each contradiction between values of a file; those that could not be read are not in `known`."""
     folder = reading.path.parent
     if is_address(known.get("store", "")):
-        reading.note(("store",), "is an address", "name a folder of this machine; backups may go elsewhere")
+        reading.note(
+            ("store",),
+            "is an address",
+            "name a folder of this machine: for a shared store the one that `callgauge ingest --store "
+            "s3://…` made (docs/service.md)",
+        )
     _check_sources(reading, known.get("sources", {}), folder)
     _check_retention(reading, known.get("retention") or {})
     _check_backup(reading, known, folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from callgauge.dashboard.metrics.published_store import (
     Connection,
     NothingLoadedError,
     UnshownStoreError,
+    find_outage,
     open_generation,
     published_generation,
 )
@@ -84,6 +86,11 @@ def named_generation() -> Generation | None:
     except (UnshownStoreError, OSError):
         return None
     return Generation(str(path), (state.st_ino, state.st_mtime_ns))
+
+
+def outage_since() -> datetime | None:
+    """Return since when (UTC) the object store of a shared store has not answered; None where it does."""
+    return find_outage(store_folder())
 
 
 def begin_run() -> None:

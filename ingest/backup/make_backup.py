@@ -39,6 +39,7 @@ from ingest.load_report import BackupReport
 from ingest.store.generations import OnWrite, ignore_write, published_generation
 from ingest.store.migrations import SCHEMA_VERSION
 from ingest.store.reader import find_segments
+from ingest.store.shared.segment_places import find_segment_places
 from ingest.version import CALLGAUGE_VERSION
 
 _TRIES = 5  # a load may remove the generation just before it is opened
@@ -161,7 +162,7 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
     with explain_os_errors(store_dir):
         with ExitStack() as opened:
             rows, streams = _open_published(store_dir, opened)
-            files = [sender.send(path.name, stream) for path, stream in streams.items()]
+            files = [sender.send(name, stream) for name, stream in streams.items()]
             generation = next(iter(streams))
         for path in files_beside(store_dir, with_keys=with_keys):
             with suppress(FileNotFoundError):  # it is gone since it was listed
@@ -170,13 +171,13 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
         made_at=made_at.isoformat(timespec="microseconds"),
         callgauge_version=CALLGAUGE_VERSION,
         schema_version=SCHEMA_VERSION,
-        generation=generation.name,
+        generation=generation,
         files=tuple(files),
         rows=dict(rows),
     )
 
 
-def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[Path, BinaryIO]]:
+def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[str, BinaryIO]]:
     """Return the rows of the published generation by table, and its files: itself first, then its segments.
 
     The files' contents stay while they are open.
@@ -186,13 +187,13 @@ def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, in
         if generation is None:
             break
         with ExitStack() as files:
-            paths = [generation]
             try:
-                paths += find_segments(generation)
-                streams = {path: files.enter_context(path.open("rb")) for path in paths}
+                streams: dict[str, BinaryIO] = {generation.name: files.enter_context(generation.open("rb"))}
+                for name in find_segments(generation):
+                    streams[name] = files.enter_context(find_segment_places(store_dir).open(name))
                 rows = count_rows(generation)
             except (FileNotFoundError, StoreError):
-                if all(path.exists() for path in paths):
+                if generation == published_generation(store_dir):
                     raise
                 continue  # a load has published the next one
             opened.push(files.pop_all())

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any, Protocol
 
+from ingest.durable_files import flush_to_disk
 from ingest.errors import BackupError, OptionError
 from ingest.sources.object_store import locate_driver
 from ingest.sources.stored_names import is_address, strip_credentials
@@ -92,7 +93,7 @@ class FolderPlace:
                 with suppress(OSError):
                     part.unlink()
                 raise
-            _flush_folder(path.parent)
+            flush_to_disk(path.parent)
 
     def remove(self, name: str) -> None:
         with self._explain_errors(), suppress(FileNotFoundError):
@@ -187,11 +188,3 @@ class ObjectPlace:
                 "address, the credentials and the bucket, and run this again. What was backed up before is "
                 "untouched."
             ) from error
-
-
-def _flush_folder(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

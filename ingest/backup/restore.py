@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,14 +23,15 @@ from ingest.store.generations import (
     Patience,
     StoreFolder,
     do_not_wait,
+    generation_number,
     ignore_write,
     lock_store,
     published_generation,
 )
+from ingest.store.shared.link import FETCH_LOCK, LINK
 
 _MARK = "restoring.part"  # there while files take their places
 _COMPANIONS = ("-wal", "-shm", "-journal")  # of a database: of the one before they would ruin the new one
-_GENERATION = re.compile(r"gen-\d{6,12}\.duckdb")
 
 
 def restore(
@@ -105,7 +105,7 @@ def _check_target(store_dir: Path, *, replace: bool) -> None:
         names = {path.name for path in store_dir.iterdir()} if store_dir.is_dir() else {store_dir.name}
     if CURRENT in names:
         raise StoreError(f"{store_dir} holds a store; add --replace to put the backup in its place")
-    others = {name for name in names if name != LOCK and not name.startswith(BUILDING)}
+    others = {name for name in names - {LOCK, LINK, FETCH_LOCK} if not name.startswith(BUILDING)}
     if others and _MARK not in others:
         raise StoreError(
             f"{store_dir} is not empty ({', '.join(sorted(others)[:3])}); name an empty folder, or add "
@@ -141,14 +141,14 @@ def _open_private(path: str, flags: int) -> int:
 def _check_names(manifest: Manifest) -> None:
     """Raise BackupError when a backup names files that are none of a store: it may be a forged one."""
     names = [file.name for file in manifest.files]
-    if not _GENERATION.fullmatch(manifest.generation) or manifest.generation not in names:
+    if not generation_number(manifest.generation) or manifest.generation not in names:
         raise BackupError(f"the backup of {manifest.made_at} names no generation")
     for name in names:
         parts = PurePosixPath(name).parts
         is_own = (
             name != manifest.generation
             and parts[:1]
-            and parts[0].startswith((CURRENT, LOCK, BUILDING, "gen-"))
+            and parts[0].startswith((CURRENT, LOCK, LINK, FETCH_LOCK, BUILDING, "gen-"))
         )
         if not parts or name.startswith("/") or ".." in parts or "\0" in name or is_own:
             raise BackupError(f"the backup names a file outside of the store: {name[:80]!r}")
@@ -167,7 +167,7 @@ def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> s
                 target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
             (staged / file.name).replace(target)
         (staged / manifest.generation).replace(folder.building_path)
-        return folder.publish(at_least=int(manifest.generation.removeprefix("gen-").removesuffix(".duckdb")))
+        return folder.publish(at_least=generation_number(manifest.generation))
 
 
 @contextmanager

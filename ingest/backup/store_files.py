@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingest.errors import StoreError
 from ingest.store.generations import BUILDING, CURRENT, LOCK
+from ingest.store.shared.link import LINK
 
 RECORD = "backups.json"
 _DATABASE = ".sqlite"
@@ -33,7 +34,7 @@ def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
             or any(part.startswith((".", BUILDING)) for part in inside)
         ):
             continue
-        if len(inside) == 1 and (name in (CURRENT, LOCK, RECORD) or name.startswith(("gen-", "seg-"))):
+        if len(inside) == 1 and (name in (CURRENT, LOCK, LINK, RECORD) or name.startswith(("gen-", "seg-"))):
             continue
         if name.endswith(_PASSING) or (name.endswith(_KEY) and not with_keys):
             continue

@@ -15,6 +15,7 @@ from ingest.errors import InputError
 from ingest.load_report import VerifyReport
 from ingest.store.generations import ignore_write, published_generation
 from ingest.store.reader import find_segments
+from ingest.store.shared.segment_places import find_segment_places
 
 
 def verify_store(store_dir: Path) -> VerifyReport:
@@ -27,7 +28,7 @@ def verify_store(store_dir: Path) -> VerifyReport:
     generation = published_generation(store_dir)
     if generation is None:
         raise InputError(f"nothing has been loaded into {store_dir} yet; check the spelling of --store")
-    files = [generation, *find_segments(generation)]
+    places, segments = find_segment_places(store_dir), find_segments(generation)
     rows = read_everything(generation)
     beside = list(files_beside(store_dir, with_keys=True))
     for path in filter(is_database, beside):
@@ -35,8 +36,9 @@ def verify_store(store_dir: Path) -> VerifyReport:
     return VerifyReport(
         of=str(store_dir),
         generation=generation.name,
-        files=len(beside) + len(files),
-        bytes=sum(path.stat().st_size for path in (*files, *beside)),
+        files=len(beside) + 1 + len(segments),
+        bytes=sum(path.stat().st_size for path in (generation, *beside))
+        + sum(map(places.find_size, segments)),
         rows=rows,
         seconds=time.monotonic() - started,
     )

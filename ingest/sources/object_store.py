@@ -97,15 +97,18 @@ def find_objects(url: str) -> Iterator[LogFile]:
         yield LogFile(strip_credentials(at), RemoteObject(at, seen, info.get("size") is not None), seen)
 
 
-def locate_driver(url: str) -> tuple[Any, str]:
-    """Return the fsspec driver for an address, and the address as a path of that driver."""
+def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
+    """Return the fsspec driver for an address, and the address as a path of that driver.
+
+    `options` are the driver's own.
+    """
     scheme = url.partition("://")[0].lower()
     if scheme not in DRIVERS:
         known = ", ".join(f"{name}://" for name in DRIVERS)
         raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {known}")
     extra, package = DRIVERS[scheme]
     try:
-        files, path = fsspec.core.url_to_fs(url)
+        files, path = fsspec.core.url_to_fs(url, **options)
     except ImportError as error:
         raise OptionError(
             f"{strip_credentials(url)} cannot be used: the extra callgauge[{extra}] is not installed; "

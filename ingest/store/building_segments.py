@@ -8,7 +8,6 @@ together, they become segments themselves, so that no later load copies them.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -29,6 +28,7 @@ from ingest.store.segments import (
     read_segments,
     union_rows,
 )
+from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
 """Bytes of open facts in the file from which on they become segments: so much a load copies at most."""
@@ -87,8 +87,9 @@ class BuildingSegments:
         self._segments = {segment.number: segment for segment in read_segments(con, _OPEN)}
         self._changed: dict[int, Path] = {}  # copies of this load, by number
         self._with_deleted: set[int] = set()
+        self._places = find_segment_places(building.parent)
         for segment in self._segments.values():
-            attach_file(con, str(building.with_name(segment.name)), segment.alias)
+            attach_file(con, self._places.locate(segment.name, con), segment.alias)
         self._make_views()
 
     def __bool__(self) -> bool:
@@ -151,7 +152,7 @@ class BuildingSegments:
         self._on_write("segment copy")
         self._con.execute(f"DETACH {segment.alias}")
         with explain_os_errors(self._building.parent):
-            shutil.copyfile(self._building.with_name(segment.name), path)
+            self._places.copy(segment.name, path)
         attach_file(self._con, str(path), own.alias, _MODE)
         self._segments[own.number], self._changed[own.number] = own, path
         return own

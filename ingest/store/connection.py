@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.errors import StoreError
+from ingest.store.segments import describe_failure, is_of_object_store
 
 Connection = duckdb.DuckDBPyConnection
 MEMORY_LIMIT = (
@@ -101,12 +102,14 @@ def explain_duckdb_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
+        if is_of_object_store(error):
+            raise StoreError(f"{describe_failure(error)}. What was published is untouched.") from error
         next_step = (
             "check that the disk has space and is healthy, then run the same command again"
             if isinstance(error, _THE_DISK)
             else "this is a bug: report it with the files you loaded"
         )
         raise StoreError(
-            f"the store {path.parent} failed at {path.name}: {str(error).strip().splitlines()[0]}; "
+            f"the store {path.parent} failed at {path.name}: {describe_failure(error)}; "
             f"{next_step}. What was published is untouched."
         ) from error

@@ -6,27 +6,33 @@ final name only when it is complete and on disk, and is never written again.
 
 from __future__ import annotations
 
-import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ingest.durable_files import flush_to_disk
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
 from ingest.store.segments import SEGMENT, named_segments
+from ingest.store.shared.link import read_link
+
+if TYPE_CHECKING:
+    from ingest.store.shared.shared_folder import SharedLoad
 
 CURRENT = "CURRENT"
 LOCK = "lock"
 BUILDING = "building.duckdb"
-_GENERATION = re.compile(r"gen-(\d{6,})\.duckdb")
+_GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
 # What people and the server write into the folder before its first load; `lost+found` is on each new disk.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
-    r"|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
+    r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; small enough that a copy never shows in the memory of a load
 
@@ -70,12 +76,19 @@ def published_generation(store_dir: Path) -> Path | None:
     return path
 
 
+def generation_number(name: str) -> int:
+    """Return the number of a generation by its file's name; 0 for any other name."""
+    match = _GENERATION.fullmatch(name)
+    return int(match[1]) if match else 0
+
+
 @dataclass(frozen=True, slots=True)
 class StoreFolder:
-    """A store folder whose lock this process holds."""
+    """A store folder whose lock this process holds, and the shared store where it is the folder of one."""
 
     path: Path
     on_write: OnWrite
+    shared: SharedLoad | None = None
 
     @property
     def building_path(self) -> Path:
@@ -117,19 +130,39 @@ class StoreFolder:
             )
         with explain_os_errors(self.path):
             number = max(self._published_number() + (2 if alone else 1), at_least)
-            name = f"gen-{number:06d}.duckdb"
+            mark = f"-{secrets.token_hex(6)}" if self.shared else ""  # no other load gives the same name
+            name = f"gen-{number:06d}{mark}.duckdb"
             for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
                 self.on_write("segment sync")
-                _flush_to_disk(segment)
+                flush_to_disk(segment)
                 segment.rename(self.path / segment.name.removeprefix(f"{BUILDING}."))
             self.on_write("sync")
-            _flush_to_disk(self.building_path)
+            flush_to_disk(self.building_path)
             self.on_write("name")
             self.building_path.rename(self.path / name)
-            _flush_to_disk(self.path)
-            self._replace_current(name)
+            flush_to_disk(self.path)
+            with self._share(name, alone=alone):
+                self._replace_current(name)
             self.sweep()
         return name
+
+    @contextmanager
+    def _share(self, name: str, *, alone: bool) -> Iterator[None]:
+        """Publish a generation in the shared store of this folder, if it is the folder of one.
+
+        Its segments are read there, also from this folder.
+        """
+        if self.shared is None:
+            yield
+            return
+        segments = named_segments([self.path / name])
+        if segments is None:
+            raise StoreError(f"{self.path / name} cannot be read, and was not published; run this again")
+        with self.shared.publish(name, segments, alone=alone):
+            yield
+        for path in self.path.glob("seg-*.duckdb"):
+            self.on_write("remove")
+            path.unlink()
 
     def sweep(self) -> None:
         """Remove leftovers of killed loads and generations no longer read; restore a missing CURRENT.
@@ -137,11 +170,14 @@ class StoreFolder:
         The generation before the published one stays: a reader may be about to open it.
         """
         with explain_os_errors(self.path):
-            if not (self.path / CURRENT).exists() and (whole := self._generations_by_number()):
-                self._replace_current(whole[max(whole)])
-            number = self._published_number()
-            for other, name in self._generations_by_number().items():
-                if other not in (number, number - 1):
+            # Of a shared store a whole generation may be one that was never published.
+            if not self.shared and not (self.path / CURRENT).exists() and (whole := self._list_generations()):
+                self._replace_current(whole[-1])
+            current = published_generation(self.path)
+            kept = current.name if current else ""
+            before = generation_number(kept) - 1
+            for name in self._list_generations():
+                if name != kept and generation_number(name) != before:
                     self._remove_generation(name)
             for path in [*sorted(self.path.glob(f"{BUILDING}*")), self.path / f"{CURRENT}.new"]:
                 self._remove_generation(path.name)
@@ -152,7 +188,7 @@ class StoreFolder:
         there = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
         if not there:
             return
-        named = named_segments(self.path / name for name in self._generations_by_number().values())
+        named = named_segments(self.path / name for name in self._list_generations())
         for name in sorted(there - named) if named is not None else ():
             self.on_write("remove")
             (self.path / name).unlink()
@@ -163,28 +199,27 @@ class StoreFolder:
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
 
-    def _generations_by_number(self) -> dict[int, str]:
-        """Return the names of the generation files by number.
+    def _list_generations(self) -> list[str]:
+        """Return the names of the generation files, the newest last.
 
         A file has such a name only when it is complete.
         """
-        found = (_GENERATION.fullmatch(path.name) for path in self.path.iterdir() if path.is_file())
-        return {int(match[1]): match[0] for match in found if match}
+        found = [path.name for path in self.path.iterdir() if path.is_file()]
+        return sorted(filter(_GENERATION.fullmatch, found), key=generation_number)
 
     def _published_number(self) -> int:
         current = published_generation(self.path)
-        match = _GENERATION.fullmatch(current.name) if current else None
-        return int(match[1]) if match else 0
+        return generation_number(current.name) if current else 0
 
     def _replace_current(self, name: str) -> None:
         new = self.path / f"{CURRENT}.new"
         self.on_write("point")
         new.write_text(f"{name}\n", "utf-8")
-        _flush_to_disk(new)
+        flush_to_disk(new)
         self.on_write("switch")
         new.replace(self.path / CURRENT)
         self.on_write("switched")
-        _flush_to_disk(self.path)
+        flush_to_disk(self.path)
 
     def _remove_generation(self, name: str) -> None:
         path = self.path / name
@@ -216,10 +251,22 @@ def lock_store(
                 "or add --wait"
             )
 
-    with lock_file(store_dir / LOCK, wait):
-        folder = StoreFolder(store_dir, on_write)
+    with lock_file(store_dir / LOCK, wait), _hold_shared(store_dir, wait, on_write) as shared:
+        folder = StoreFolder(store_dir, on_write, shared)
         folder.sweep()
         yield folder
+
+
+def _hold_shared(
+    store_dir: Path, wait: Callable[[str], None], on_write: OnWrite
+) -> AbstractContextManager[SharedLoad | None]:
+    """Hold the lease of the shared store to which a folder belongs; nothing where it belongs to none."""
+    link = read_link(store_dir)
+    if link is None:
+        return nullcontext()
+    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes a tenth of a second
+
+    return open_shared_folder(store_dir, link).hold(wait, on_write)
 
 
 def check_store_place(store_dir: Path) -> None:
@@ -247,12 +294,3 @@ def prepare_store(store_dir: Path) -> None:
     with explain_os_errors(store_dir):
         store_dir.mkdir(exist_ok=True)
         (store_dir / LOCK).touch(0o644)
-
-
-def _flush_to_disk(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to disk and wait until that is done."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

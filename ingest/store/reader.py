@@ -18,7 +18,7 @@ from ingest.load_report import ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
-from ingest.store.segments import connect_read_only
+from ingest.store.segments import connect_read_only, describe_failure, is_of_object_store
 
 _AT_ONCE = 1_000  # rows
 _CLOCKS = timedelta(days=1)  # by which clocks and time zones may be wrong
@@ -235,11 +235,11 @@ def is_outdated(generation: Path) -> bool:
         return read_schema_version(con, generation) < SCHEMA_VERSION
 
 
-def find_segments(generation: Path) -> Sequence[Path]:
-    """Return the files of facts beside a generation that belong to it. Raises StoreError."""
+def find_segments(generation: Path) -> Sequence[str]:
+    """Return the names of the segments that belong to a generation. Raises StoreError."""
     with open_generation(generation) as con:
         return (
-            [generation.with_name(name) for (name,) in con.execute(_SEGMENTS).fetchall()]
+            [name for (name,) in con.execute(_SEGMENTS).fetchall()]
             if read_schema_version(con, generation) > 8
             else []
         )
@@ -255,7 +255,9 @@ def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         with connect_read_only(generation, {}) as con:
             yield con
     except duckdb.Error as error:
+        if is_of_object_store(error):
+            raise StoreError(describe_failure(error)) from error
         raise StoreError(
-            f"the published generation {generation} cannot be read ({str(error).strip().splitlines()[0]}); "
+            f"the published generation {generation} cannot be read ({describe_failure(error)}); "
             "load the logs into a new folder, or put the file back from a backup"
         ) from error

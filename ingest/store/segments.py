@@ -8,16 +8,16 @@ in memory, in which each table is a view.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
+from ingest.store.shared.segment_places import find_segment_places
+
 Connection = duckdb.DuckDBPyConnection
 Config = Mapping[str, str | bool | int | float | list[str]]
-Locate = Callable[[str], str]
-"""Returns what ATTACH takes for the name of a segment: a path, or an address of a registered file system."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 """The tables whose rows may stand in segments."""
@@ -78,17 +78,16 @@ def union_rows(table: str, columns: Iterable[str], catalogs: Iterable[tuple[int,
     )
 
 
-def attach_generation(
-    con: Connection, path: Path, alias: str, locate: Locate | None = None
-) -> dict[str, str]:
+def attach_generation(con: Connection, path: Path, alias: str) -> dict[str, str]:
     """Attach a generation and its segments; return by table what FROM takes for all of its rows.
 
-    Without `locate`, the segments are beside the generation. Raises duckdb.Error.
+    Raises duckdb.Error, and StoreError where a shared store cannot be reached.
     """
     attach_file(con, str(path), alias)
     segments = read_segments(con, alias)
+    places = find_segment_places(path.parent)
     for segment in segments:
-        attach_file(con, locate(segment.name) if locate else str(path.with_name(segment.name)), segment.alias)
+        attach_file(con, places.locate(segment.name, con), segment.alias)
     catalogs = [(0, alias), *((segment.number, segment.alias) for segment in segments)]
     return {
         table: f"({union_rows(table, (name for name, _ in columns), catalogs)})"
@@ -98,20 +97,31 @@ def attach_generation(
     }
 
 
-def connect_read_only(path: Path, config: Config, locate: Locate | None = None) -> Connection:
-    """Open a generation with its segments, read-only. Raises duckdb.Error."""
+def connect_read_only(path: Path, config: Config) -> Connection:
+    """Open a generation with its segments, read-only. Raises duckdb.Error, StoreError."""
     con = duckdb.connect(str(path), read_only=True, config=dict(config))
     if not read_segments(con, "main"):
         return con
     con.close()
     con = duckdb.connect(":memory:", config=dict(config))
     try:
-        for table, source in attach_generation(con, path, "generation", locate).items():
+        for table, source in attach_generation(con, path, "generation").items():
             con.execute(f'CREATE VIEW "{table}" AS FROM {source}')
     except BaseException:
         con.close()
         raise
     return con
+
+
+def describe_failure(error: duckdb.Error) -> str:
+    """Return what DuckDB says went wrong, in one line; of an object store that failed, what that said."""
+    lines = str(error).strip().splitlines()
+    return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
+
+
+def is_of_object_store(error: duckdb.Error) -> bool:
+    """Return True when DuckDB failed because a segment in an object store could not be read."""
+    return str(error).startswith("Traceback")  # of the file system, which is Python
 
 
 def name_stored_facts(con: Connection) -> None:

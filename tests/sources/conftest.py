@@ -1,7 +1,8 @@
-"""A folder for logs and a place for a store, for every test here."""
+"""A folder for logs, a place for a store, and an S3 server, for every test here."""
 
 from __future__ import annotations
 
+from tests.bucket import s3, s3_server
 from tests.store.conftest import logs, store
 
-__all__ = ["logs", "store"]
+__all__ = ["logs", "s3", "s3_server", "store"]

@@ -14,9 +14,7 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any, ClassVar
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from callgauge.memory.team_memory import TeamMemory
 from ingest.backup.make_backup import make_backup
@@ -28,33 +26,9 @@ from ingest.sources import object_store, object_stream
 from ingest.sources.log_content import open_log
 from ingest.sources.object_store import find_objects
 from ingest.sources.stored_names import strip_credentials
+from tests.bucket import BUCKET
 from tests.sources.archives import tarred, zipped
 from tests.store.night import ask, contents, count, session
-
-BUCKET = "logs"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    moto = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    moto.start()
-    host, port = moto.get_host_and_port()
-    yield f"http://{host}:{port}"
-    moto.stop()
-
-
-@pytest.fixture
-def s3(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    client = boto3.client("s3", endpoint_url=server)
-    client.create_bucket(Bucket=BUCKET)
-    yield client
-    for one in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
-        client.delete_object(Bucket=BUCKET, Key=one["Key"])
-    client.delete_bucket(Bucket=BUCKET)
 
 
 def put(s3: Any, key: str, content: str | bytes) -> None:

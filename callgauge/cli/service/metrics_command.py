@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
 from ingest.import_guard import let_pandas_in
 
 _NOT_OPEN, _WRONG_USE = 1, 2
 
 
 def metrics(
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")],
+    store: Store,
     textfile: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write them here, whole or not at all: a .prom of node_exporter."),

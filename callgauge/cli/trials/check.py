@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import STORE_METAVAR, find_store
 from callgauge.cli.trials.plans import PlanFile, load_plan
 from lenient import definition_findings
 
@@ -27,7 +28,10 @@ def check(
     store: Annotated[
         Path | None,
         typer.Option(
-            "--store", metavar="DIR", help="A store that knows the models: rates and sizes are taken from it."
+            "--store",
+            metavar=STORE_METAVAR,
+            parser=find_store,
+            help="A store that knows the models: rates and sizes are taken from it.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import STORE_METAVAR, find_store
 from callgauge.cli.trials.plans import PlanFile, load_plan
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs lie;
 Store = Annotated[
     Path | None,
     typer.Option(
-        "--store", metavar="DIR", help="Load the run into this store every 30 s: an open dashboard shows it."
+        "--store",
+        metavar=STORE_METAVAR,
+        parser=find_store,
+        help="Load the run into this store every 30 s: an open dashboard shows it.",
     ),
 ]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many tasks at most this time.")]

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
 from ingest.events import FaultLayer
 from lenient import ToolCatalog, ToolDefinitionError
 
@@ -25,7 +26,6 @@ _ADVICE = {
 }
 
 
-Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store's folder.")]
 Signature = Annotated[
     str | None, typer.Option(metavar="ID", help="An error signature's id, or its beginning: page Errors.")
 ]

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from ingest.store.segments import is_of_object_store
+
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
 
@@ -226,6 +228,12 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
             f"The store could not answer “{metric.title}”: the server's log says why"
         ) from broken
     except duckdb.Error as refused:
+        if is_of_object_store(refused):
+            _LOG.error("The metric %s has no answer: %s", metric.name, refused)
+            raise MetricError(
+                f"The store could not answer “{metric.title}” now: older calls are in an object store, which "
+                "cannot be reached; try again in a moment"
+            ) from refused
         raise MetricError(f"The store could not answer “{metric.title}”: {first_line(refused)}") from refused
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
@@ -13,7 +14,8 @@ from callgauge.serving.settings import texts_are_shown
 from ingest.errors import StoreError
 from ingest.store import generations
 from ingest.store.migrations import SCHEMA_VERSION
-from ingest.store.segments import connect_read_only
+from ingest.store.segments import connect_read_only, is_of_object_store
+from ingest.store.shared.outage import read_outage
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -60,6 +62,12 @@ def published_generation(folder: str | None) -> Path:
     return path
 
 
+def find_outage(folder: str | None) -> datetime | None:
+    """Return since when (UTC) the shared store of a folder has not answered; None where nothing is wrong."""
+    outage = read_outage(Path(folder)) if folder else None
+    return outage.since if outage else None
+
+
 def open_generation(path: Path, *, texts: bool | None = None) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
@@ -78,7 +86,12 @@ def open_generation(path: Path, *, texts: bool | None = None) -> Connection:
                 connection.execute(_LOCKED_DOWN)
                 _files[path] = _identify(path)
         is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
-    except (duckdb.Error, OSError) as refused:
+    except (duckdb.Error, OSError, StoreError) as refused:
+        if isinstance(refused, duckdb.Error) and is_of_object_store(refused):
+            raise UnshownStoreError(
+                "Older calls are in an object store that cannot be reached now.",
+                "Reload the page in a moment.",
+            ) from refused
         raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
     if is_replaced:
         connection.close()

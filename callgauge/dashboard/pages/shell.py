@@ -56,6 +56,7 @@ def show(sender: LiveSender | None = None) -> None:
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
+    _say_what_is_out_of_reach()
     if problem is None:
         # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
         # keeps the filters for the next page.
@@ -127,6 +128,16 @@ def _open_store() -> UnshownStoreError | None:
     except UnshownStoreError as problem:
         return problem
     return None
+
+
+def _say_what_is_out_of_reach() -> None:
+    """Draw a line while the object store of a shared store does not answer."""
+    since = store_queries.outage_since()
+    if since is not None:
+        st.warning(
+            f"The shared store has not been reached since {wording.utc(since)}. What was loaded before is "
+            "shown; lists that reach into older days may not open until it answers."
+        )
 
 
 def _filter_bar(*, shown: bool) -> None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -22,6 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from callgauge.serving.settings import texts_are_shown
+from ingest.store.shared.link import read_link
 
 _ROOT = Path(__file__).parents[3]
 _COMMAND = [sys.executable, "-X", "utf8", "-m", "callgauge.dashboard.sandbox.child"]
@@ -137,15 +139,20 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits) -> tuple[int, by
         "texts": texts_are_shown(),
         "threads": max(1, (os.cpu_count() or 1) // 2),
     }
+    channel = _open_channel(generation.resolve().parent, request)
     # An empty environment: nothing of this server's can be read in there.
-    with subprocess.Popen(
-        _COMMAND,
-        cwd=_ROOT,
-        env={},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
+    with (
+        channel or nullcontext(),
+        subprocess.Popen(
+            _COMMAND,
+            cwd=_ROOT,
+            env={},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(channel.fileno(),) if channel else (),
+        ) as process,
+    ):
         try:
             out = _ask_child(process, json.dumps(request).encode() + b"\n", limits.seconds)
         except subprocess.TimeoutExpired:
@@ -155,6 +162,18 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits) -> tuple[int, by
         finally:
             process.kill()
         return process.wait(), out
+
+
+def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None:
+    """Open the channel through which the query's process reads a shared store; None for any other store."""
+    link = read_link(folder)
+    if link is None:
+        return None
+    from ingest.store.shared.segment_channel import open_channel  # its driver takes a tenth of a second
+
+    channel = open_channel(link.address)
+    request |= {"shared": link.address, "channel": channel.fileno()}
+    return channel
 
 
 def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:

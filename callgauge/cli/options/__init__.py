@@ -1,0 +1,1 @@
+"""Options that commands of all kinds have."""

@@ -1,0 +1,73 @@
+"""The option `--store` of all commands: a folder, or the address of a shared store.
+
+A shared store has a folder on each machine that works with it; the commands work in that folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from callgauge.cli import render
+
+STATE_VARIABLE = "CALLGAUGE_STATE"
+"""Where the folders of shared stores lie on this machine."""
+_WRONG_USE = 2
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+
+
+def find_store(named: str) -> Path:
+    """Return the folder of the store that a command line names, with what a shared store publishes now.
+
+    Exits with a message when the shared store cannot be used and the folder holds nothing of it yet.
+    """
+    from ingest.errors import IngestError, OptionError
+    from ingest.sources.stored_names import is_address
+    from ingest.store.generations import published_generation
+    from ingest.store.shared.link import link_folder, read_link
+
+    folder = Path(named)
+    try:
+        if is_address(named):
+            folder = _find_folder(named)
+            link_folder(folder, named)
+        link = read_link(folder)
+        if link is None:
+            return folder
+        from ingest.store.shared.shared_folder import (
+            open_shared_folder,  # its driver takes a tenth of a second
+        )
+
+        open_shared_folder(folder, link).fetch()
+    except OptionError as problem:
+        render.fail(str(problem), _WRONG_USE)
+    except IngestError as problem:
+        if published_generation(folder) is None:
+            render.fail(str(problem))
+        render.print_message(f"{problem}. What was fetched before is in {folder}")
+    return folder
+
+
+def _find_folder(address: str) -> Path:
+    """Return the folder of this machine for a shared store. Raises OptionError."""
+    from ingest.store.shared.link import check_shared_address
+
+    address = check_shared_address(address)
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    above = Path(os.environ.get(STATE_VARIABLE) or Path(home) / "callgauge")
+    name = _NO_NAME.sub("-", address.partition("://")[2].lower())[-60:].strip("-")
+    return above / f"{name}-{sha256(address.encode()).hexdigest()[:8]}"
+
+
+STORE_METAVAR = "DIR|s3://…"
+Store = Annotated[
+    Path, typer.Option("--store", metavar=STORE_METAVAR, parser=find_store, help="The store's folder.")
+]
+OptionalStore = Annotated[
+    Path | None, typer.Option("--store", metavar=STORE_METAVAR, parser=find_store, help="The store's folder.")
+]

@@ -1,0 +1,56 @@
+"""Lets a folder follow its shared store: what any machine publishes is there some seconds later."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.errors import IngestError
+from ingest.store.shared.link import read_link
+from ingest.store.shared.outage import note_outage
+from ingest.store.shared.pointer import CURRENT
+
+if TYPE_CHECKING:
+    from ingest.store.shared.shared_folder import SharedFolder
+
+EVERY = 3.0  # seconds; a request without a content each time
+
+
+class Follower:
+    """Asks the shared store again and again what it publishes, and fetches what is new."""
+
+    def __init__(self, store: SharedFolder) -> None:
+        self._store = store
+        self._seen: str | None = None
+
+    def start(self) -> None:
+        """Follow the store in a thread, until the process ends."""
+        threading.Thread(target=self._follow, name="shared store", daemon=True).start()
+
+    def _follow(self) -> None:
+        pause = threading.Event()
+        while True:
+            self.look()
+            pause.wait(EVERY)
+
+    def look(self) -> None:
+        """Fetch what is new; where that fails, note it in the folder, which shows what it has."""
+        try:
+            found = self._store.place.find(CURRENT)
+            if found is None or found.etag != self._seen:
+                self._seen = self._store.fetch().etag
+        except (IngestError, OSError) as problem:
+            note_outage(self._store.folder, str(problem))
+        else:
+            note_outage(self._store.folder, None)
+
+
+def follow(folder: Path) -> None:
+    """Let a folder follow the shared store to which it belongs, if it belongs to one."""
+    link = read_link(folder)
+    if link is None:
+        return
+    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes a tenth of a second
+
+    Follower(open_shared_folder(folder, link)).start()

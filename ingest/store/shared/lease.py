@@ -1,0 +1,137 @@
+"""The lease of a load on a shared store: who loads into it, renewed while the load goes on.
+
+It keeps loads from working in vain. That no load overwrites another is held by the condition under which
+`CURRENT` is written, also where a lease was lost. A lease that was not renewed for `LASTS` is nobody's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from threading import Event, Thread
+
+from ingest.errors import StoreBusy, StoreError
+from ingest.store.shared.place import ChangedError, FileState, SharedPlace, UnreachableError
+
+LEASE = "lease"
+LASTS = timedelta(minutes=2)
+_RENEWED_EVERY = 20.0  # seconds
+_NO_ETAG = '"00000000000000000000000000000000"'
+
+
+class Lease:
+    """A lease that this process holds. `owner` is the folder that works with the store, by its id."""
+
+    def __init__(self, place: SharedPlace, owner: str) -> None:
+        self._place = place
+        self._content = {
+            "owner": f"{socket.gethostname()}:{owner}",
+            "holder": f"process {os.getpid()} on {socket.gethostname()}",
+            "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        self._etag: str | None = None
+        self._renewed = 0.0  # time.monotonic() before the last renewal
+        self._time = datetime.now(UTC)  # … and the server's time then
+        self._lost = False
+
+    def take(self, wait: Callable[[str], None]) -> None:
+        """Take the lease; while another holds it, `wait` is called with a sentence, and sleeps or raises."""
+        while True:
+            found = self._place.read(LEASE)
+            who = self._describe_holder(*found) if found else None
+            if who is None:
+                with suppress(ChangedError):  # another was quicker
+                    self._write(found[1].etag if found else None)
+                    self._check_conditions()
+                    return
+            else:
+                wait(who)
+
+    def _describe_holder(self, content: bytes, state: FileState) -> str | None:
+        """Return who holds the lease, and how long it may last; None when nobody does."""
+        try:
+            told = json.loads(content)
+            holder, owner, since = (str(told[name])[:80] for name in ("holder", "owner", "since"))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            holder, owner, since = "another process", "unknown", "an unknown time"
+        left = LASTS - (state.now - state.modified)
+        # Whoever had it in our own folder is dead: the folder's lock is ours.
+        if not holder or owner == self._content["owner"] or left <= timedelta(0):
+            return None
+        return f"{holder} since {since} (if it was killed, its lease ends in {left.seconds} s)"
+
+    def _check_conditions(self) -> None:
+        """Raise StoreError where the object store does not hold to conditions: loads would get lost."""
+        for etag in (None, _NO_ETAG):
+            try:
+                self._etag = self._place.write_if(LEASE, self._make_content(), etag).etag
+            except ChangedError:
+                continue
+            self.release()
+            raise StoreError(
+                f"{self._place.address} writes files without looking at If-Match and If-None-Match, so two "
+                "loads could overwrite each other; use an object store that has conditional writes"
+            )
+
+    def renew(self) -> None:
+        """Make the lease last longer. It is lost when another process has taken it."""
+        try:
+            self._write(self._etag)
+        except ChangedError:
+            self._lost = True
+        except UnreachableError:
+            pass  # the next try may be in time
+
+    def check(self) -> None:
+        """Raise StoreBusy when the lease is lost."""
+        if self._lost or time.monotonic() - self._renewed >= LASTS.total_seconds():
+            raise StoreBusy(
+                f"this load has lost its lease of {self._place.address}: it could not renew it for "
+                f"{LASTS.seconds} s, or another load has taken it. Nothing was published; run it again"
+            )
+
+    def find_time(self) -> datetime:
+        """Return the time by the clock of the object store."""
+        return self._time + timedelta(seconds=time.monotonic() - self._renewed)
+
+    def release(self) -> None:
+        """Give the lease back; one that cannot be given back ends by itself."""
+        with suppress(StoreError):
+            released = json.dumps({**self._content, "holder": ""})
+            self._place.write_if(LEASE, released.encode(), self._etag)
+
+    def _write(self, etag: str | None) -> None:
+        began = time.monotonic()
+        written = self._place.write_if(LEASE, self._make_content(), etag)
+        self._etag, self._renewed, self._time = written.etag, began, written.now
+
+    def _make_content(self) -> bytes:
+        # No two contents are the same, so that no two ETags are.
+        return json.dumps({**self._content, "mark": secrets.token_hex(8)}).encode()
+
+
+@contextmanager
+def hold_lease(place: SharedPlace, owner: str, wait: Callable[[str], None]) -> Iterator[Lease]:
+    """Hold the lease of a shared store, and renew it in a thread. Raises StoreError."""
+    lease = Lease(place, owner)
+    lease.take(wait)
+    done = Event()
+
+    def keep() -> None:
+        while not done.wait(_RENEWED_EVERY):
+            lease.renew()
+
+    thread = Thread(target=keep, name="lease", daemon=True)
+    thread.start()
+    try:
+        yield lease
+    finally:
+        done.set()
+        thread.join()
+        lease.release()

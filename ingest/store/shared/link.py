@@ -1,0 +1,77 @@
+"""The file in a store's folder that names the shared store to which the folder belongs."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ingest.durable_files import replace_text
+from ingest.errors import OptionError, StoreError, explain_os_errors
+
+LINK = "shared.json"
+FETCH_LOCK = "fetch.lock"
+# An error may quote an address, so a password never gets into one.
+_ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.()!*'=-]+)*", re.ASCII)
+_FOLDER_ID = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLink:
+    """The address of a shared store, and the id of the folder, which no other folder has."""
+
+    address: str
+    folder_id: str
+
+
+def check_shared_address(address: str) -> str:
+    """Return the address of a shared store, without a slash at its end. Raises OptionError."""
+    address = address.rstrip("/")
+    if not _ADDRESS.fullmatch(address) or {".", ".."} & set(address.split("/")):
+        raise OptionError(
+            "the address of a shared store is s3://BUCKET/FOLDER, without a user, a password or a query; "
+            "credentials are read from AWS_PROFILE, AWS_ACCESS_KEY_ID or the machine's role"
+        )
+    return address
+
+
+def read_link(folder: Path) -> SharedLink | None:
+    """Return to which shared store a folder belongs; None for a store of this machine alone.
+
+    Raises StoreError where the file cannot be read.
+    """
+    try:
+        told = json.loads((folder / LINK).read_text("utf-8"))
+        link = SharedLink(check_shared_address(str(told["address"])), str(told["folder_id"]))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError, KeyError, OptionError):
+        link = None
+    if link is None or not _FOLDER_ID.fullmatch(link.folder_id):
+        raise StoreError(
+            f"{folder / LINK} cannot be read; move the folder away, and name the address with --store"
+        )
+    return link
+
+
+def link_folder(folder: Path, address: str) -> None:
+    """Make a folder that of a shared store; the folder is made if need be.
+
+    Raises OptionError for another address than before, and for a folder that holds a store of its own.
+    """
+    address, link = check_shared_address(address), read_link(folder)
+    if link is not None and link.address != address:
+        raise OptionError(f"{folder} belongs to {link.address}; name another folder")
+    if link is not None:
+        return
+    if (folder / "CURRENT").exists():
+        raise OptionError(
+            f"{folder} holds a store of its own: `callgauge backup` it, and `callgauge restore` the backup "
+            f"with --store {address}"
+        )
+    with explain_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        link = SharedLink(address, secrets.token_hex(8))
+        replace_text(folder / LINK, json.dumps(asdict(link), indent=1))

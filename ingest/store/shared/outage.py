@@ -1,0 +1,45 @@
+"""Notes in a store's folder since when its shared store has not answered, so that pages can say it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+OUTAGE = "unreachable.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A shared store could not be used since a time, and why. `problem` names the store's address."""
+
+    since: datetime
+    problem: str
+
+
+def note_outage(folder: Path, problem: str | None) -> None:
+    """Note that the shared store cannot be used and why, or with None that it can. Never raises.
+
+    The time of the first problem stays until the store can be used again.
+    """
+    with suppress(OSError):
+        known = read_outage(folder)
+        if problem is None:
+            (folder / OUTAGE).unlink(missing_ok=True)
+        elif known is None or known.problem != problem:
+            since = known.since if known else datetime.now(UTC)
+            new = folder / f"{OUTAGE}.new"
+            new.write_text(json.dumps({"since": since.isoformat(), "problem": problem}), "utf-8")
+            new.replace(folder / OUTAGE)
+
+
+def read_outage(folder: Path) -> Outage | None:
+    """Return what `note_outage` noted; None where the shared store can be used, or there is none."""
+    try:
+        told = json.loads((folder / OUTAGE).read_text("utf-8"))
+        since = datetime.fromisoformat(told["since"])
+        return Outage(since.astimezone(UTC), str(told["problem"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

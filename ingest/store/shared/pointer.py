@@ -1,0 +1,127 @@
+"""What `CURRENT` of a shared store says: the published generation, its segments, and what came before it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from ingest.errors import StoreError
+
+CURRENT = "CURRENT"
+_FORMAT = 1
+# Of an object store nothing is believed: a name becomes the name of a file on this machine.
+GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
+SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
+_FILE = re.compile(r"[\w.-]+")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_REMEMBERED = timedelta(days=1)  # of replaced generations, from then on
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Files of a generation that was published until `at`, and that the next one does not name."""
+
+    files: Sequence[str]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A published generation. `segments`: sizes in bytes by name."""
+
+    generation: str
+    size: int
+    sha256: str
+    segments: Mapping[str, int]
+    published_at: datetime
+    replaced: Sequence[Replaced] = ()
+
+    @property
+    def files(self) -> set[str]:
+        """The names of the files of the generation."""
+        return {self.generation, *self.segments}
+
+    def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
+        """Return this pointer with the files that it replaces, and those that were replaced not long ago.
+
+        With `alone`, nobody is to read these any more: they count as replaced long ago.
+        """
+        if before is None:
+            return self
+        lately = [one for one in before.replaced if self.published_at - one.at < _REMEMBERED]
+        replaced = [*lately, Replaced(sorted(before.files - self.files), self.published_at)]
+        if alone:
+            replaced = [replace(one, at=one.at - _REMEMBERED) for one in replaced]
+        return replace(self, replaced=tuple(replaced))
+
+    def to_json(self) -> bytes:
+        said = {"format": _FORMAT, **asdict(self)}
+        return json.dumps(said, default=datetime.isoformat, indent=1).encode()
+
+
+def find_unnamed(
+    pointer: Pointer | None,
+    files: Mapping[str, datetime],
+    now: datetime,
+    grace: timedelta,
+    unfinished: timedelta,
+) -> Iterator[str]:
+    """Yield those files of a store that nobody reads any more, or that a killed load left.
+
+    `files` are the times of writing by name. Files of a replaced generation are read for a while, `grace`.
+    What no generation ever named may still be on its way into one, until `unfinished` has passed.
+    """
+    named = pointer.files if pointer else set()
+    since = {name: one.at for one in pointer.replaced for name in one.files} if pointer else {}
+    for name, written in files.items():
+        if name in named or not (GENERATION.fullmatch(name) or SEGMENT.fullmatch(name)):
+            continue
+        if now - since[name] >= grace if name in since else now - written >= unfinished:
+            yield name
+
+
+def read_pointer(data: bytes, address: str) -> Pointer:
+    """Return the pointer that `to_json` wrote. Raises StoreError for anything else."""
+    try:
+        told = json.loads(data)
+        if told["format"] > _FORMAT:
+            raise StoreError(f"{address} was written by a newer version of Callgauge; update this one")
+        return Pointer(
+            generation=_check(GENERATION, told["generation"]),
+            size=_check_size(told["size"]),
+            sha256=_check(_SHA256, told["sha256"]),
+            segments={_check(SEGMENT, name): _check_size(size) for name, size in told["segments"].items()},
+            published_at=_check_time(told["published_at"]),
+            replaced=tuple(
+                Replaced([_check(_FILE, name) for name in one["files"]], _check_time(one["at"]))
+                for one in told["replaced"]
+            ),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise StoreError(
+            f"{CURRENT} in {address} names no generation of Callgauge; check the address, or put back an "
+            "earlier version of that file"
+        ) from None
+
+
+def _check(pattern: re.Pattern[str], name: Any) -> str:
+    if not isinstance(name, str) or not pattern.fullmatch(name):
+        raise ValueError
+    return name
+
+
+def _check_size(size: Any) -> int:
+    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        raise ValueError
+    return size
+
+
+def _check_time(text: Any) -> datetime:
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None:
+        raise ValueError
+    return when

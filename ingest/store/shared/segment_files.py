@@ -1,0 +1,158 @@
+"""Reads the segments of a shared store by range: DuckDB attaches them where they are.
+
+DuckDB reads through a file system of fsspec. A part that was read once is kept in memory, within a limit.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Protocol
+
+from fsspec import AbstractFileSystem
+
+from ingest.store.shared.place import FileState, SharedPlace, UnreachableError
+from ingest.store.shared.pointer import SEGMENT
+
+PROTOCOL = "shared"
+_BLOCK = 1024 * 1024  # bytes; DuckDB asks for a quarter of it at a time
+_AHEAD = 8  # blocks of one request, where a file is read from one end to the other
+_KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment is not changed
+
+
+class SegmentSource(Protocol):
+    """What segments are read from: an object store, or a process that reads it."""
+
+    @property
+    def address(self) -> str: ...
+
+    def find(self, name: str) -> FileState | None: ...
+
+    def read_range(self, name: str, start: int, end: int) -> bytes: ...
+
+
+class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """The segments of one shared store, by paths that end in a segment's name. May be used by threads."""
+
+    protocol: ClassVar[str] = PROTOCOL
+    cachable: ClassVar[bool] = False
+
+    def __init__(self, place: SegmentSource) -> None:
+        super().__init__()
+        self._place = place
+        self._sizes: dict[str, int] = {}
+        self._blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        name = path.rpartition("/")[2]
+        return {"name": path, "size": self.find_size(name), "type": "file"}
+
+    def exists(self, path: str, **_: Any) -> bool:
+        try:
+            self.info(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def modified(self, path: str) -> datetime:  # noqa: ARG002 - fsspec names them
+        return _NEVER
+
+    def _open(self, path: str, mode: str = "rb", **_: Any) -> SegmentStream:  # noqa: ARG002
+        name = path.rpartition("/")[2]
+        return SegmentStream(self, name, self.find_size(name))
+
+    def find_size(self, name: str) -> int:
+        """Return the size of a segment in bytes. Raises FileNotFoundError; DuckDB asks for a .wal, too."""
+        if name not in self._sizes:
+            found = self._place.find(name) if SEGMENT.fullmatch(name) else None
+            if found is None or found.size is None:
+                raise FileNotFoundError(name)
+            self._sizes[name] = found.size
+        return self._sizes[name]
+
+    def read_bytes(self, name: str, start: int, end: int) -> bytes:
+        """Return the bytes of a segment from `start` to before `end`."""
+        first, last = start // _BLOCK, (end - 1) // _BLOCK
+        data = b"".join(self._read_blocks(name, first, last))
+        return data[start - first * _BLOCK : end - first * _BLOCK]
+
+    def _read_blocks(self, name: str, first: int, last: int) -> Iterator[bytes]:
+        number = first
+        while number <= last:
+            with self._lock:
+                known = self._blocks.get((name, number))
+                if known is not None:
+                    self._blocks.move_to_end((name, number))
+                is_next = (name, number - 1) in self._blocks
+            blocks = [known] if known is not None else self._fetch(name, number, last, is_next=is_next)
+            number += len(blocks)
+            yield from blocks
+
+    def _fetch(self, name: str, first: int, last: int, *, is_next: bool) -> list[bytes]:
+        """Fetch a block and those behind it, in one request, and keep them; return those up to `last`."""
+        count = _AHEAD if is_next else last - first + 1
+        end = min((first + count) * _BLOCK, self.find_size(name))
+        data = self._place.read_range(name, first * _BLOCK, end)
+        if len(data) != end - first * _BLOCK:
+            raise UnreachableError(f"{name} in {self._place.address} ended too early; is it damaged?")
+        blocks = [data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK)]
+        with self._lock:
+            self._blocks.update({(name, first + at): block for at, block in enumerate(blocks)})
+            while len(self._blocks) > _KEPT // _BLOCK:
+                self._blocks.popitem(last=False)
+        return blocks[: last - first + 1]
+
+
+class SegmentStream(io.RawIOBase):
+    """A segment as DuckDB reads it: several of its threads seek and read the same stream at once.
+
+    So each thread has a position of its own.
+    """
+
+    def __init__(self, files: SegmentFiles, name: str, size: int) -> None:
+        self._files, self._name = files, name
+        self.size = size
+        self._at: dict[int, int] = {}
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at.get(threading.get_ident(), 0)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self.tell(), io.SEEK_END: self.size}[whence]
+        self._at[threading.get_ident()] = base + offset
+        return base + offset
+
+    def read(self, size: int = -1, /) -> bytes:
+        start = self.tell()
+        end = self.size if size < 0 else min(start + size, self.size)
+        data = self._files.read_bytes(self._name, start, end) if start < end else b""
+        self._at[threading.get_ident()] = start + len(data)
+        return data
+
+
+_opened: dict[str, SegmentFiles] = {}
+_OPENING = threading.Lock()
+
+
+def segment_files(address: str) -> SegmentFiles:
+    """Return the segments of the shared store at an address, with what this process has read of them."""
+    with _OPENING:
+        if address not in _opened:
+            _opened[address] = SegmentFiles(SharedPlace(address))
+        return _opened[address]
+
+
+def use_segment_files(address: str, files: SegmentFiles) -> None:
+    """Let `segment_files` return these for an address."""
+    _opened[address] = files

@@ -1,0 +1,198 @@
+"""A store in an object store, and the folder of this machine that works with it.
+
+The folder is a store folder like any other: commands, pages and programs read it. It holds the published
+generation and what people and the server keep beside a store; the segments stay in the object store. A file
+in it names the address, so that every load into the folder is a load into the shared store.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+from ingest.durable_files import flush_to_disk, replace_text
+from ingest.errors import StoreBusy, StoreError, explain_os_errors
+from ingest.file_lock import lock_file
+from ingest.store.shared.lease import Lease, hold_lease
+from ingest.store.shared.link import FETCH_LOCK, SharedLink
+from ingest.store.shared.place import ChangedError, SharedPlace
+from ingest.store.shared.pointer import CURRENT, GENERATION, Pointer, find_unnamed, read_pointer
+
+GRACE = timedelta(hours=1)  # for readers of a generation that was replaced
+UNFINISHED = timedelta(days=1)  # the longest that a load takes
+_FETCHED = "fetched.part"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFolder:
+    """A shared store and its folder on this machine. `folder_id` tells the folder from others'."""
+
+    folder: Path
+    place: SharedPlace
+    folder_id: str
+
+    def fetch(self) -> Published:
+        """Bring the folder to what the shared store publishes, and return that.
+
+        Raises UnreachableError, and StoreError for what is no store or is damaged; the folder is as it was.
+        """
+        with self.hold_folder():
+            found = self.place.read(CURRENT)
+            shown = self._read_current()
+            if found is None:
+                if shown:
+                    raise StoreError(
+                        f"{self.place.address} holds no store any more, and {self.folder} still has {shown}: "
+                        f"check the bucket, or remove {self.folder / CURRENT} to begin with an empty store"
+                    )
+                return Published(None, None)
+            pointer = read_pointer(found[0], self.place.address)
+            with explain_os_errors(self.folder):
+                self._bring(pointer, shown)
+            return Published(pointer, found[1].etag)
+
+    def _bring(self, pointer: Pointer, shown: str) -> None:
+        file = self.folder / pointer.generation
+        if not (file.is_file() and file.stat().st_size == pointer.size):
+            self._download(pointer, file)
+        if shown == pointer.generation:
+            return
+        replace_text(self.folder / CURRENT, f"{pointer.generation}\n")
+        for other in self.folder.glob("gen-*.duckdb"):
+            # A reader may be about to open the last one. A later one is a load's that works in this folder.
+            if _number(other.name) < _number(pointer.generation) - 1:
+                other.unlink(missing_ok=True)
+
+    def _download(self, pointer: Pointer, file: Path) -> None:
+        part, whole = self.folder / _FETCHED, sha256()
+        try:
+            with part.open("wb") as stream:
+                for piece in self.place.read_pieces(pointer.generation, pointer.size):
+                    stream.write(piece)
+                    whole.update(piece)
+            if part.stat().st_size != pointer.size or whole.hexdigest() != pointer.sha256:
+                raise StoreError(
+                    f"{pointer.generation} in {self.place.address} is not what was published; put the file "
+                    "back from an earlier version or a backup"
+                )
+            flush_to_disk(part)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _read_current(self) -> str:
+        """Return the name of the generation that the folder shows; empty without one."""
+        try:
+            return (self.folder / CURRENT).read_text("utf-8", "replace").strip()
+        except FileNotFoundError:
+            return ""
+
+    @contextmanager
+    def hold_folder(self) -> Iterator[None]:
+        """Let no two processes change at once which generation the folder shows."""
+        with lock_file(self.folder / FETCH_LOCK, lambda _who: time.sleep(0.05)):
+            yield
+
+    @contextmanager
+    def hold(self, wait: Callable[[str], None], on_write: Callable[[str], None]) -> Iterator[SharedLoad]:
+        """Hold the lease of the store, with the folder at what it publishes. Raises StoreError."""
+        on_write("lease")
+        with hold_lease(self.place, self.folder_id, wait) as lease:
+            load = SharedLoad(self, lease, self.fetch(), on_write)
+            with suppress(StoreError):  # the next load sweeps again
+                load.sweep(load.base.pointer)
+            yield load
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a shared store publishes, and the ETag of the file that says so; both None before a first load."""
+
+    pointer: Pointer | None
+    etag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLoad:
+    """A load into a shared store whose lease this process holds. `base` is what it started from."""
+
+    store: SharedFolder
+    lease: Lease
+    base: Published
+    on_write: Callable[[str], None]
+
+    @contextmanager
+    def publish(self, generation: str, segments: Collection[str], *, alone: bool) -> Iterator[None]:
+        """Send a finished generation of the folder and its new segments, and make the store name it.
+
+        In the block the folder itself is to name the generation. With `alone`, all earlier files are removed
+        at once. Raises StoreBusy when another load was quicker, StoreError; nothing is published then.
+        """
+        place, before = self.store.place, self.base.pointer
+        known = before.segments if before else {}
+        news = [*sorted(set(segments) - known.keys()), generation]
+        self._upload(news)
+        pointer = self._make_pointer(generation, segments, known).follow(before, alone=alone)
+        with self.store.hold_folder():
+            self.lease.check()
+            self.on_write("commit")
+            try:
+                place.write_if(CURRENT, pointer.to_json(), self.base.etag)
+            except ChangedError:
+                self._take_back(news)
+                raise StoreBusy(
+                    f"another load has published into {place.address} meanwhile, so this one published "
+                    "nothing; no log is lost: run the same command again"
+                ) from None
+            self.on_write("committed")
+            yield
+        with nullcontext() if alone else suppress(StoreError):
+            self.sweep(pointer)
+
+    def _upload(self, names: Sequence[str]) -> None:
+        try:
+            for name in names:
+                self.lease.check()
+                self.on_write("upload")
+                with explain_os_errors(self.store.folder):
+                    self.store.place.upload(self.store.folder / name, name)
+        except BaseException:
+            self._take_back(names)
+            raise
+
+    def _take_back(self, names: Sequence[str]) -> None:
+        with suppress(StoreError):  # the next loads sweep again
+            for name in names:
+                self.store.place.remove(name)
+
+    def _make_pointer(self, generation: str, segments: Collection[str], known: Mapping[str, int]) -> Pointer:
+        folder = self.store.folder
+        with explain_os_errors(folder), (folder / generation).open("rb") as stream:
+            digest, size = file_digest(stream, "sha256").hexdigest(), (folder / generation).stat().st_size
+            sizes = {
+                name: known[name] if name in known else (folder / name).stat().st_size for name in segments
+            }
+        return Pointer(generation, size, digest, sizes, self.lease.find_time())
+
+    def sweep(self, pointer: Pointer | None) -> None:
+        """Remove files that nobody reads any more, and what killed loads left. Raises UnreachableError."""
+        place, now = self.store.place, self.lease.find_time()
+        for name in find_unnamed(pointer, place.list_files(), now, GRACE, UNFINISHED):
+            self.on_write("remove")
+            place.remove(name)
+        place.drop_unfinished(now - UNFINISHED)
+
+
+def _number(name: str) -> int:
+    match = GENERATION.fullmatch(name)
+    return int(match[1]) if match else 0
+
+
+def open_shared_folder(folder: Path, link: SharedLink) -> SharedFolder:
+    """Return the shared store to which a folder belongs. Raises OptionError without the driver."""
+    return SharedFolder(folder, SharedPlace(link.address), link.folder_id)

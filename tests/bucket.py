@@ -1,0 +1,42 @@
+"""An S3 server of our own on this machine, with one bucket that is empty at the start of each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+import s3fs
+from moto.server import ThreadedMotoServer
+
+BUCKET = "logs"
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[str]:
+    moto = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
+    yield f"http://{host}:{port}"
+    moto.stop()
+
+
+def forget_drivers() -> None:
+    """Let the next use of an address look at the environment again: drivers are kept by their options."""
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.fixture
+def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    forget_drivers()
+    client = boto3.client("s3", endpoint_url=s3_server)
+    client.create_bucket(Bucket=BUCKET)
+    yield client
+    for one in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        client.delete_object(Bucket=BUCKET, Key=one["Key"])
+    client.delete_bucket(Bucket=BUCKET)

@@ -1,0 +1,47 @@
+"""An S3 server, and folders of this machine that belong to one shared store in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.store.shared.link import link_folder, read_link
+from ingest.store.shared.shared_folder import SharedFolder, open_shared_folder
+from tests.bucket import BUCKET, s3, s3_server
+
+__all__ = ["s3", "s3_server"]
+ADDRESS = f"s3://{BUCKET}/team/store"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[[str], Path]:
+    """A function that makes a folder of the shared store, as another machine has one."""
+
+    def make(name: str) -> Path:
+        link_folder(tmp_path / name, ADDRESS)
+        return tmp_path / name
+
+    return make
+
+
+def belongs(folder: Path) -> SharedFolder:
+    """The shared store to which a folder belongs."""
+    link = read_link(folder)
+    assert link is not None
+    return open_shared_folder(folder, link)
+
+
+def keys(s3: Any) -> list[str]:
+    """The names of all files of the shared store."""
+    found = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    return [one["Key"].removeprefix("team/store/") for one in found]
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    made = tmp_path / "logs"
+    made.mkdir()
+    return made

@@ -1,0 +1,99 @@
+"""Loads into a shared store that die by SIGKILL at a write, at each kind of them; a module: LOGS OUT.
+
+LOGS holds `a` and `b`: `a` is loaded, then the load of both is killed. Prints one JSON line a kill: the step
+it died at, how many sessions another machine saw then, and what there was when it was loaded again.
+Everything is imported once and then forked: a process a load would take most of the time to start.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import s3fs
+
+from ingest.errors import StoreBusy
+from ingest.formats import formats
+from ingest.pipeline.load import load
+from ingest.store.shared import shared_folder
+from ingest.store.shared.link import link_folder
+from ingest.store.shared.pointer import read_pointer
+from tests.bucket import BUCKET
+from tests.killed_processes import THOROUGH, dying_at, forked
+from tests.shared_store.conftest import belongs
+from tests.store.night import count
+
+STEPS = ("upload", "commit", "committed", "switch")
+MORE_STEPS = ("lease", "switched", "remove")
+shared_folder.GRACE = shared_folder.UNFINISHED = timedelta(0)
+
+
+def main(logs: str, out: str) -> None:
+    pa.array([0])  # imports what pyarrow imports at its first use
+    formats()
+    both, base, steps = [Path(logs)], Path(out) / "base", Path(out) / "steps"
+
+    def note(step: str) -> None:
+        with steps.open("a") as file:
+            file.write(f"{step}\n")
+
+    link_all(base)
+    forked(lambda: load([Path(logs) / "a"], base / "one"))
+    forked(lambda: load(both, begin_from(base, Path(out) / "whole"), on_write=note))
+    found = steps.read_text().splitlines()
+    for step in (*STEPS, *(MORE_STEPS if THOROUGH else ())):
+        kill_one(both, base, Path(out) / step, found.index(step) + 1)
+
+
+def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
+    """One killed at its `number`-th write, and the next one."""
+    folder = begin_from(base, place)
+    assert forked(lambda: load(both, folder, on_write=dying_at(number, place / "step"))) == signal.SIGKILL
+    forked(lambda: tell(place, both))
+    print((place / "told").read_text(), flush=True)
+
+
+def link_all(place: Path) -> None:
+    for name in ("one", "two", "three"):
+        link_folder(place / name, f"s3://{BUCKET}/killed/{place.name}")
+
+
+def begin_from(base: Path, place: Path) -> Path:
+    """Copy the store of one place to another, and return the folder there that loads."""
+    link_all(place)
+
+    def copy() -> None:
+        files = s3fs.S3FileSystem()
+        files.copy(f"{BUCKET}/killed/{base.name}/", f"{BUCKET}/killed/{place.name}/", recursive=True)
+
+    forked(copy)  # the driver's thread would be missing in later children
+    return place / "one"
+
+
+def tell(place: Path, both: list[Path]) -> None:
+    told: dict[str, object] = {"step": (place / "step").read_text()}
+    belongs(place / "two").fetch()
+    told["seen"] = count(place / "two", "sessions")
+    try:
+        load(both, place / "three")
+        told["others"] = "loads"
+    except StoreBusy:
+        told["others"] = "waits"
+    load(both, place / "one")
+    belongs(place / "two").fetch()
+    told["then"] = count(place / "two", "sessions")
+    shared = belongs(place / "two")
+    content = shared.place.read("CURRENT")
+    assert content is not None
+    pointer = read_pointer(content[0], shared.place.address)
+    told["left"] = sorted(shared.place.list_files().keys() - pointer.files)
+    told["here"] = len(list((place / "one").glob("gen-*")))
+    (place / "told").write_text(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,160 @@
+"""Facts of earlier loads stay in the object store: loads, pages and backups read them there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callgauge.dashboard.metrics import answer_metric
+from callgauge.dashboard.metrics.published_store import open_generation
+from callgauge.dashboard.sandbox import query_runs
+from callgauge.dashboard.sandbox.query_runs import QueryLimits, SqlError
+from ingest.backup.make_backup import make_backup
+from ingest.backup.restore import restore
+from ingest.backup.verify import verify_store
+from ingest.errors import StoreError
+from ingest.maintenance.forget import SessionChoice, forget
+from ingest.pipeline.load import load
+from ingest.store import building_segments
+from ingest.store.generations import lock_store, published_generation
+from ingest.store.shared import segment_files, shared_folder
+from ingest.store.shared.place import SharedPlace, UnreachableError
+from tests.shared_store.conftest import belongs, keys
+from tests.store.night import contents, count, session
+
+MakeFolder = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def _sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load makes its open facts a segment, and no process has read anything yet."""
+    monkeypatch.setattr(building_segments, "SEAL_AT", 0)
+    segment_files._opened.clear()
+
+
+@pytest.fixture
+def nights(s3: Any, logs: Path, folder: MakeFolder) -> Path:
+    """A folder of a machine that loaded two nights, each of which is a segment."""
+    for number in range(2):
+        (logs / f"{number}").write_text(session(f"s{number}", day=number + 1))
+        load([logs], folder("loader"))
+    return folder("loader")
+
+
+def segments(s3: Any) -> list[str]:
+    return [key for key in keys(s3) if key.startswith("seg-")]
+
+
+def generation(folder: Path) -> Path:
+    found = published_generation(folder)
+    assert found is not None
+    return found
+
+
+def test_the_store_is_the_same_as_one_of_a_machine_alone(
+    s3: Any, nights: Path, logs: Path, folder: MakeFolder, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone"
+    for number in range(2):
+        load([logs / f"{one}" for one in range(number + 1)], alone)
+    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))  # it has grown: its segment is written anew
+    for store in (nights, alone):
+        load([logs], store)
+    reader = folder("reader")
+    belongs(reader).fetch()
+    assert contents(reader) == contents(nights) == contents(alone)
+    assert not list(reader.glob("seg-*"))
+    assert not list(nights.glob("seg-*"))
+    assert len(segments(s3)) >= 3
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_pages_read_the_segments_where_they_are(nights: Path, folder: MakeFolder, *, texts: bool) -> None:
+    belongs(folder("reader")).fetch()
+    connection = open_generation(generation(folder("reader")), texts=texts)
+    try:
+        found = answer_metric(connection, "calls", {"limit": 10, "offset": 0})
+        assert len(found) == 6
+    finally:
+        connection.close()
+
+
+def test_a_persons_query_reads_them_without_credentials(
+    nights: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    belongs(folder("reader")).fetch()
+    asked = "SELECT count(*), count(DISTINCT day) FROM tool_calls"
+    limits = QueryLimits(seconds=120)
+    assert query_runs.run(generation(folder("reader")), asked, limits).read_rows(0, 1) == [[6, 2]]
+
+    def fail(*_: object) -> bytes:
+        raise UnreachableError("gone")
+
+    segment_files._opened.clear()
+    monkeypatch.setattr(SharedPlace, "read_range", fail)
+    with pytest.raises(SqlError):
+        query_runs.run(generation(folder("reader")), asked, limits)
+
+
+def test_segments_that_nobody_reads_any_more_are_removed(
+    s3: Any, nights: Path, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(segments(s3))
+    (logs / "0").write_text(session("other"))
+    load([logs], nights)
+    assert before < set(segments(s3))  # a reader may still have them open
+    monkeypatch.setattr(shared_folder, "GRACE", timedelta(0))
+    with lock_store(folder("other")):
+        pass
+    pointer = belongs(nights).fetch().pointer
+    assert pointer is not None
+    assert set(segments(s3)) == set(pointer.segments)
+
+
+def test_what_is_forgotten_is_in_no_segment(s3: Any, nights: Path, folder: MakeFolder) -> None:
+    before = set(segments(s3))
+    forget(nights, SessionChoice(sessions=["s0"]))
+    reader = folder("reader")
+    pointer = belongs(reader).fetch().pointer
+    assert pointer is not None
+    assert set(segments(s3)) == set(pointer.segments) != before
+    assert count(reader, "sessions") == 1
+    assert verify_store(reader).rows["sessions"] == 1
+
+
+def test_a_backup_holds_the_segments_too(nights: Path, folder: MakeFolder, tmp_path: Path) -> None:
+    reader = folder("reader")
+    belongs(reader).fetch()
+    report = make_backup(reader, tmp_path / "backups")
+    assert report.files == 3
+    restore(tmp_path / "backups", tmp_path / "alone")
+    assert contents(tmp_path / "alone") == contents(nights)
+    forget(nights, SessionChoice(sessions=["s0"]))
+    restore(tmp_path / "backups", reader, replace=True)
+    belongs(nights).fetch()
+    assert contents(nights) == contents(tmp_path / "alone")
+
+
+def test_an_object_store_that_is_gone_is_told_by_loads_and_pages(
+    nights: Path, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = folder("reader")
+    belongs(reader).fetch()
+    segment_files._opened.clear()
+
+    def fail(*_: object) -> bytes:
+        raise UnreachableError("the shared store s3://logs/team/store cannot be reached")
+
+    monkeypatch.setattr(SharedPlace, "read_range", fail)
+    with pytest.raises(StoreError, match=r"^the shared store s3://logs/team/store cannot be reached$"):
+        verify_store(reader)
+    (logs / "2").write_text(session("s2"))
+    with pytest.raises(StoreError, match=r"^the shared store s3://logs/team/store cannot be reached"):
+        load([logs], nights)
+    monkeypatch.undo()
+    monkeypatch.setattr(building_segments, "SEAL_AT", 0)
+    assert load([logs], nights).loaded == 1
