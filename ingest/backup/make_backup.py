@@ -188,7 +188,7 @@ def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, in
             break
         with ExitStack() as files:
             try:
-                streams = {generation.name: files.enter_context(generation.open("rb"))}
+                streams: dict[str, BinaryIO] = {generation.name: files.enter_context(generation.open("rb"))}
                 for name in find_segments(generation):
                     streams[name] = files.enter_context(find_segment_places(store_dir).open(name))
                 rows = count_rows(generation)

@@ -13,6 +13,7 @@ from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from ingest.store.shared.follower import Follower
 from ingest.store.shared.outage import OUTAGE, note_outage, read_outage
+from ingest.store.shared.place import SharedPlace
 from tests.bucket import forget_drivers
 from tests.shared_store.conftest import belongs
 from tests.store.night import count, session
@@ -47,13 +48,14 @@ def test_a_follower_asks_only_whether_something_is_new(
     follower = Follower(shared)
     follower.look()
     asked: list[str] = []
-    request = type(shared.place)._request
-    monkeypatch.setattr(
-        type(shared.place),
-        "_request",
-        lambda place, what, name, **more: asked.append(what) or request(place, what, name, **more),
-    )
-    monkeypatch.setattr(type(shared.place), "read", lambda *_: pytest.fail("it read the content"))
+    request = SharedPlace._request
+
+    def note(place: SharedPlace, what: str, name: str, **more: Any) -> Any:
+        asked.append(what)
+        return request(place, what, name, **more)
+
+    monkeypatch.setattr(SharedPlace, "_request", note)
+    monkeypatch.setattr(SharedPlace, "read", lambda *_: pytest.fail("it read the content"))
     follower.look()
     assert asked == ["head_object"]
 

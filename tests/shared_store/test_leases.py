@@ -69,6 +69,7 @@ def test_a_lease_is_renewed_while_a_load_goes_on(
     shared = belongs(folder("one"))
     with hold_lease(shared.place, shared.folder_id, refuse):
         first = shared.place.find(LEASE)
+        assert first is not None
         while (later := shared.place.find(LEASE)) is not None and later.etag == first.etag:
             pass
     assert later is not None

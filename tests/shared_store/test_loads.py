@@ -59,12 +59,17 @@ def test_a_load_that_finds_nothing_new_publishes_nothing(s3: Any, logs: Path, fo
 
 def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
-    said = []
+    said: list[str] = []
+
+    def wait_twice(who: str) -> bool:
+        said.append(who)
+        return len(said) < 2
+
     with lock_store(folder("one")):
         with pytest.raises(StoreBusy, match=r"process \d+ on .* since .* its lease ends in 1\d\d s"):
             load([logs], folder("two"))
         with pytest.raises(StoreBusy):
-            load([logs], folder("two"), patience=lambda who: len(said) < 2 and not said.append(who))
+            load([logs], folder("two"), patience=wait_twice)
     assert len(said) == 2
     assert load([logs], folder("two")).loaded == 1
 

@@ -16,6 +16,7 @@ _FORMAT = 1
 # Of an object store nothing is believed: a name becomes the name of a file on this machine.
 GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
+_FILE = re.compile(r"[\w.-]+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REMEMBERED = timedelta(days=1)  # of replaced generations, from then on
 
@@ -95,12 +96,10 @@ def read_pointer(data: bytes, address: str) -> Pointer:
             sha256=_check(_SHA256, told["sha256"]),
             segments={_check(SEGMENT, name): _check_size(size) for name, size in told["segments"].items()},
             published_at=_check_time(told["published_at"]),
-            replaced=[
-                Replaced(
-                    [_check(re.compile(r"[\w.-]+"), name) for name in one["files"]], _check_time(one["at"])
-                )
+            replaced=tuple(
+                Replaced([_check(_FILE, name) for name in one["files"]], _check_time(one["at"]))
                 for one in told["replaced"]
-            ],
+            ),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise StoreError(

@@ -1,6 +1,6 @@
 """Gives a process without credentials the segments of a shared store: another process reads them for it.
 
-The process that runs a person's SQL knows nothing of the server's environment. It asks for parts of segments
+The process that runs a person's SQL has nothing of the server's environment. It asks for parts of segments
 through a socket, and gets nothing else through it.
 """
 
