@@ -148,7 +148,7 @@ class _Hostile:
         return (Path.unlink, (Path("anything"),))
 
 
-HOSTILE_STATES = {
+HOSTILE_STATES: dict[str, Callable[[], bytes]] = {
     "empty": lambda: b"",
     "no zlib": lambda: b"no zlib",
     "no pickle": lambda: zlib.compress(b"no pickle"),
