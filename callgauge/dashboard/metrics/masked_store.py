@@ -24,6 +24,7 @@ _WHOLE = frozenset(
         "forgotten",
         "ingest_runs",
         "model_aliases",
+        "segments",
         "sources",
         "store_info",
         "trial_looks",
