@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from ingest.durable_files import flush_to_disk
 from ingest.errors import BackupError, OptionError
-from ingest.sources.object_store import locate_driver
 from ingest.sources.stored_names import is_address, strip_credentials
 
 _WRITABLE = ("s3", "gs", "az", "abfs")
@@ -141,6 +140,9 @@ class ObjectPlace:
     """A place in an object store, by its address."""
 
     def __init__(self, address: str) -> None:
+        # A folder does not cost the imports.
+        from ingest.sources.object_store import locate_driver
+
         self.name = strip_credentials(address)
         self._files, self._path = locate_driver(address)
 

@@ -188,7 +188,7 @@ def test_a_generation_that_is_no_database_is_one_sentence(logs: Path, loaded: Pa
 def test_tables_that_do_not_add_up_are_never_published(logs: Path, loaded: Path) -> None:
     change(loaded, "DELETE FROM tool_calls WHERE step = 0")
     (logs / "b.jsonl").write_text(session("s2"))
-    with pytest.raises(StoreError, match=r"do not add up \(calls of file 1: 3 expected, 1 found"):
+    with pytest.raises(StoreError, match=r"do not add up \(calls in daily_calls: 4 expected, 6 found"):
         load([logs], loaded)
     assert (loaded / "CURRENT").read_text() == "gen-000001.duckdb\n"
 

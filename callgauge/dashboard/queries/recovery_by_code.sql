@@ -8,6 +8,6 @@ SELECT
 FROM tool_calls c
 JOIN diagnostics d ON d.call_id = c.call_id AND d.file_id = c.file_id AND d.severity = 'error'
 WHERE NOT c.duplicate AND c.trial_run IS NULL AND c.attempt = 1 AND c.chain_outcome IS NOT NULL
-  AND c.day > (SELECT max(day) FROM daily_calls) - 7
+  AND c.day > (SELECT max(day) FROM daily_calls WHERE trial_run IS NULL) - 7
 GROUP BY d.code
 ORDER BY chains DESC

@@ -7,6 +7,6 @@ SELECT
   round(quantile_cont(latency_ms, 0.95)) AS slowest_twentieth_ms
 FROM tool_calls
 WHERE NOT duplicate AND trial_run IS NULL AND latency_ms IS NOT NULL
-  AND day > (SELECT max(day) FROM daily_calls) - 7
+  AND day > (SELECT max(day) FROM daily_calls WHERE trial_run IS NULL) - 7
 GROUP BY tool
 ORDER BY timed_calls DESC

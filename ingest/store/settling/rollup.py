@@ -44,7 +44,7 @@ _IS_SUMMED = """
         WHERE d.day IS NOT DISTINCT FROM t.day)"""
 _IS_DAYLESS = "SELECT count(day) > 0, count(*) > count(day) FROM change"
 _COLUMNS = "SELECT name FROM pragma_table_info(?)"
-_HAS_BEFORE = "SELECT EXISTS (FROM rows_before)"
+_HAS_BEFORE = "SELECT EXISTS (FROM rows_before) OR EXISTS (FROM resumed)"
 _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_days"
 
 
