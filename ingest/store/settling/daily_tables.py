@@ -83,8 +83,10 @@ class DailyTable:
         values |= self._merged_groups(has_before) | self._merged_extremes()
         left = f"d.{self.counts} + c.{self.counts}"
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
+        # Rows of the other kind would not be matched, and be inserted.
+        changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
-            MERGE INTO {self.name} d USING ({self._changed_rows(sums, has_before)}) c ON {same}
+            MERGE INTO {self.name} d USING ({changed}) c ON {same}
             {removal}
             WHEN MATCHED THEN UPDATE SET {", ".join(f"{name} = {value}" for name, value in values.items())}
             WHEN NOT MATCHED AND c.{self.counts} > 0
