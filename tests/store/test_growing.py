@@ -64,25 +64,41 @@ def at_once(folder: Path, data: bytes) -> Path:
     return store
 
 
+@pytest.fixture
+def read_at_once() -> dict[Path, Any]:
+    """The tables of the logs that were read so, by path: one log is cut in several places."""
+    return {}
+
+
 def read_on(store: Path) -> int:
     """How many bytes the last load read of the log's own lines."""
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 
 @pytest.mark.timeout(1_200)
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_logs_cut_anywhere_and_loaded_as_they_grow_end_in_the_same_tables(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, read_at_once: dict[Path, Any]
 ) -> None:
-    paths = data.draw(st.lists(st.sampled_from(GROWING), min_size=10, max_size=10, unique_by=Path.read_bytes))
-    wholes = [path.read_bytes() for path in paths]
-    cuts = [sorted(data.draw(st.tuples(*[st.integers(1, len(whole))] * 2))) for whole in wholes]
+    path = data.draw(st.sampled_from(GROWING))
+    whole = path.read_bytes()
+    cuts = data.draw(st.lists(st.integers(1, len(whole)), min_size=1, max_size=2))
     folder = tmp_path_factory.mktemp("growing")
-    logs = {folder / str(number) / "log.jsonl": whole for number, whole in enumerate(wholes)}
-    growing = tables(grown_together(folder, logs, [list(lengths) for lengths in zip(*cuts, strict=True)]))
-    load(logs, folder / "whole")
-    assert growing == tables(folder / "whole")
+    if path not in read_at_once:
+        read_at_once[path] = tables(at_once(folder, whole))
+    assert tables(grown(folder, whole, cuts)) == read_at_once[path]
+
+
+def test_logs_with_and_without_times_that_grow_together_count_once(tmp_path: Path) -> None:
+    dated = session("dated", turns=(2, 1, 2)).encode()
+    undated = session("undated", turns=(1, 2, 2)).replace('"ts": "2026-11-01T10:00:00.000Z", ', "").encode()
+    assert b'"ts"' not in undated
+    logs = {tmp_path / "1" / "log.jsonl": dated, tmp_path / "2" / "log.jsonl": undated}
+    lengths = [[len(data) * part // 3 for data in logs.values()] for part in (1, 2)]
+    growing = tables(grown_together(tmp_path, logs, lengths))
+    load(logs, tmp_path / "whole")
+    assert growing == tables(tmp_path / "whole")
 
 
 def test_only_what_is_new_is_read(tmp_path: Path) -> None:
