@@ -16,7 +16,7 @@ from secrets import token_hex
 from typing import Any
 
 from ingest.errors import explain_os_errors
-from ingest.store.connection import GENERATED, copy_database
+from ingest.store.connection import GENERATED, WITHOUT_LOG, copy_database
 from ingest.store.generations import BUILDING, OnWrite
 from ingest.store.scripts import read_script
 from ingest.store.segments import (
@@ -32,7 +32,6 @@ from ingest.store.shared.segment_places import find_segment_places
 SEAL_AT = 512 * 1024 * 1024
 """Bytes of open facts in the file from which on they become segments: so much a load copies at most."""
 _OPEN = "building"
-_MODE = "RECOVERY_MODE no_wal_writes"  # as the building file, see connect_for_building
 
 _OPEN_BYTES = (
     "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
@@ -153,7 +152,7 @@ class BuildingSegments:
         self._con.execute(f"DETACH {segment.alias}")
         with explain_os_errors(self._building.parent):
             self._places.copy(segment.name, path)
-        attach_file(self._con, str(path), own.alias, _MODE)
+        attach_file(self._con, str(path), own.alias, WITHOUT_LOG)
         self._segments[own.number], self._changed[own.number] = own, path
         return own
 
@@ -191,7 +190,7 @@ class BuildingSegments:
         segment = Segment(number, _new_name())
         path = self._private(segment.name)
         self._on_write("segment")
-        attach_file(self._con, str(path), segment.alias, _MODE)
+        attach_file(self._con, str(path), segment.alias, WITHOUT_LOG)
         self._segments[number], self._changed[number] = segment, path
         self._con.execute(f"USE {segment.alias}")
         try:
@@ -217,7 +216,7 @@ class BuildingSegments:
             self._on_write("segment clean")
             copy_database(self._con, segment.alias, path)
             self._con.execute(f"DETACH {segment.alias}")
-            attach_file(self._con, str(path), fresh.alias, _MODE)
+            attach_file(self._con, str(path), fresh.alias, WITHOUT_LOG)
             if number in self._changed:
                 self._changed[number].unlink()
             self._segments[number], self._changed[number] = fresh, path

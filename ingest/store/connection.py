@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.errors import StoreError
-from ingest.store.segments import describe_failure, is_of_object_store
+from ingest.store.segments import attach_file, describe_failure, is_of_object_store
 
 Connection = duckdb.DuckDBPyConnection
 MEMORY_LIMIT = (
@@ -27,6 +27,10 @@ WAITS = 128 * 1024 * 1024  # bytes in memory; CHECKPOINT counts less than short 
 _COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
 
 
+WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
+"""How files being built are attached: no write-ahead log, as nobody reads them after a crash."""
+
+
 def connect_for_building(path: Path) -> Connection:
     """Open a connection to a building file, without a write-ahead log.
 
@@ -40,7 +44,7 @@ def connect_for_building(path: Path) -> Connection:
         "fsync_mode": "NONE",
     }
     con = duckdb.connect(config=settings)
-    con.execute(f"ATTACH {_quote_path(path)} AS building (RECOVERY_MODE no_wal_writes)")
+    attach_file(con, str(path), "building", WITHOUT_LOG)
     con.execute("USE building")
     return con
 
@@ -97,18 +101,13 @@ def copy_database(con: Connection, catalog: str, path: Path) -> None:
     Raises StoreError when it does not have them all: older files may be removed for it.
     """
     con.execute(f"CHECKPOINT {catalog}")
-    con.execute(f"ATTACH {_quote_path(path)} AS clean (RECOVERY_MODE no_wal_writes)")
+    attach_file(con, str(path), "clean", WITHOUT_LOG)
     con.execute(f"COPY FROM DATABASE {catalog} TO clean")
     for (table,) in con.execute(_ALL_TABLES, [catalog]).fetchall():
         query = f"SELECT (SELECT count(*) FROM {catalog}.{table}) = (SELECT count(*) FROM clean.{table})"  # noqa: S608
         if con.execute(query).fetchone() != (True,):
             raise StoreError(f"{path} lacks rows of {table}; nothing was published. This is a bug: report it")
     con.execute("DETACH clean")
-
-
-def _quote_path(path: Path) -> str:
-    text = str(path).replace("'", "''")
-    return f"'{text}'"
 
 
 _THE_DISK = (

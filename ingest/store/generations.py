@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 from ingest.durable_files import flush_to_disk
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
-from ingest.store.segments import SEGMENT, named_segments
+from ingest.store.segments import named_segments
 from ingest.store.shared.link import read_link
+from ingest.store.shared.pointer import SEGMENT
 
 if TYPE_CHECKING:
     from ingest.store.shared.shared_folder import SharedLoad

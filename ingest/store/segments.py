@@ -15,6 +15,7 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.store.shared.pointer import SEGMENT
 from ingest.store.shared.segment_places import find_segment_places
 
 Connection = duckdb.DuckDBPyConnection
@@ -26,8 +27,6 @@ SelectList = Callable[[str, Columns], str]
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 """The tables whose rows may stand in segments."""
-SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
-"""The names of segment files."""
 _PARTS = "parts"  # the schema with the views of single files
 
 _NAMED = "SELECT number, name FROM {catalog}.segments ORDER BY number"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ingest.store.connection import Connection
-
-_FACTS = ("sessions", "turns", "tool_calls", "diagnostics")
+from ingest.store.segments import FACT_TABLES
 
 
 def view_stored_facts(con: Connection) -> None:
-    """Make the views `stored_sessions`, `stored_turns`, `stored_tool_calls` and `stored_diagnostics`.
+    """Make a view `stored_…` of each table of facts.
 
     Only what searches the whole store reads them: concerned sessions, whole days, checks.
     """
-    for fact in _FACTS:
+    for fact in FACT_TABLES:
         con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{fact} AS FROM {fact}")
