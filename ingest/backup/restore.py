@@ -17,7 +17,6 @@ from ingest.errors import BackupError, StoreError, explain_os_errors
 from ingest.load_report import RestoreReport
 from ingest.store.generations import (
     BUILDING,
-    CURRENT,
     LOCK,
     OnWrite,
     Patience,
@@ -29,6 +28,7 @@ from ingest.store.generations import (
     published_generation,
 )
 from ingest.store.shared.link import FETCH_LOCK, LINK
+from ingest.store.shared.pointer import CURRENT
 
 _MARK = "restoring.part"  # there while files take their places
 _COMPANIONS = ("-wal", "-shm", "-journal")  # of a database: of the one before they would ruin the new one

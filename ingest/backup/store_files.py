@@ -9,8 +9,9 @@ from contextlib import closing
 from pathlib import Path
 
 from ingest.errors import StoreError
-from ingest.store.generations import BUILDING, CURRENT, LOCK
+from ingest.store.generations import BUILDING, LOCK
 from ingest.store.shared.link import LINK
+from ingest.store.shared.pointer import CURRENT
 
 RECORD = "backups.json"
 _DATABASE = ".sqlite"

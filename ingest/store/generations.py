@@ -21,12 +21,11 @@ from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.file_lock import lock_file
 from ingest.store.segments import named_segments
 from ingest.store.shared.link import read_link
-from ingest.store.shared.pointer import SEGMENT
+from ingest.store.shared.pointer import CURRENT, SEGMENT
 
 if TYPE_CHECKING:
     from ingest.store.shared.shared_folder import SharedLoad
 
-CURRENT = "CURRENT"
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingest.durable_files import replace_text
 from ingest.errors import OptionError, StoreError, explain_os_errors
+from ingest.store.shared.pointer import CURRENT
 
 LINK = "shared.json"
 FETCH_LOCK = "fetch.lock"
@@ -66,7 +67,7 @@ def link_folder(folder: Path, address: str) -> None:
         raise OptionError(f"{folder} belongs to {link.address}; name another folder")
     if link is not None:
         return
-    if (folder / "CURRENT").exists():
+    if (folder / CURRENT).exists():
         raise OptionError(
             f"{folder} holds a store of its own: `callgauge backup` it, and `callgauge restore` the backup "
             f"with --store {address}"

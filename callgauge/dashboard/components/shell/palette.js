@@ -51,6 +51,8 @@ function groupsOf(state, text) {
   return shown.filter(([, items]) => items.length)
 }
 
+const nameOf = (item) => JSON.stringify([item.href ?? null, item.title])
+
 function optionOf(item, id) {
   const made = element("a", "option")
   made.id = id
@@ -106,7 +108,8 @@ function makePalette(root, state, askServer) {
     if (item.act) item.act()
     else go(node.href)
   }
-  const draw = () => {
+  // `chosen`: the item that stays selected where it is still listed; else the first is.
+  const draw = (chosen) => {
     items = []
     const groups = groupsOf(state, field.value).map(([title, several], number) => {
       const group = element("div", "group")
@@ -129,7 +132,7 @@ function makePalette(root, state, askServer) {
     const text = field.value.trim()
     const waiting = text.length >= SHORTEST && state.found.text !== text
     hint.textContent = waiting ? "Looking for sessions and calls …" : items.length ? "" : `Nothing is called “${text}”.`
-    select(0)
+    select(Math.max(0, items.findIndex(([, item]) => chosen && nameOf(item) === nameOf(chosen))))
   }
   field.oninput = () => {
     clearTimeout(timer)
@@ -154,7 +157,8 @@ function makePalette(root, state, askServer) {
       draw()
       askServer("")
     },
-    redraw: () => dialog.open && draw(),
+    // Found values arrive while somebody may already be moving through the list.
+    redraw: () => dialog.open && draw(at > 0 ? items[at]?.[1] : undefined),
   }
 }
 
