@@ -92,7 +92,8 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
 def test_a_query_runs_from_the_keyboard_travels_in_the_link_and_comes_back(app: App) -> None:
     app.open("/sql")
     query = app.page.get_by_label("Query", exact=True)
-    rows = app.page.get_by_role("region", name="Rows of the result")
+    # The rows of the query before stand above them until the script has run.
+    rows = app.page.get_by_role("region", name="Rows of the result").last
     query.fill("SELECT count(*) AS n FROM tool_calls")
     query.press("Control+Enter")
     app.settle()

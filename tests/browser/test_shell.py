@@ -18,9 +18,11 @@ FOCUSED = """() => {
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
   return node
 }"""
-# True when nothing lies over the middle of what the window shows of the focused element.
+# True when nothing lies over the middle of what the window shows of the focused element. Streamlit's button
+# that stops a run comes and goes.
 UNCOVERED = f"""() => {{
   const node = ({FOCUSED})()
+  if (node.closest("[data-testid=stStatusWidget]") || !node.isConnected) return true
   const box = node.getBoundingClientRect()
   const x = (Math.max(box.left, 0) + Math.min(box.right, window.innerWidth)) / 2
   const y = (Math.max(box.top, 0) + Math.min(box.bottom, window.innerHeight)) / 2

@@ -127,3 +127,40 @@ def test_only_segments_are_opened(s3: Any, name: str) -> None:
     assert not files.exists(f"shared://{name}")
     with pytest.raises(FileNotFoundError):
         files.open(f"shared://{name}")
+
+
+def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
+    s3: Any, segment: Path, files: SegmentFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"seg-{number:012x}.duckdb" for number in range(4)]
+    for name in names:
+        s3.upload_file(str(segment), BUCKET, f"team/store/{name}")
+    together = threading.Barrier(len(names), timeout=60)
+    find, read = SharedPlace.find, SharedPlace.read_range
+    asked: list[str] = []
+
+    def find_together(place: SharedPlace, name: str) -> Any:
+        asked.append(name)
+        together.wait()  # passes when all are asked at the same time
+        return find(place, name)
+
+    def note(place: SharedPlace, name: str, start: int, end: int) -> bytes:
+        asked.append(name)
+        return read(place, name, start, end)
+
+    monkeypatch.setattr(SharedPlace, "find", find_together)
+    monkeypatch.setattr(SharedPlace, "read_range", note)
+    files.fetch_ends([*names, "seg-1.duckdb"])
+    assert sorted(asked) == sorted(3 * names)
+    asked.clear()
+    with duckdb.connect() as con:
+        con.register_filesystem(files)
+        for name in names:
+            con.execute(f"ATTACH 'shared://{name}' AS s{name[4:-7]} (READ_ONLY)")
+    assert asked == []
+
+
+def test_ends_that_cannot_be_fetched_are_left_to_who_attaches(s3: Any, files: SegmentFiles) -> None:
+    files.fetch_ends(["seg-00000000ffff.duckdb", NAME])
+    assert files.exists(f"shared://{NAME}")
+    assert not files.exists("shared://seg-00000000ffff.duckdb")

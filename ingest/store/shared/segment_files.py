@@ -8,12 +8,15 @@ from __future__ import annotations
 import io
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol
 
 from fsspec import AbstractFileSystem
 
+from ingest.errors import StoreError
 from ingest.store.shared.place import FileState, SharedPlace, UnreachableError
 from ingest.store.shared.pointer import SEGMENT
 
@@ -21,6 +24,7 @@ PROTOCOL = "shared"
 _BLOCK = 1024 * 1024  # bytes; DuckDB asks for a quarter of it at a time
 _AHEAD = 8  # blocks of one request, where a file is read from one end to the other
 _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
+_ASKED_AT_ONCE = 16  # requests; the object store takes some milliseconds for each
 _NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment is not changed
 
 
@@ -74,6 +78,19 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
                 raise FileNotFoundError(name)
             self._sizes[name] = found.size
         return self._sizes[name]
+
+    def fetch_ends(self, names: Sequence[str]) -> None:
+        """Fetch the first and last block of several segments at once: mostly all that ATTACH reads.
+
+        Whatever fails is left to the one who attaches.
+        """
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
+            list(threads.map(self._fetch_ends_of, names))
+
+    def _fetch_ends_of(self, name: str) -> None:
+        with suppress(OSError, StoreError):
+            for place in (0, self.find_size(name) - 1):
+                self.read_bytes(name, place, place + 1)
 
     def read_bytes(self, name: str, start: int, end: int) -> bytes:
         """Return the bytes of a segment from `start` to before `end`."""

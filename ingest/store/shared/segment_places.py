@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
@@ -35,6 +36,12 @@ class SegmentPlaces:
         if not con.filesystem_is_registered(self.files.protocol):
             con.register_filesystem(self.files)
         return str(self.files.unstrip_protocol(name))
+
+    def fetch_ends(self, names: Sequence[str]) -> None:
+        """Fetch what ATTACH reads of segments in the object store, of all of them at once."""
+        far = [name for name in names if not (self.folder / name).is_file()]
+        if self.files is not None and far:
+            self.files.fetch_ends(far)
 
     def open(self, name: str) -> BinaryIO:
         """Open the content of a segment. Raises OSError, StoreError."""
