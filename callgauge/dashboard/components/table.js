@@ -202,7 +202,8 @@ function sorted(rows, { index, descending }) {
   return [...known, ...rows.filter((cells) => cells[index].order === null)]
 }
 
-const NARROW = 640 // pixels: a phone
+const NARROW = 640 // pixels: the window of a phone
+const NARROW_PLACE = 420 // pixels: a table that stands beside something
 const FEWEST_CARDS = 3 // of a table, however high they are
 const MOST_CARDS = 12
 const ROOM = { list: 1, table: 0.6 } // screens for the cards of a list of records, and of one table among several
@@ -392,14 +393,15 @@ class Sheet {
     setTimeout(() => this.body.querySelector(".chosen")?.scrollIntoView({ block: "nearest" }), 150)
   }
 
-  // On a narrow screen a row that would lose columns becomes a card.
+  // Where there is little room, a row that would lose columns becomes a card.
   arrange() {
     const width = this.edges.clientWidth
     if (width && width !== this.width) {
       this.width = width
       const holder = this.edges.parentElement
       holder.classList.remove("cards")
-      const cards = window.innerWidth <= NARROW && this.frame.scrollWidth > this.frame.clientWidth + 1
+      const narrow = window.innerWidth <= NARROW || width <= NARROW_PLACE
+      const cards = narrow && this.frame.scrollWidth > this.frame.clientWidth + 1
       holder.classList.toggle("cards", cards)
       const most = this.data.shown ?? Infinity
       this.cut(cards ? Math.min(most, this.countCards(Math.min(most, this.drawn.length))) : most)
