@@ -107,8 +107,8 @@ OURS = {
         "callgauge.configuration", "callgauge.dashboard.address.time_ranges",
         "callgauge.dashboard.comparison", "callgauge.dashboard.comparisons",
         "callgauge.dashboard.load_state", "callgauge.dashboard.measures", "callgauge.dashboard.metrics",
-        "callgauge.dashboard.wording", "callgauge.gates", "callgauge.memory", "callgauge.prices",
-        "callgauge.report", "callgauge.stats", "ingest.import_guard",
+        "callgauge.dashboard.wording", "callgauge.gates", "callgauge.gateway.retry_after",
+        "callgauge.memory", "callgauge.prices", "callgauge.report", "callgauge.stats", "ingest.import_guard",
     ),
     "callgauge.dashboard.viewer": (
         "callgauge.serving.access_log", "callgauge.serving.identity", "callgauge.serving.settings",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ def write_export(
     try:
         told = export_memory(_open(store))
     except MemoryProblemError as problem:
-        _fail(str(problem), _REFUSED)
+        render.fail_in_lines(str(problem), _REFUSED)
     if file is None:
         print(told, end="")
         return
@@ -45,7 +45,9 @@ def write_export(
         part.replace(file)
     except OSError as problem:
         part.unlink(missing_ok=True)
-        _fail(f"{file} cannot be written: {(problem.strerror or 'unknown reason').lower()}", _REFUSED)
+        render.fail_in_lines(
+            f"{file} cannot be written: {(problem.strerror or 'unknown reason').lower()}", _REFUSED
+        )
     render.print_message(f"{file} holds the memory of {store}")
 
 
@@ -65,7 +67,7 @@ def read_import(
         render.print_mistakes(mistakes)
         raise typer.Exit(_WRONG_USE) from None
     except MemoryProblemError as problem:
-        _fail(str(problem), _REFUSED)
+        render.fail_in_lines(str(problem), _REFUSED)
     if as_json:
         print(render.to_json({name: asdict(count) for name, count in counts.items()}))
         return
@@ -80,11 +82,7 @@ def _describe(name: str, count: ImportCount) -> str:
 
 def _open(store: Path) -> MemoryFile:
     if not store.is_dir():
-        _fail(f"{store} is no store: name the folder that `callgauge ingest --store` wrote", _WRONG_USE)
+        render.fail_in_lines(
+            f"{store} is no store: name the folder that `callgauge ingest --store` wrote", _WRONG_USE
+        )
     return MemoryFile(store)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    for line in message.splitlines():
-        render.print_message(line)
-    raise typer.Exit(code)

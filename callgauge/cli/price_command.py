@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -36,16 +36,18 @@ def prices(
 
     generation = published_generation(store)
     if generation is None:
-        _fail(f"{store} holds no data yet: run `callgauge ingest PATH --store {store}` first", _REFUSED)
+        render.fail_in_lines(
+            f"{store} holds no data yet: run `callgauge ingest PATH --store {store}` first", _REFUSED
+        )
     memory = TeamMemory(store)
     try:
         if file is not None:
             memory.replace_prices(read_price_file(file))
         known = PriceList(memory.prices())
     except PriceFileError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail_in_lines(str(problem), _WRONG_USE)
     except MemoryProblemError as problem:
-        _fail(str(problem), _REFUSED)
+        render.fail_in_lines(str(problem), _REFUSED)
     used = read_models(generation)
     if as_json:
         print(render.to_json(_describe(known, used)))
@@ -69,9 +71,3 @@ def _describe(known: PriceList, used: dict[str, int]) -> dict[str, object]:
             for (model, calls), match in zip(used.items(), matches.values(), strict=True)
         ],
     }
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    for line in message.splitlines():
-        render.print_message(line)
-    raise typer.Exit(code)

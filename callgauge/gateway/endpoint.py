@@ -9,8 +9,6 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from urllib.parse import urlsplit
@@ -23,6 +21,7 @@ from callgauge.gateway.provider_errors import (
     shorten_error,
 )
 from callgauge.gateway.request_slots import RequestSlots
+from callgauge.gateway.retry_after import read_retry_after
 from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
 from lenient.calls.server_refusals import ServerRefusal
@@ -257,7 +256,9 @@ class Endpoint:
     def _read_error(self, answer: httpx2.Response, body: str, has_tools: bool) -> Reply:
         if answer.status_code == _TOO_MANY_REQUESTS:
             self.slots.count_overload()
-        return self._judge_error(answer.status_code, body, has_tools, _read_wait(answer.headers))
+        return self._judge_error(
+            answer.status_code, body, has_tools, read_retry_after(answer.headers.get("retry-after"))
+        )
 
     def _judge_error(self, status: int | None, body: str, has_tools: bool, wait: float = 0.0) -> Reply:
         """Return a reply for a call of the model that the server could not parse; raise for all else."""
@@ -307,19 +308,6 @@ async def _read_stream(answer: httpx2.Response) -> AsyncIterator[str]:
             raise BrokenReplyError(f"The answer is longer than {MOST_BYTES >> 20} MiB.")
         if event.data:
             yield event.data
-
-
-def _read_wait(headers: httpx2.Headers) -> float:
-    """Return the seconds that `Retry-After` asks for, as a number or a date (RFC 9110); 0 without one."""
-    told = headers.get("retry-after", "").strip()
-    try:
-        return max(0.0, float(told))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return 0.0
 
 
 def _reply_with_unparsed(unparsed: ServerRefusal, message: str) -> Reply:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -116,12 +116,6 @@ def test_a_server_on_a_bad_day(
         again = sender.post(place.address).result
         assert (len(place.got) > requests) is (result == "failed")
         assert result == "failed" or again == {"sent": "sent before", "unknown": "unknown"}[result]
-
-
-def test_retry_after_may_be_a_date() -> None:
-    soon = datetime.now(UTC) + timedelta(seconds=90)
-    assert 60 < webhooks._read_wait({"Retry-After": soon.strftime("%a, %d %b %Y %H:%M:%S GMT")}) <= 90
-    assert webhooks._read_wait({"Retry-After": "soon"}) == 0.0
 
 
 def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> None:

@@ -24,6 +24,7 @@ from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.printable import (
     escape_for_terminal,
     fail,
+    fail_in_lines,
     print_message,
     print_mistakes,
     to_json,
@@ -51,6 +52,7 @@ __all__ = [
     "code_data",
     "escape_for_terminal",
     "fail",
+    "fail_in_lines",
     "forget_text",
     "load_report",
     "load_trouble",

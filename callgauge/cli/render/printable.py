@@ -27,6 +27,13 @@ def fail(message: str, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
+def fail_in_lines(message: str, code: int) -> NoReturn:
+    """Print a message of several lines, each as one of its own, and end the command with an exit code."""
+    for line in message.splitlines():
+        print_message(line)
+    raise typer.Exit(code)
+
+
 def print_mistakes(mistakes: CheckedFileError) -> None:
     """Print what is wrong in a file that a person wrote, a line for each mistake."""
     for line in mistakes.lines():

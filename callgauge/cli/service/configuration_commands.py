@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -54,15 +54,10 @@ def init_config(file: File = Path("callgauge.toml")) -> None:
         with file.open("x", encoding="utf-8") as new:
             new.write(EXAMPLE)
     except FileExistsError:
-        _fail(f"{file} is there already; name another file, or move it away")
+        render.fail(f"{file} is there already; name another file, or move it away", NOT_AS_TOLD)
     except OSError as problem:
-        _fail(f"cannot write {file}: {problem.strerror}")
+        render.fail(f"cannot write {file}: {problem.strerror}", NOT_AS_TOLD)
     print(f"wrote {file}; change it, then: callgauge check-config {file}")
-
-
-def _fail(message: str) -> NoReturn:
-    render.print_message(message)
-    raise typer.Exit(NOT_AS_TOLD)
 
 
 def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -> Iterator[str]:

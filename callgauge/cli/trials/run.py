@@ -8,7 +8,7 @@ import secrets
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -68,7 +68,7 @@ def probe(
     try:
         found = _run_async(probe_models(plan, is_full=full))
     except RunError as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail_in_lines(str(problem), _WRONG_USE)
     rows = []
     for name, one in found.items():
         model = plan.models[name]
@@ -124,14 +124,16 @@ def demo(
                 plan, tasks = load_plan(folder / PLAN)
                 at = toy_port(plan)
                 if at is None:
-                    _fail(f"{folder / PLAN} has no [endpoints.toy] on http://127.0.0.1:PORT", _WRONG_USE)
+                    render.fail_in_lines(
+                        f"{folder / PLAN} has no [endpoints.toy] on http://127.0.0.1:PORT", _WRONG_USE
+                    )
                 stack.enter_context(serve_toy(at))
             else:
                 write_demo(folder, stack.enter_context(serve_toy()))
                 plan, tasks = load_plan(folder / PLAN)
         except OSError as problem:
             told = f"{problem.strerror or problem}; name another folder: callgauge trial demo DIR"
-            _fail(f"the demo cannot begin in {folder}: {told}", _WRONG_USE)
+            render.fail_in_lines(f"the demo cannot begin in {folder}: {told}", _WRONG_USE)
         render.print_message(f"toy models, {len(plan.arms)} arms, {len(tasks)} tasks: {folder / PLAN}")
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
@@ -194,13 +196,13 @@ def _run_plan(
             end: RunEnd = _run_async(asking)
             return end
     except FolderError as problem:
-        _fail(str(problem), _STOPPED)
+        render.fail_in_lines(str(problem), _STOPPED)
     except RunChangedError as problem:
         if not may_change:
-            _fail(str(problem), _WRONG_USE)
+            render.fail_in_lines(str(problem), _WRONG_USE)
         return _run_plan(plan, tasks, out, store, limit=limit, is_new=True, redacts=redacts)
     except (RunError, StoreError) as problem:
-        _fail(str(problem), _WRONG_USE)
+        render.fail_in_lines(str(problem), _WRONG_USE)
 
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
@@ -244,12 +246,8 @@ def _run_async(asking: Any) -> Any:
     try:
         return asyncio.run(asking)
     except MissingExtraError as missing:
-        _fail(str(missing), _WRONG_USE)
+        render.fail_in_lines(str(missing), _WRONG_USE)
     except KeyboardInterrupt:
-        _fail("stopped at once; all trials that had ended are kept: run again to go on", render.INTERRUPTED)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    for line in message.splitlines():
-        render.print_message(line)
-    raise typer.Exit(code)
+        render.fail_in_lines(
+            "stopped at once; all trials that had ended are kept: run again to go on", render.INTERRUPTED
+        )

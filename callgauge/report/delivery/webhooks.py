@@ -7,13 +7,12 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
 from callgauge.dashboard import wording
+from callgauge.gateway.retry_after import read_retry_after
 from callgauge.report.content.morning_report import MorningReport
 from callgauge.report.delivery.attempts import SendError
 from callgauge.report.formats.discord import make_discord_message
@@ -93,21 +92,8 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
         words,
         is_lost=refused.code in _LOST,
         may_retry=refused.code in _REFUSED_FOR_NOW,
-        wait=_read_wait(refused.headers),
+        wait=read_retry_after(refused.headers.get("Retry-After")),
     )
-
-
-def _read_wait(headers: HTTPMessage | Any) -> float:
-    """Return the seconds of `Retry-After`, which may also be a date; 0 without it."""
-    told = str(headers.get("Retry-After", "")).strip()
-    try:
-        return max(0.0, float(told))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return 0.0
 
 
 def _describe(problem: object) -> str:
