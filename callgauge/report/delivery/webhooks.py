@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from callgauge.dashboard import wording
-from callgauge.gateway.retry_after import read_retry_after
 from callgauge.report.content.morning_report import MorningReport
 from callgauge.report.delivery.attempts import SendError
 from callgauge.report.formats.discord import make_discord_message
@@ -77,6 +76,10 @@ def _check_address(address: str) -> None:
 
 
 def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendError:
+    from callgauge.gateway.retry_after import (
+        read_retry_after,  # with the gateway it takes a fifth of a second
+    )
+
     if 300 <= refused.code < 400:
         return SendError(f"answered {refused.code}: it moved; name its new address")
     try:
