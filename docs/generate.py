@@ -20,8 +20,8 @@ from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.task_fields import task_schema
 from ingest.formats import formats
 from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS
+from ingest.store.daily_tables import DAILY_TABLES
 from ingest.store.scripts import read_script
-from ingest.store.settling.daily_tables import DAILY_TABLES
 from lenient import DEFINITION_CODES, ToolCatalog, definition_findings
 from lenient.diagnostics.codes import CODES, Code, Stage
 from lenient.examples import run_example

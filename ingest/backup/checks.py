@@ -8,6 +8,7 @@ from pathlib import Path
 from ingest.errors import StoreError
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 from ingest.store.reader import open_generation
+from ingest.store.segments import name_table
 from ingest.store.verification import compare_all_counts
 
 _TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
@@ -21,7 +22,10 @@ def count_rows(generation: Path) -> Mapping[str, int]:
     with open_generation(generation) as con:
         read_schema_version(con, generation)
         tables = [name for (name,) in con.execute(_TABLES).fetchall()]
-        counted = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in tables)  # noqa: S608
+        counted = " UNION ALL ".join(
+            f"SELECT '{name}', count(*) FROM {name_table(name)}"  # noqa: S608 - our own names
+            for name in tables
+        )
         return dict(con.execute(counted).fetchall())
 
 
@@ -34,7 +38,8 @@ def read_everything(generation: Path) -> Mapping[str, int]:
         version = read_schema_version(con, generation)
         rows = {}
         for (name,) in con.execute(_TABLES).fetchall():
-            found = con.execute(f"SELECT count(*), bit_xor(hash(t)) FROM {name} t").fetchall()  # noqa: S608
+            query = f"SELECT count(*), bit_xor(hash(t)) FROM {name_table(name)} t"  # noqa: S608 - our own names
+            found = con.execute(query).fetchall()
             rows[name] = int(found[0][0])
         listed = compare_all_counts(con) if version == SCHEMA_VERSION else None
     if listed:

@@ -40,7 +40,8 @@ _LAST_SIGN = "max(coalesce(ended_at, started_at))"
 # The sums have a row for each session that tried a task, also when its facts are gone.
 _BY_ID = """
     SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
-    UNION SELECT source, session_id FROM task_trials) WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"""
+    UNION SELECT source, session_id FROM stored_task_trials)
+    WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"""
 _BEFORE = f"SELECT source, session_id FROM stored_sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
 _OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_name = ?"
 
@@ -128,6 +129,7 @@ def _remove_sessions(building: GenerationBuilder) -> None:
             "INSERT INTO touched_also "
             "SELECT DISTINCT file_id FROM stored_sessions SEMI JOIN leaving USING (source, session_id)"
         )
+    building.pull_sums("task_trials", "(source, session_id) IN (FROM leaving)")
     settle(building, before=("leaving_rows.sql", "remove_sessions.sql", "forget.sql"))
     conclude_late_turns(building)
     add_changes(building)

@@ -8,7 +8,7 @@ together, they become segments themselves, so that no later load copies them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -31,11 +31,10 @@ from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
 """Bytes of open facts in the file from which on they become segments: so much a load copies at most."""
-_OPEN = "building"
+OPEN = "building"
+"""The name under which the building file is attached."""
 
-_OPEN_BYTES = (
-    "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
-)
+_BYTES = "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
 # The first file of each of so many slices with as many turns and calls each; a file is in one slice.
 _SLICES = """
     SELECT min(file_id) FROM (
@@ -86,7 +85,7 @@ class BuildingSegments:
         self._con = con
         self._building = building
         self._on_write = on_write
-        self._segments = {segment.number: segment for segment in read_segments(con, _OPEN)}
+        self._segments = {one.number: one for one in read_segments(con, OPEN) if one.month is None}
         self._changed: dict[int, Path] = {}  # copies of this load, by number
         self._with_deleted: set[int] = set()
         self._places = find_segment_places(building.parent)
@@ -98,7 +97,7 @@ class BuildingSegments:
         return bool(self._segments)
 
     def _make_views(self) -> None:
-        catalogs = [_OPEN, *(one.alias for one in self._segments.values())]
+        catalogs = [OPEN, *(one.alias for one in self._segments.values())]
         for table in FACT_TABLES:
             rows = union_rows(table, catalogs)
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
@@ -126,7 +125,7 @@ class BuildingSegments:
             for table in FACT_TABLES:
                 rows = f"{own.alias}.{table} WHERE rowid IN (FROM pulled_{table})"
                 kept = f"SELECT {_kept_columns(table)} FROM {rows}"  # noqa: S608
-                self._con.execute(f"INSERT INTO {_OPEN}.{table} BY NAME {kept}")
+                self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME {kept}")
                 self._con.execute(f"DELETE FROM {rows}")  # noqa: S608
             self._with_deleted.add(own.number)
 
@@ -146,8 +145,8 @@ class BuildingSegments:
         """Copy a segment for this load, unless that is done; return it under its new name."""
         if segment.number in self._changed:
             return self._segments[segment.number]
-        own = replace(segment, name=_new_name())
-        path = self._private(own.name)
+        own = replace(segment, name=new_name())
+        path = private_path(self._building, own.name)
         self._on_write("segment copy")
         self._con.execute(f"DETACH {segment.alias}")
         with explain_os_errors(self._building.parent):
@@ -155,10 +154,6 @@ class BuildingSegments:
         attach_file(self._con, str(path), own.alias, WITHOUT_LOG)
         self._segments[own.number], self._changed[own.number] = own, path
         return own
-
-    def _private(self, name: str) -> Path:
-        """Return the path of a segment until the generation is published, see `StoreFolder.publish`."""
-        return self._building.with_name(f"{BUILDING}.{name}")
 
     # --- new segments ---------------------------------------------------------------------------
 
@@ -170,35 +165,33 @@ class BuildingSegments:
         """
         if self._building.stat().st_size <= SEAL_AT:
             return False
-        size = sum(
-            int(self._con.execute(_OPEN_BYTES.format(table=table)).fetchall()[0][0]) for table in FACT_TABLES
-        )
-        if size <= SEAL_AT or self._is_empty(_OPEN):
+        size = count_bytes(self._con, FACT_TABLES)
+        if size <= SEAL_AT or self._is_empty(OPEN):
             return False
         slices = max(1, round(size / SEAL_AT)) if SEAL_AT else 1
         bounds = [low for (low,) in self._con.execute(_SLICES, [slices]).fetchall()][1:]
         for low, high in pairwise([0, *bounds, None]):
             self._make_segment(low, high)
         for table in FACT_TABLES:
-            self._con.execute(f"DELETE FROM {_OPEN}.{table}")  # noqa: S608 - our own names
+            self._con.execute(f"DELETE FROM {OPEN}.{table}")  # noqa: S608 - our own names
         self._make_views()
         return True
 
     def _make_segment(self, low: int | None, high: int | None) -> None:
         """Copy the open facts of the files from `low` to before `high` into a new segment."""
-        number = max(self._segments, default=0) + 1
-        segment = Segment(number, _new_name())
-        path = self._private(segment.name)
+        number = next_number(self._con)
+        segment = Segment(number, new_name())
+        path = private_path(self._building, segment.name)
         self._on_write("segment")
         attach_file(self._con, str(path), segment.alias, WITHOUT_LOG)
         self._segments[number], self._changed[number] = segment, path
         self._con.execute(f"USE {segment.alias}")
         try:
-            self._con.execute(_fact_schema())
+            self._con.execute(table_schema(FACT_TABLES))
         finally:
-            self._con.execute(f"USE {_OPEN}")
+            self._con.execute(f"USE {OPEN}")
         for table in FACT_TABLES:
-            rows = f"SELECT {_kept_columns(table)} FROM {_OPEN}.{table} WHERE {_OF_SLICE}"  # noqa: S608
+            rows = f"SELECT {_kept_columns(table)} FROM {OPEN}.{table} WHERE {_OF_SLICE}"  # noqa: S608
             values = {"low": low, "high": high}
             self._con.execute(f"INSERT INTO {segment.alias}.{table} BY NAME {rows}", values)
         self._con.execute("INSERT INTO segments (number) VALUES (?)", [number])
@@ -211,8 +204,8 @@ class BuildingSegments:
         }
         for number in sorted(stale | self._with_deleted):
             segment = self._segments[number]
-            fresh = replace(segment, name=_new_name())
-            path = self._private(fresh.name)
+            fresh = replace(segment, name=new_name())
+            path = private_path(self._building, fresh.name)
             self._on_write("segment clean")
             copy_database(self._con, segment.alias, path)
             self._con.execute(f"DETACH {segment.alias}")
@@ -248,12 +241,28 @@ def _kept_columns(table: str) -> str:
     return f"* EXCLUDE ({', '.join(GENERATED)})" if table == "tool_calls" else "*"
 
 
-def _fact_schema() -> str:
-    """Return the statements that make the fact tables."""
-    wanted = "|".join(FACT_TABLES)
-    tables = rf"(?ms)^CREATE TABLE (?:{wanted}) \(.*?^\);"
+def count_bytes(con: Connection, tables: Iterable[str]) -> int:
+    """Return how many bytes the tables take in the building file, after a checkpoint."""
+    return sum(int(con.execute(_BYTES.format(table=table)).fetchall()[0][0]) for table in tables)
+
+
+def table_schema(names: Iterable[str]) -> str:
+    """Return the statements that make the tables of these names."""
+    tables = rf"(?ms)^CREATE TABLE (?:{'|'.join(names)}) \(.*?^\);"
     return "\n".join(re.findall(tables, read_script("schema.sql")))
 
 
-def _new_name() -> str:
+def next_number(con: Connection) -> int:
+    """Return the number that the next segment of the building file gets."""
+    ((number,),) = con.execute("SELECT coalesce(max(number), 0) + 1 FROM segments").fetchall()
+    return int(number)
+
+
+def new_name() -> str:
+    """Return a name that no other segment has."""
     return f"seg-{token_hex(6)}.duckdb"
+
+
+def private_path(building: Path, name: str) -> Path:
+    """Return the path of a segment until the generation is published, see `StoreFolder.publish`."""
+    return building.with_name(f"{BUILDING}.{name}")

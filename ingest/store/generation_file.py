@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ingest.errors import StoreError, explain_os_errors
 from ingest.sessions.row_batches import Row
+from ingest.store.building_months import BuildingMonths
 from ingest.store.building_segments import BuildingSegments
 from ingest.store.connection import (
     WAITING,
@@ -75,7 +76,8 @@ _MODEL_NAMES = """
     UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
     UNION SELECT unnest(model_names) FROM segments
     UNION
-    SELECT model FROM (SELECT day, model FROM daily_calls UNION ALL SELECT day, model FROM daily_turns)
+    SELECT model
+    FROM (SELECT day, model FROM stored_daily_calls UNION ALL SELECT day, model FROM stored_daily_turns)
     WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
@@ -83,6 +85,8 @@ _LABEL = (
 )
 
 
+_RENAMED_BEFORE = """
+    day < (SELECT max(facts_before) FROM store_info) AND model IN (SELECT model_name FROM model_aliases)"""
 _RENAMED = "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name"
 _OF_RENAMED = """
     SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
@@ -110,6 +114,7 @@ class GenerationBuilder:
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
             self._segments = BuildingSegments(self._con, path, on_write)
+            self._months = BuildingMonths(self._con, path, on_write)
             with self.transaction():
                 for table, columns in _NOTED.items():
                     self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
@@ -252,8 +257,10 @@ class GenerationBuilder:
                     con.unregister("incoming")
             con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
             con.execute(read_script("count_models.sql"))
-            frozen = con.execute("SELECT max(facts_before) IS NOT NULL FROM store_info").fetchone() == (True,)
-            if frozen and not is_same:
+        if not is_same and self.is_true("SELECT max(facts_before) IS NOT NULL FROM store_info"):
+            for table in ("daily_calls", "daily_turns", "task_trials"):  # the others have the same models
+                self.pull_sums(table, _RENAMED_BEFORE)
+            with self.open_transaction("old models") as con:
                 con.execute(read_script("count_old_models.sql"))
 
     def _pull_renamed(self, aliases: Sequence[Row]) -> None:
@@ -313,6 +320,21 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             self._segments.pull_files(query, values)
 
+    @property
+    def has_months(self) -> bool:
+        """Whether the sums of old months stand in segments."""
+        return bool(self._months)
+
+    def pull_days(self, query: str) -> None:
+        """Move the sums of old months into the open tables; `query` selects days of these months."""
+        with explain_duckdb_errors(self._path):
+            self._months.pull_days(query)
+
+    def pull_sums(self, table: str, condition: str) -> None:
+        """Move the sums of old months into the open tables in which rows of `table` meet the condition."""
+        with explain_duckdb_errors(self._path):
+            self._months.pull_rows(table, condition)
+
     def drop_unused(self) -> None:
         """Remove prompts, prompt texts and tool definitions that no stored fact refers to."""
         with self.open_transaction("unused") as con:
@@ -323,7 +345,9 @@ class GenerationBuilder:
 
         The new files hold no byte of deleted rows.
         """
+        self._checkpoint()
         with explain_duckdb_errors(self._path):
+            self._months.seal()
             self._segments.clean()
             self._segments.finish()
         self._rewrite_open()
@@ -343,7 +367,7 @@ class GenerationBuilder:
         self._on_write("checkpoint")
         self._checkpoint()
         with explain_duckdb_errors(self._path):
-            is_sealed = self._segments.seal()
+            is_sealed = self._months.seal() | self._segments.seal()
             self._segments.finish()
         if is_sealed:
             self._rewrite_open()

@@ -2,7 +2,7 @@
 -- call with its texts uses any more.
 
 UPDATE task_trials SET task_text = NULL
-WHERE task_origin = 'first message'
+WHERE task_origin = 'first message' AND task_text IS NOT NULL
     AND ((source, session_id) IN (FROM leaving) OR (source, session_id) IN (FROM textless));
 
 UPDATE daily_parameters SET parameter = regexp_replace(parameter, '\["(?:[^"\\]|\\.)*"\]', '["removed"]', 'g')

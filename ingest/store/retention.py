@@ -21,6 +21,13 @@ _REMOVAL = (
     "leaving_rows.sql", "remove_sessions.sql", "remove_facts.sql",
     "remove_texts.sql", "remove_shared_texts.sql",
 )  # fmt: skip
+# What remove_shared_texts.sql changes of sums.
+_TASK_TEXTS = """
+    task_origin = 'first message' AND task_text IS NOT NULL
+    AND ((source, session_id) IN (FROM leaving) OR (source, session_id) IN (FROM textless))"""
+_KEY_TEXTS = """
+    day < (SELECT text_before FROM limits)
+    AND contains(replace(parameter, '["removed"]', ''), '["')"""
 _STORED = "SELECT text_before, facts_before FROM store_info"
 _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
@@ -68,6 +75,8 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
     call `GenerationBuilder.rewrite` afterwards.
     """
     building.pull_sessions("FROM leaving UNION FROM textless")
+    building.pull_sums("task_trials", _TASK_TEXTS)
+    building.pull_sums("daily_parameters", _KEY_TEXTS)
     for script in _REMOVAL:
         with building.open_transaction(script) as con:
             con.execute(read_script(script))

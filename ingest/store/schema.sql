@@ -71,9 +71,11 @@ CREATE TABLE sources (
 -- Readers see the rows of all files as one table (ingest/store/segments.py). first_day, last_day: of all its rows;
 -- first_day is NULL where a row has no day.
 -- has_deleted: deleted rows may still be in the bytes of the file. model_names: all that stand in it.
+-- month: the first day of the month whose daily sums and task_trials the file holds in their place, with tables `monthly_…`,
+-- the same sums added up over the month; NULL = it holds facts.
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
-    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[]
+    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE
 );
 
 -- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.
@@ -250,7 +252,7 @@ CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 -- Daily rollups: additive, without duplicates. The pages read these first. trial_run, arm: see sessions.
 -- parse_known: calls whose text we judged, or whose refusal the harness would have marked at both layers, or that were
 -- refused; mend_known: calls with syntax_seen or schema_seen 'full'. They are the denominators of the parse_error and the mended rate.
--- us: microseconds; example_ts: the time of the example, 0001-01-01 where the log has none.
+-- us: microseconds; example_ts: the time of the example, its day where the log has none, 0001-01-01 without a day.
 -- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
 -- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict.
 CREATE TABLE daily_calls (

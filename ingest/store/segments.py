@@ -1,8 +1,9 @@
-"""The files of facts beside a generation: which ones it names, and one table over all of them.
+"""The files beside a generation: which ones it names, and one table over all of them.
 
 A generation file has all tables. What earlier loads brought of facts may stand in segments, DuckDB files with
-the fact tables alone, which the generation's table `segments` names. Readers attach them all to one database
-in memory, in which each table is a view.
+the fact tables alone, which the generation's table `segments` names. The daily sums of an old month may stand
+in a segment, too, beside the same sums added up over its days. Readers attach them all to one database in
+memory, in which each table is a view.
 """
 
 from __future__ import annotations
@@ -26,14 +27,25 @@ SelectList = Callable[[str, Columns], str]
 """Returns what stands between SELECT and FROM, for the name of a table and its columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
-"""The tables whose rows may stand in segments."""
+"""The tables of facts, whose rows may stand in segments."""
+TRIALS = "task_trials"
+"""Beside the tables `daily_…`, the table of sums whose rows may stand in segments of months. It has a row for
+each session, so no sums of a month."""
+SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_errors", TRIALS)
+"""The tables of sums of which a load and the checks ask for all days."""
 _PARTS = "parts"  # the schema with the views of single files
 
-_NAMED = "SELECT number, name FROM {catalog}.segments ORDER BY number"
+_NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
 # Days outside of what a segment has are not in it; NULL = it has rows without a day.
 _OVERLAPPING = """
     SELECT number FROM segments
-    WHERE first_day IS NULL OR (first_day <= ? AND last_day >= ?) ORDER BY number"""
+    WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""
+_MONTHS = """
+    SELECT
+        number, coalesce(month >= $first, true) AND coalesce(last_day <= $last, true) AS is_whole,
+        coalesce(last_day >= $first, true) AND coalesce(first_day <= $last, true) AS is_overlapping
+    FROM segments WHERE month IS NOT NULL ORDER BY number"""
+_SUMS_NAMED = re.compile(rf"\b(?:daily_\w+|{TRIALS})\b")
 _COLUMNS = """
     SELECT table_name, column_name, data_type FROM duckdb_columns()
     WHERE database_name = ? ORDER BY table_name, column_index"""
@@ -41,10 +53,14 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment that a generation names. `number` counts from 1 and never changes."""
+    """A segment that a generation names. `number` counts from 1 and never changes.
+
+    `month`: the first day of the month whose daily sums it holds; None = it holds facts.
+    """
 
     number: int
     name: str
+    month: date | None = None
 
     @property
     def alias(self) -> str:
@@ -58,7 +74,17 @@ def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
         rows = con.execute(_NAMED.format(catalog=catalog)).fetchall()
     except duckdb.CatalogException:
         return ()
-    return [Segment(number, name) for number, name in rows if SEGMENT.fullmatch(name)]
+    return [Segment(number, name, month) for number, name, month in rows if SEGMENT.fullmatch(name)]
+
+
+def is_sum(table: str) -> bool:
+    """Return True for a table whose rows may stand in segments of months."""
+    return table.startswith("daily_") or table == TRIALS
+
+
+def monthly_table(table: str) -> str:
+    """Return the name of the table that holds the sums of a month, for that of its days."""
+    return table.replace("daily_", "monthly_", 1)
 
 
 def attach_file(con: Connection, place: str, alias: str, mode: str = "READ_ONLY") -> None:
@@ -82,21 +108,39 @@ def view_generation(con: Connection, path: Path, alias: str, *, select: SelectLi
     Raises duckdb.Error, and StoreError where a shared store cannot be reached.
     """
     attach_file(con, str(path), alias)
-    catalogs = {0: alias}
+    tables = _list_columns(con, alias)  # DuckDB would list those of all files
+    facts, sums = {0: alias}, {0: alias}
     places = find_segment_places(path.parent)
     for segment in read_segments(con, alias):
         attach_file(con, places.locate(segment.name, con), segment.alias)
-        catalogs[segment.number] = segment.alias
-    if len(catalogs) > 1:
+        (sums if segment.month else facts)[segment.number] = segment.alias
+    is_split = len(facts) + len(sums) > 2
+    if is_split:
         con.execute(f"CREATE SCHEMA {_PARTS}")
-    for table, columns in _list_columns(con, alias).items():
+    for table, columns in tables.items():
         shown = f"SELECT {select(table, columns)} FROM"
-        if len(catalogs) == 1 or table not in FACT_TABLES:
+        catalogs = facts if table in FACT_TABLES else sums if is_sum(table) else None
+        if not is_split or catalogs is None:
             con.execute(f'CREATE VIEW "{table}" AS {shown} {alias}."{table}"')
             continue
         for number, catalog in catalogs.items():
             con.execute(f"CREATE VIEW {_part(table, number)} AS {shown} {catalog}.{table}")
         con.execute(f"CREATE VIEW {table} AS {_union_parts(table, catalogs)}")
+        if len(sums) > 1 and table.startswith("daily_"):
+            _view_months(con, table, shown, {number: sums[number] for number in list(sums)[1:]})
+
+
+def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, str]) -> None:
+    """Make views of the sums of whole months, for the table of their days."""
+    monthly = monthly_table(table)
+    for number, catalog in months.items():
+        con.execute(f"CREATE VIEW {_part(monthly, number)} AS {shown} {catalog}.{monthly}")
+    con.execute(f"CREATE VIEW {_PARTS}.{monthly} AS {_union_parts(monthly, months)}")
+
+
+def name_table(table: str) -> str:
+    """Return the name under which readers find a table of any file of a generation."""
+    return f"{_PARTS}.{table}" if table.startswith("monthly_") else table
 
 
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
@@ -109,6 +153,23 @@ def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) 
     for table in FACT_TABLES:
         if re.search(rf"\b{table}\b", sql):
             cursor.execute(f"CREATE TEMP VIEW {table} AS {_union_parts(table, [0, *numbers])}")
+
+
+def narrow_sums(
+    cursor: Connection, sql: str, first_day: date | None, last_day: date | None, *, added_up: bool
+) -> None:
+    """Let a cursor see only the months that may hold sums of these days, in the tables that `sql` names.
+
+    `added_up`: of a month that lies wholly within these days it sees the sums of the month, on its first day.
+    None = no bound. The open sums are always seen.
+    """
+    months = cursor.execute(_MONTHS, {"first": first_day, "last": last_day}).fetchall()
+    for table in sorted(set(_SUMS_NAMED.findall(sql))) if months else ():
+        parts = [_part(table, 0)]
+        for number, is_whole, is_overlapping in months:
+            if is_overlapping:
+                parts.append(_part(monthly_table(table) if added_up and is_whole else table, number))
+        cursor.execute(f"CREATE TEMP VIEW {table} AS {_union_views(parts)}")
 
 
 def has_segments(con: Connection) -> bool:
@@ -128,7 +189,20 @@ def _part(table: str, number: int) -> str:
 
 
 def _union_parts(table: str, numbers: Iterable[int]) -> str:
-    return " UNION ALL ".join(f"FROM {_part(table, number)}" for number in numbers)
+    return _union_views(_part(table, number) for number in numbers)
+
+
+def _union_views(names: Iterable[str]) -> str:
+    return " UNION ALL ".join(f"FROM {name}" for name in names)
+
+
+def view_stored_facts(con: Connection) -> None:
+    """Make a view `stored_…` of each table of facts, and of the sums that are searched, where there is none.
+
+    Only what searches the whole store reads them: concerned sessions, whole days, checks.
+    """
+    for table in (*FACT_TABLES, *SEARCHED_SUMS):
+        con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{table} AS FROM {table}")
 
 
 def connect_read_only(path: Path, config: Config) -> Connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingest.store.connection import Connection
 from ingest.store.scripts import read_script
-from ingest.store.stored_facts import view_stored_facts
+from ingest.store.segments import view_stored_facts
 
 _LISTED = 5
 

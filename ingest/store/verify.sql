@@ -1,5 +1,6 @@
 -- Whatever this returns is wrong with the generation: (what, expected, found). Looks at the files in `verified_files`
--- (file_id) and the days in `verified_days` (day), see verify_all.sql; at calls and turns without a day in any case.
+-- (file_id) and the days in `verified_days` (day), see verify_all.sql; at calls and turns without a day in any case. Their sums
+-- are those in `compared_calls` and `compared_turns`.
 
 WITH
     held AS (
@@ -23,18 +24,18 @@ WITH
         UNION ALL
         SELECT 'calls in daily_calls', count(*), 0 FROM stored_tool_calls WHERE day IS NULL AND NOT duplicate
         UNION ALL
-        SELECT 'calls in daily_calls', 0, coalesce(sum(calls), 0) FROM daily_calls SEMI JOIN verified_days USING (day)
+        SELECT 'calls in daily_calls', 0, coalesce(sum(calls), 0) FROM compared_calls SEMI JOIN verified_days USING (day)
         UNION ALL
-        SELECT 'calls in daily_calls', 0, coalesce(sum(calls), 0) FROM daily_calls WHERE day IS NULL
+        SELECT 'calls in daily_calls', 0, coalesce(sum(calls), 0) FROM compared_calls WHERE day IS NULL
         UNION ALL
         SELECT 'turns in daily_turns', count(*), 0
         FROM stored_turns SEMI JOIN verified_days USING (day) WHERE NOT duplicate
         UNION ALL
         SELECT 'turns in daily_turns', count(*), 0 FROM stored_turns WHERE day IS NULL AND NOT duplicate
         UNION ALL
-        SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM daily_turns SEMI JOIN verified_days USING (day)
+        SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM compared_turns SEMI JOIN verified_days USING (day)
         UNION ALL
-        SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM daily_turns WHERE day IS NULL
+        SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM compared_turns WHERE day IS NULL
     )
 SELECT what || ' of file ' || file_id, coalesce(recorded.n, 0), coalesce(held.n, 0)
 FROM recorded FULL JOIN held USING (file_id, what)

@@ -9,6 +9,9 @@ CREATE OR REPLACE TEMP TABLE verified_days AS
 SELECT day
 FROM (
     SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns
-    UNION SELECT day FROM daily_calls UNION SELECT day FROM daily_turns
+    UNION SELECT day FROM stored_daily_calls UNION SELECT day FROM stored_daily_turns
 )
 WHERE day >= (SELECT coalesce(max(facts_before), DATE '0001-01-01') FROM store_info);
+
+CREATE OR REPLACE TEMP VIEW compared_calls AS FROM stored_daily_calls;
+CREATE OR REPLACE TEMP VIEW compared_turns AS FROM stored_daily_turns;

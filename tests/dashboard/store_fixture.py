@@ -12,9 +12,9 @@ import duckdb
 import orjson
 
 from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.segments import view_stored_facts
 from ingest.store.settling.rollup import roll_up
 from ingest.store.settling.signing import sign_calls_of_days
-from ingest.store.stored_facts import view_stored_facts
 from tests.dashboard.rows import empty_tables, insert
 
 HOSTILE = '<img src=x onerror="alert(1)">**bold** :red[x] $x$ =1+1'

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime, time
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -281,16 +281,18 @@ def parameters(facts: Facts) -> Iterator[Row]:
             key = (*(call[name] for name in shared), path, finding["code"], finding["severity"])
             cells[key][call["call_id"]] = call
     for key, calls in cells.items():
-        newest = max(
-            calls.values(), key=lambda call: (call["ts"] is not None, call["ts"] or 0, call["call_id"])
-        )
+        newest = max(calls.values(), key=lambda call: (called_at(call), call["call_id"]))
         named = dict(zip((*shared, "parameter", "code", "severity"), key, strict=True))
         groups = Counter(group_of(call["source"], call["session_id"]) for call in calls.values())
         yield {
             **named, "calls": len(calls),
-            "example": newest["call_id"], "example_ts": newest["ts"] or datetime(1, 1, 1),  # noqa: DTZ001 - as the store has times
+            "example": newest["call_id"], "example_ts": called_at(newest),
             "group_ids": sorted(groups), "group_calls": [groups[group] for group in sorted(groups)],
         }  # fmt: skip
+
+
+def called_at(call: Row) -> datetime:
+    return call["ts"] or datetime.combine(call["day"] or date.min, time())
 
 
 def classes(call: Row, turn: Mapping[str, Any]) -> dict[str, int | None]:

@@ -17,8 +17,8 @@ from ingest.maintenance.forget import SessionChoice, forget
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint
+from ingest.store.daily_tables import DAILY_TABLES
 from ingest.store.settling import rollup
-from ingest.store.settling.daily_tables import DAILY_TABLES
 from tests.store.night import ROLLUPS, ask, claude_code_session, contents, session
 from tests.store.test_copies import from_scratch
 from tests.store.test_late_facts import halves

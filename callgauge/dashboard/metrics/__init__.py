@@ -1,8 +1,9 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
-A file opens with a comment header: `title:`, `question:`, `unit:`, a `note:` line for each sentence that a
-reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that are
-not given are NULL, and NULL means all. But where `$runs` and `$arms` are NULL, nothing of a trial counts.
+A file opens with a comment header: `title:`, `question:`, `unit:`, `days:` (how it uses the days of daily
+sums, see `DaysUsed`), a `note:` line for each sentence that a reader needs, and one `column NAME:` line for
+each result column that needs words. `$name` parameters that are not given are NULL, and NULL means all. But
+where `$runs` and `$arms` are NULL, nothing of a trial counts.
 
 `{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
 `{filters a_: models}` for the same over the parameters `$a_models` and so on. `{value: by}` stands for the
@@ -18,20 +19,21 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from ingest.store.segments import has_segments, is_of_object_store, narrow_facts
+from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
 _FOLDER = Path(__file__).parent
-_FIELD = re.compile(r"^-- (title|question|unit|note|column (\w+)): (.+)$")
+_FIELD = re.compile(r"^-- (title|question|unit|days|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
 _VALUE = re.compile(r"\{value: (\w+)\}")
@@ -44,6 +46,18 @@ PARAMETER = re.compile(r"\$([a-z_]+)")
 
 class MetricError(Exception):
     """Raised when the store cannot answer a metric; the message is one sentence for people."""
+
+
+class DaysUsed(StrEnum):
+    """How a metric uses the days of the daily sums that it reads.
+
+    Where it has the parameters $from_day and $to_day, each row of sums that it reads is of these days, unless
+    it reads those of ALL days.
+    """
+
+    ADDED_UP = "added up"  # it gives the same answer from the sums of whole months, unless told by 'day'
+    TOLD_APART = "told apart"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +75,13 @@ class Metric:
     notes: tuple[str, ...]
     columns: Mapping[str, str]
     parameters: frozenset[str]
+    days: DaysUsed
     sql: str
+
+    def adds_up_days(self, given: Mapping[str, Any]) -> bool:
+        """Return True when the answer is the same from the sums of whole months."""
+        by_day = any(given.get(name) == "day" for name in self.parameters)
+        return self.days is DaysUsed.ADDED_UP and not by_day
 
 
 @cache
@@ -126,6 +146,7 @@ def _read_metric(path: Path) -> Metric:
         notes=tuple(notes),
         columns=columns,
         parameters=frozenset(PARAMETER.findall(code)),
+        days=DaysUsed(said.get("days", DaysUsed.ALL)),
         sql=sql,
     )
 
@@ -215,11 +236,20 @@ def _execute(
     metric = metrics()[name]
     sql = metric.sql if most is None else f"FROM (\n{metric.sql}\n) LIMIT {most:d}"
     cursor = connection.cursor()
+    if has_segments(cursor):
+        _narrow(cursor, metric, sql, given)
+    return cursor.execute(sql, {key: given.get(key) for key in metric.parameters})
+
+
+def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: Mapping[str, Any]) -> None:
+    """Let a cursor see only those segments that the answer of a metric depends on."""
     first_day, last_day = given.get("first_day"), given.get("last_day")
     # A metric that takes both reads no facts of other days.
-    if {"first_day", "last_day"} <= metric.parameters and first_day and last_day and has_segments(cursor):
+    if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
-    return cursor.execute(sql, {key: given.get(key) for key in metric.parameters})
+    if metric.days is not DaysUsed.ALL:
+        days = (given.get(name) if name in metric.parameters else None for name in ("from_day", "to_day"))
+        narrow_sums(cursor, sql, *days, added_up=metric.adds_up_days(given))
 
 
 @contextmanager

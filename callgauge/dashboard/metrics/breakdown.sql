@@ -1,6 +1,7 @@
 -- title: Arms broken down
 -- question: How often does it happen in each arm, within each model, tool or prompt?
 -- unit: calls, turns or chains, as the rate says; the rate is k / n
+-- days: added up
 -- column rate: which rate, see callgauge/dashboard/measures/rates.py
 -- column dimension: what `slice` is a value of: one of $dimensions
 -- column slice: the value of the dimension, 'unknown' where the log names none

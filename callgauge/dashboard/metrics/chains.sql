@@ -1,6 +1,7 @@
 -- title: Chains of attempts
 -- question: What happens after a fault: is it tried again, does it recover, and what does that cost?
 -- unit: chains of attempts; each begins with a call that went wrong
+-- days: added up
 -- column slice: what $by names; by layer, where the first call of the chain went wrong; 'none' = only the log says that it was tried again
 -- column attempts: calls in the chain, the first among them; 10 = ten or more
 -- column ended: recovered = the last attempt had no fault; abandoned = it had one; open = the log stops before it can be known

@@ -1,6 +1,7 @@
 -- title: Filter choices
 -- question: Which models, prompts, tools and so on does the store hold, the most used first?
 -- unit: calls
+-- days: added up
 -- column value: what the filter compares; 'unknown' where the log names none
 -- column label: what people read; of a prompt without a name the first words of its text and the beginning of its id
 -- column name: of a prompt, its name in the log

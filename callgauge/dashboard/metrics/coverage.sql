@@ -1,6 +1,7 @@
 -- title: What each source can tell
 -- question: For how many calls and turns of each source could each thing be known?
 -- unit: calls, and turns for turns and *_turns
+-- days: added up
 -- note: Each log format keeps some things and not others. What a log does not keep is unmeasured, and never counted as good or bad.
 -- column parse_known: calls of which we know whether their arguments were refused
 -- column mend_known: calls whose text or definition we have

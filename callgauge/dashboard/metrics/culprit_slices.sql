@@ -1,6 +1,7 @@
 -- title: A finding at a parameter, by anything
 -- question: Who gets this parameter of the tool wrong in this way, and how often?
 -- unit: calls with at least one finding of the code at the parameter
+-- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
 -- column k: calls with the finding
 -- column n: calls of the tool that the parser could judge
@@ -15,7 +16,7 @@ calls AS (
   SELECT
     coalesce(CASE $by
       WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id WHEN 'definition' THEN definition_id
-      WHEN 'source' THEN source ELSE day::VARCHAR END, 'unknown') AS slice,
+      WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR END, 'unknown') AS slice,
     n, total, group_ids, group_n
   FROM daily_rates
   WHERE rate = 'strict_failure' AND cut = 'tool' AND list_contains($tools, coalesce(tool, 'unknown'))
@@ -25,15 +26,15 @@ findings AS (
   SELECT
     coalesce(CASE $by
       WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id WHEN 'definition' THEN definition_id
-      WHEN 'source' THEN source ELSE day::VARCHAR END, 'unknown') AS slice,
-    day, calls, example, group_ids, group_calls
+      WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR END, 'unknown') AS slice,
+    calls, example_ts, example, group_ids, group_calls
   FROM daily_parameters
   WHERE parameter = $parameter AND code = $code AND list_contains($tools, coalesce(tool, 'unknown'))
     AND {filters: days, models, prompts, sources, trials}
 ),
 judged AS (SELECT slice, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total FROM calls GROUP BY ALL),
 found AS (
-  SELECT slice, sum(calls)::BIGINT AS k, arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
+  SELECT slice, sum(calls)::BIGINT AS k, arg_max(example, (example_ts, example)) AS example
   FROM findings GROUP BY ALL
 ),
 of_groups AS (

@@ -1,6 +1,7 @@
 -- title: Culprits
 -- question: Which parameters do calls get wrong, and how?
 -- unit: calls with at least one finding of the code at the parameter
+-- days: added up
 -- column parameter: as declared, of an item `filters[].name`; empty = the arguments as a whole
 -- column judged: calls of the selection that the parser could judge
 -- column group_ids: the groups of sessions, of fifty, with calls that the parser could judge or with the finding, in order; group_calls and group_judged are calls and judged of each of them
@@ -15,7 +16,7 @@ findings AS NOT MATERIALIZED (
 ),
 found AS (
   SELECT parameter, code, max(severity) AS severity, sum(calls)::BIGINT AS calls,
-         arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
+         arg_max(example, (example_ts, example)) AS example
   FROM findings
   GROUP BY parameter, code
 ),

@@ -1,6 +1,7 @@
 -- title: Where calls went wrong
 -- question: At which layer did calls go wrong first, and how many went through?
 -- unit: calls
+-- days: added up
 -- column layer: the first layer at which a call went wrong; 'none' = no fault was seen; 'unknown' = we cannot tell
 -- column total: all calls of the selection
 -- note: Each call stands in one row: at the first layer at which the harness, the tool or our parser says that it went wrong.

@@ -1,6 +1,7 @@
 -- title: What the parser found
 -- question: Which codes did the parser report, and in how many calls?
 -- unit: calls with at least one finding of the code
+-- days: added up
 -- column measured: calls of the selection that the parser could judge
 -- note: A call counts once for each code that the parser reported in its arguments, so the rows overlap.
 -- note: The share is of the calls that the parser could judge: those whose text or whose tool definition the log keeps.

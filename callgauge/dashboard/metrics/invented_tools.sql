@@ -10,7 +10,7 @@
 WITH
 found AS (
   SELECT tool, model, source, sum(calls)::BIGINT AS calls,
-         arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example, max(day) AS last_day
+         arg_max(example, (example_ts, example)) AS example, max(example_ts) AS example_ts
   FROM daily_parameters
   WHERE {filters: days, models, prompts, tools, sources, trials} AND code = 'unknown_tool' AND tool IS NOT NULL
   GROUP BY ALL
@@ -18,7 +18,7 @@ found AS (
 listed AS (
   SELECT tool, sum(calls)::BIGINT AS calls, count(DISTINCT coalesce(model, 'unknown'))::BIGINT AS models,
          arg_max(coalesce(model, 'unknown'), (calls, coalesce(model, 'unknown'))) AS model, list(DISTINCT source) AS sources,
-         arg_max(example, (coalesce(last_day, DATE '0001-01-01'), example)) AS example
+         arg_max(example, (example_ts, example)) AS example
   FROM found GROUP BY tool
   ORDER BY calls DESC, tool
   LIMIT coalesce($limit, 200)

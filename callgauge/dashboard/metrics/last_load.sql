@@ -1,6 +1,7 @@
 -- title: Last load
 -- question: How fresh is the store, and did anything fail to load?
 -- unit: files, lines
+-- days: added up
 -- column newest: the time of the newest call or turn
 -- column lines: lines of the files that are in; lines_left_out: those of them with something that was rejected
 -- column calls: tool calls that the pages count; copies: calls that a second file tells again, which count once

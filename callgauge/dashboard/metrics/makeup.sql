@@ -1,6 +1,7 @@
 -- title: What a slice is made of
 -- question: Which models, prompts, tools, strategies, harness versions and kinds of arguments are its calls of?
 -- unit: calls
+-- days: added up
 -- column dimension: model, provider, prompt, tool, strategy, source, harness_version, or a trait of the calls: length, depth, non_ascii, turn, offered
 -- column value: of the dimension; of a trait the number of its class, see ingest/store/rollups/traits.sql
 -- column total: calls of the slice that have a value of the dimension; the share is calls / total

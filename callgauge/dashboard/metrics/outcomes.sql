@@ -1,6 +1,7 @@
 -- title: Calls by outcome
 -- question: What became of the arguments of the calls, in each slice?
 -- unit: calls
+-- days: added up
 -- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
 -- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or mended; failed; unmeasured = the log does not tell
 -- $by: model, provider, tool, strategy, source, day.

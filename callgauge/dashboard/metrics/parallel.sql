@@ -1,6 +1,7 @@
 -- title: Calls lost to a bad neighbour
 -- question: When one of several calls of a step is bad, what becomes of the others?
 -- unit: calls of steps that made several calls at once
+-- days: added up
 -- column model: 'unknown' where the log names none
 -- column steps: steps with several calls; bad_steps those in which at least one call was bad
 -- column calls: of these steps; bad = no call came, or its arguments were refused; others = the good ones of bad steps

@@ -13,7 +13,7 @@ WITH
 fixed AS (SELECT unnest($signatures::VARCHAR[]) AS signature_id, unnest($fixed_days::DATE[]) AS fixed_day),
 counted AS (
   SELECT signature_id, fixed_day, min(day) AS back_day, max(day) AS last_day,
-         sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions, arg_max(example, (day, example)) AS example
+         sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions, arg_max(example, (example_ts, example)) AS example
   FROM daily_errors JOIN fixed USING (signature_id)
   WHERE day > fixed_day AND {filters: trials}
   GROUP BY ALL

@@ -1,10 +1,11 @@
 -- title: Where a signature occurs
 -- question: Which tools and models have this fault?
 -- unit: calls
+-- days: told apart
 -- column sessions: a session counts once for each day and prompt
 -- column example: the newest such call
 SELECT coalesce(tool, 'unknown') AS tool, coalesce(model, 'unknown') AS model, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,
-       min(day) AS first_day, max(day) AS last_day, arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
+       min(day) AS first_day, max(day) AS last_day, arg_max(example, (example_ts, example)) AS example
 FROM daily_errors
   WHERE {filters: days, models, prompts, tools, sources, trials}
   AND signature_id = $signature

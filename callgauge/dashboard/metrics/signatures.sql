@@ -31,7 +31,7 @@ counted AS (
   SELECT signature_id, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,
          list_sort(list_distinct(list(coalesce(tool, 'unknown')))) AS tools,
          list_sort(list_distinct(list(coalesce(model, 'unknown')))) AS models,
-         max(day) AS last_day, arg_max(example, (coalesce(day, DATE '0001-01-01'), example)) AS example
+         max(day) AS last_day, arg_max(example, (example_ts, example)) AS example
   FROM chosen GROUP BY signature_id
 ),
 page AS (

@@ -1,6 +1,7 @@
 -- title: Rates by anything
 -- question: How often does it happen, in each slice, and how sure is that?
 -- unit: calls, turns or chains, as the rate says; the rate is k / n
+-- days: added up
 -- column rate: which rate, see callgauge/dashboard/measures/rates.py
 -- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
 -- column also: the value of $also, a second dimension; 'all' without it

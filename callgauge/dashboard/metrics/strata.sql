@@ -1,6 +1,7 @@
 -- title: Arms at the same mix
 -- question: What work did each arm get, and how did it go in each part of it?
 -- unit: calls, turns or chains, as the rate says; one row an arm and stratum
+-- days: added up
 -- column rate: which rate, see callgauge/dashboard/measures/rates.py
 -- column arm: the value of $by; 'all' without it, 'unknown' where the log names none
 -- column first: the value of $first in this stratum, as second of $second and third of $third

@@ -1,6 +1,7 @@
 -- title: Strategy and probe audit
 -- question: Does each model on each host get the calling strategy that suits it?
 -- unit: one row a model, provider and strategy; calls, the rate of parse errors is k / n
+-- days: added up
 -- column provider: the host; 'unknown' where the log names none
 -- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' where there are only probes
 -- column total: all calls; total - n is unmeasured

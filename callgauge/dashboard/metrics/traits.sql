@@ -1,6 +1,7 @@
 -- title: What goes with failure
 -- question: How often do arguments fail in calls that are long, deep, not in English letters, late, or made among many tools?
 -- unit: calls
+-- days: added up
 -- column trait: length (bytes of the raw arguments), depth (of nesting), non_ascii (bytes beyond one a character), turn (its number), offered (tools the model could choose from)
 -- column class: orders the classes of a trait, as the page names them
 -- column sessions: in which n was observed

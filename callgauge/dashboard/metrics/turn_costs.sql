@@ -1,6 +1,7 @@
 -- title: What turns cost
 -- question: How many tokens, steps and seconds does a turn take, and how many turns does a success take?
 -- unit: one row a slice; turns, tokens, steps and milliseconds
+-- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
 -- column tokens: input and output of the tokens_known turns whose log tells both
 -- column ms: of the ms_known turns whose log tells the time, else that of the model alone

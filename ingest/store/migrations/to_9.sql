@@ -2,7 +2,7 @@
 
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
-    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[]
+    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE
 );
 
 -- The arguments that are the same text as the raw ones are no longer kept twice. A column cannot become a generated one.
@@ -44,5 +44,8 @@ ALTER TABLE daily_turns RENAME ms TO us;
 ALTER TABLE daily_turns ALTER us TYPE BIGINT USING coalesce(TRY_CAST(round(us * 1000) AS BIGINT), 0);
 ALTER TABLE daily_chains RENAME ms TO us;
 ALTER TABLE daily_chains ALTER us TYPE BIGINT USING coalesce(TRY_CAST(round(us * 1000) AS BIGINT), 0);
+-- Of days whose facts are gone nothing tells the example's time but its day.
 ALTER TABLE daily_errors ADD COLUMN example_ts TIMESTAMP;
+UPDATE daily_errors SET example_ts = coalesce(day, DATE '0001-01-01');
 ALTER TABLE daily_parameters ADD COLUMN example_ts TIMESTAMP;
+UPDATE daily_parameters SET example_ts = coalesce(day, DATE '0001-01-01');

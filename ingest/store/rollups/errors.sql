@@ -3,8 +3,8 @@
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, signature_id,
     count(*) AS calls, count(DISTINCT session_id) AS sessions,
-    max(coalesce(ts, TIMESTAMP '0001-01-01')) AS example_ts,
-    arg_max(call_id, (coalesce(ts, TIMESTAMP '0001-01-01'), call_id)) AS example
+    max(coalesce(ts, day, TIMESTAMP '0001-01-01')) AS example_ts,
+    arg_max(call_id, (coalesce(ts, day, TIMESTAMP '0001-01-01'), call_id)) AS example
 FROM counted_calls
 WHERE NOT duplicate AND signature_id IS NOT NULL
     AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)

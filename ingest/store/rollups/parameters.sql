@@ -18,7 +18,7 @@ WITH
             session_group(source, session_id) AS id,
             max(severity) AS severity,
             count(DISTINCT call_id) AS calls,
-            max({'ts': coalesce(ts, TIMESTAMP '0001-01-01'), 'call_id': call_id}) AS newest
+            max({'ts': coalesce(ts, day, TIMESTAMP '0001-01-01'), 'call_id': call_id}) AS newest
         FROM found
         GROUP BY ALL
     ),

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ingest.store.connection import Connection
+from ingest.store.daily_tables import DAILY_TABLES, DailyTable
 from ingest.store.scripts import read_script
-from ingest.store.settling.daily_tables import DAILY_TABLES, DailyTable
-from ingest.store.stored_facts import view_stored_facts
+from ingest.store.segments import view_stored_facts
 
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
 HELD = 50_000  # calls of concerned sessions that are kept in memory for all scripts
@@ -23,7 +23,7 @@ _IS_EMPTY = "SELECT NOT EXISTS (FROM touched_days)"
 _MANY = "SELECT count(*) > ? FROM counted_calls"
 _BATCHES = "SELECT DISTINCT batch FROM all_days ORDER BY batch"
 _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_days WHERE batch = ?"
-_UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM daily_errors)"
+_UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM stored_daily_errors)"
 
 _TRIED = "SELECT (source, session_id) FROM tried_sessions"
 _TEXT_REMOVED = "SELECT (source, session_id) FROM counted_turns WHERE text_removed"

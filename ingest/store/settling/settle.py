@@ -14,6 +14,14 @@ from ingest.store.settling.signing import sign_calls_of_days, sign_concerned_cal
 _ALL_DAYS = """
     INSERT INTO touched_days
     (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns) EXCEPT FROM touched_days"""
+# The row of a session in task_trials stands on its first day, which may be another one.
+_SUMMED_DAYS = """
+    SELECT day FROM touched_days
+    UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
+        SELECT (source, session_id) FROM stored_turns SEMI JOIN touched_days USING (day))"""
+_CHANGED_DAYS = """
+    SELECT day FROM counted_calls UNION SELECT day FROM counted_turns
+    UNION SELECT day FROM calls_before UNION SELECT day FROM turns_before"""
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
 _NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
 _OTHERS = "SELECT EXISTS (FROM stored_sessions ANTI JOIN concerned_sessions USING (source, session_id))"
@@ -69,12 +77,20 @@ def add_changes(building: GenerationBuilder) -> None:
         for script in ("settling/summed_facts.sql", "settling/concerned_facts.sql"):
             con.execute(read_script(script))
         sign_concerned_calls(con)
+    _pull_changed_days(building)
     with building.open_transaction("rollups") as con:
         add_differences(con)
     if building.is_true("SELECT EXISTS (FROM touched_days)"):
         sum_days(building)
     else:
         building.check_changed_counts()
+
+
+def _pull_changed_days(building: GenerationBuilder) -> None:
+    if building.has_months:
+        with building.open_transaction("changed days") as con:
+            con.execute(read_script("settling/before_tables.sql"))
+        building.pull_days(_CHANGED_DAYS)
 
 
 def sum_days(building: GenerationBuilder) -> None:
@@ -85,6 +101,7 @@ def sum_days(building: GenerationBuilder) -> None:
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
         sign_calls_of_days(con)
+    building.pull_days(_SUMMED_DAYS)
     with building.open_transaction("rollups") as con:
         roll_up(con)
     building.check_counts()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_SCRIPTS = Path(__file__).parents[1] / "rollups"
+_SCRIPTS = Path(__file__).parent / "rollups"
 
 _WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 _TRIAL = ("trial_run", "arm")
@@ -92,6 +92,51 @@ class DailyTable:
             WHEN NOT MATCHED AND c.{self.counts} > 0
                 THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
 
+    def sum_month(self, columns: Sequence[str], rows: str) -> str:
+        """Return the query that adds up the days of a month: one row for each key but the day.
+
+        `columns` are those of the table; `rows` names what has the days of that month. The day is its first.
+        """
+        keys = self.keys[1:]
+        parts = [
+            "date_trunc('month', day)::DATE AS day",
+            *keys,
+            *(f"sum({name})::BIGINT AS {name}" for name in self._sums(columns)),
+            *(part for one in self.extremes for part in _largest(one)),
+        ]
+        cells = f"SELECT {', '.join(parts)} FROM {rows} GROUP BY ALL"  # noqa: S608 - our own names
+        order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
+        return f"{self._with_groups(cells, rows)} {order}"
+
+    def _with_groups(self, cells: str, rows: str) -> str:
+        """Return the query for `cells` with the lists of groups, added up by the numbers that the cells get.
+
+        Beside the lists, all keys would be copied and compared fifty times.
+        """
+        if not self.groups:
+            return cells
+        same = " AND ".join(f"r.{key} IS NOT DISTINCT FROM c.{key}" for key in self.keys[1:])
+        unnested = ", ".join(f"unnest(r.{name}) AS {name}" for name in self.groups)
+        summed = ", ".join(f"sum({name})::UINTEGER AS {name}" for name in self.groups)
+        packed = ", ".join(f"'{name}': {name}" for name in ("id", *self.groups))
+        lists = ", ".join(f"coalesce([g.{name} for g in listed], []) AS {name}" for name in self.groups)
+        return f"""
+            WITH
+                cells AS MATERIALIZED (
+                    SELECT row_number() OVER ()::UINTEGER AS number, * FROM ({cells})
+                ),
+                of_groups AS (
+                    SELECT number, id, {summed} FROM (
+                        SELECT c.number, unnest(r.group_ids) AS id, {unnested}
+                        FROM {rows} r JOIN cells c ON {same}
+                    ) GROUP BY number, id
+                ),
+                lists AS (
+                    SELECT number, list_sort(list({{{packed}}})) AS listed FROM of_groups GROUP BY number
+                )
+            SELECT * EXCLUDE (number, listed), coalesce([g.id for g in listed], []) AS group_ids, {lists}
+            FROM cells LEFT JOIN lists USING (number)"""  # noqa: S608 - our own names
+
     def find_lost(self) -> str:
         """Return the question whether `change` has keys whose extremes may be gone."""
         return f"SELECT EXISTS ({self._lost_keys()})"
@@ -163,6 +208,15 @@ class DailyTable:
             better = f"c.{one.columns[-1]} IS NOT NULL AND {new} {sign} {old}"
             merged |= {name: f"if({better}, c.{name}, d.{name})" for name in one.columns}
         return merged
+
+
+def _largest(extreme: Extreme) -> list[str]:
+    """Return what to select for the columns of an extreme over all rows of a group."""
+    pick = "max" if extreme.is_largest else "min"
+    if len(extreme.columns) == 1:
+        return [f"{pick}({name}) AS {name}" for name in extreme.columns]
+    whole = f"row({', '.join(extreme.columns)})"
+    return [f"arg_{pick}({name}, {whole}) AS {name}" for name in extreme.columns]
 
 
 def _is_worse(extreme: Extreme) -> str:

@@ -1,0 +1,193 @@
+"""The daily sums of a generation being built that stand in segments, one for each old month.
+
+Once the open sums take more than `SEAL_AT` bytes, the days of old months are moved into segments of their
+own, so that no later load copies them. Such a segment holds the same sums once more, added up over the month.
+It is never changed: a load that is to change a sum of the month moves all its days back first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from ingest.errors import StoreError
+from ingest.store.building_segments import (
+    OPEN,
+    count_bytes,
+    new_name,
+    next_number,
+    private_path,
+    table_schema,
+)
+from ingest.store.connection import WITHOUT_LOG
+from ingest.store.daily_tables import DAILY_TABLES
+from ingest.store.generations import OnWrite
+from ingest.store.segments import (
+    SEARCHED_SUMS,
+    TRIALS,
+    Connection,
+    Segment,
+    attach_file,
+    monthly_table,
+    read_segments,
+    union_rows,
+)
+from ingest.store.shared.segment_places import find_segment_places
+
+SEAL_AT = 256 * 1024 * 1024
+"""Bytes of open sums in the file from which on old months become segments."""
+KEPT_OPEN = timedelta(days=31)
+"""A month that ended less than this before the newest day stays open: loads often change its sums."""
+_WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file: it stays open, too
+
+_DAILY = tuple(table.name for table in DAILY_TABLES)
+_SUMS = (*_DAILY, TRIALS)
+_OF_MONTH = "day BETWEEN ? AND last_day(?::DATE)"
+_ALL_DAYS = " UNION ALL ".join(f"(SELECT day FROM {{catalog}}.{table})" for table in _SUMS)  # noqa: S608 - our own names
+_OPEN_MONTHS = f"""
+    SELECT date_trunc('month', day)::DATE AS month, last_day(month) AS ends, count(*) AS n, max(day) AS newest
+    FROM ({_ALL_DAYS.format(catalog=OPEN)}) WHERE day IS NOT NULL GROUP BY month ORDER BY month"""  # noqa: S608 - our own names
+_NAMED_MONTHS = "SELECT DISTINCT date_trunc('month', day)::DATE FROM ({query}) WHERE day IS NOT NULL"
+_ON_SEALED_DAYS = f"""
+    SELECT min(day) FROM ({_ALL_DAYS.format(catalog=OPEN)})
+    WHERE date_trunc('month', day) IN (SELECT month FROM segments WHERE month IS NOT NULL)"""  # noqa: S608 - our own names
+_DESCRIBE = f"""
+    INSERT INTO segments (number, name, size_bytes, first_day, last_day, has_deleted, month)
+    SELECT ?, ?, ?, min(day), max(day), false, ? FROM ({_ALL_DAYS})"""  # noqa: S608 - our own names
+
+
+class BuildingMonths:
+    """The months that the building file names, attached to its connection.
+
+    Makes the temporary views `stored_…` of all sums that are asked for more than the open days; the tables
+    without the prefix are the open sums.
+    """
+
+    def __init__(self, con: Connection, building: Path, on_write: OnWrite) -> None:
+        self._con = con
+        self._building = building
+        self._on_write = on_write
+        self._months = [segment for segment in read_segments(con, OPEN) if segment.month is not None]
+        places = find_segment_places(building.parent)
+        for segment in self._months:
+            attach_file(con, places.locate(segment.name, con), segment.alias)
+        self._make_views()
+
+    def __bool__(self) -> bool:
+        return bool(self._months)
+
+    def _make_views(self) -> None:
+        catalogs = [OPEN, *(month.alias for month in self._months)]
+        for table in SEARCHED_SUMS:
+            rows = union_rows(table, catalogs)
+            self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
+
+    # --- months that this load is going to change -----------------------------------------------
+
+    def pull_days(self, query: str) -> None:
+        """Move the months of days into the open tables; `query` selects these days."""
+        if self._months:
+            wanted = {month for (month,) in self._con.execute(_NAMED_MONTHS.format(query=query)).fetchall()}
+            self._pull([month for month in self._months if month.month in wanted])
+
+    def pull_rows(self, table: str, condition: str) -> None:
+        """Move the months into the open tables in which rows of a table of sums meet a condition."""
+        asked = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
+        self._pull(
+            [
+                month
+                for month in self._months
+                if self._con.execute(asked.format(alias=month.alias)).fetchone() == (True,)
+            ]
+        )
+
+    def _pull(self, months: Sequence[Segment]) -> None:
+        for month in months:
+            self._on_write("month back")
+            for table in _SUMS:
+                self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME FROM {month.alias}.{table}")
+            self._con.execute("DELETE FROM segments WHERE number = ?", [month.number])
+            self._months.remove(month)
+            self._make_views()
+            self._con.execute(f"DETACH {month.alias}")
+
+    # --- new segments ---------------------------------------------------------------------------
+
+    def seal(self) -> bool:
+        """Turn old months into segments when the open sums take more than `SEAL_AT` bytes.
+
+        Returns whether it did. Deleted rows stay in the building file: write it anew afterwards, which makes
+        it small, too. Raises StoreError when a sum of a month that is a segment already was written.
+        """
+        if self._building.stat().st_size <= SEAL_AT and not self._months:
+            return False
+        self._check_open_days()
+        sealed = self._choose_months()
+        for month in sealed:
+            self._make_segment(month)
+        return bool(sealed)
+
+    def _check_open_days(self) -> None:
+        found = self._con.execute(_ON_SEALED_DAYS).fetchone() if self._months else None
+        if found and found[0]:
+            raise StoreError(
+                f"sums of {found[0]} were written beside those of its month; nothing was published. "
+                "This is a bug: report it"
+            )
+
+    def _choose_months(self) -> list[date]:
+        rows = self._con.execute(_OPEN_MONTHS).fetchall()
+        today = datetime.now(UTC).date()  # a wrong clock may have written of days to come
+        newest = min(today, max((row[-1] for row in rows), default=today))
+        old = [(month, n) for month, ends, n, _ in rows if newest - ends >= KEPT_OPEN]
+        size = count_bytes(self._con, _SUMS) if old else 0
+        if size <= SEAL_AT:
+            return []
+        total = sum(n for _, _, n, _ in rows)
+        return [month for month, n in old if size * n // total >= SEAL_AT // _WORTH]
+
+    def _make_segment(self, month: date) -> None:
+        """Move the open sums of a month into a new segment."""
+        number = next_number(self._con)
+        segment = Segment(number, new_name(), month)
+        path = private_path(self._building, segment.name)
+        self._on_write("month")
+        attach_file(self._con, str(path), segment.alias, WITHOUT_LOG)
+        self._con.execute(f"USE {segment.alias}")
+        try:
+            self._con.execute(table_schema(_SUMS))
+            for name in _DAILY:
+                self._con.execute(f"CREATE TABLE {monthly_table(name)} AS FROM {name} LIMIT 0")
+        finally:
+            self._con.execute(f"USE {OPEN}")
+        self._move_days(segment)
+        self._add_up(segment)
+        self._on_write("month checkpoint")
+        self._con.execute(f"CHECKPOINT {segment.alias}")
+        self._con.execute(
+            _DESCRIBE.format(catalog=segment.alias), [number, segment.name, path.stat().st_size, month]
+        )
+        self._con.execute(f"DETACH {segment.alias}")
+
+    def _move_days(self, segment: Segment) -> None:
+        orders = {table.name: table.order for table in DAILY_TABLES}
+        for table in _SUMS:
+            order = f"ORDER BY {', '.join(orders[table])}" if orders.get(table) else ""
+            rows = f"FROM {OPEN}.{table} WHERE {_OF_MONTH}"
+            moved, removed = (
+                self._con.execute(statement, [segment.month, segment.month]).fetchall()
+                for statement in (
+                    f"INSERT INTO {segment.alias}.{table} BY NAME {rows} {order}",
+                    f"DELETE {rows}",
+                )
+            )
+            if moved != removed:
+                raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
+
+    def _add_up(self, segment: Segment) -> None:
+        for table in DAILY_TABLES:
+            target = f"{segment.alias}.{monthly_table(table.name)}"
+            columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
+            query = table.sum_month(columns, f"{segment.alias}.{table.name}")
+            self._con.execute(f"INSERT INTO {target} BY NAME {query}")
