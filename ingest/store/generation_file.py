@@ -25,7 +25,7 @@ from ingest.store.connection import (
     copy_database,
     explain_duckdb_errors,
     share_memory,
-    use_one_thread,
+    use_threads,
 )
 from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
@@ -105,6 +105,7 @@ class GenerationBuilder:
         self._on_write("open")
         with explain_duckdb_errors(path):
             self._con = connect_for_building(path)
+            use_threads(self._con, many=False)
             if is_new:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
@@ -135,6 +136,11 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
+    def use_all_cores(self) -> None:
+        """Have the statements that follow run on all cores, where they go over many rows."""
+        with explain_duckdb_errors(self._path):
+            use_threads(self._con, many=True)
+
     def next_run_id(self) -> int:
         return self._fetch_number("SELECT coalesce(max(run_id), 0) + 1 FROM ingest_runs")
 
@@ -144,7 +150,7 @@ class GenerationBuilder:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Write a batch of rows, by table name, in one transaction."""
         self._on_write("batch")
-        with explain_duckdb_errors(self._path), use_one_thread(self._con), self.transaction():
+        with explain_duckdb_errors(self._path), self.transaction():
             for name, table in tables.items():
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
