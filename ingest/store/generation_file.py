@@ -30,7 +30,7 @@ from ingest.store.connection import (
 from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
-from ingest.store.reader import LABELLED
+from ingest.store.reader import LABELLED, find_newest_time
 from ingest.store.scripts import read_script
 from ingest.store.verification import compare_all_counts, compare_changed_counts
 from lenient import PARSER_VERSION
@@ -48,6 +48,8 @@ _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
+
+_MEASURED = 4 * 1024 * 1024  # bytes of rows from which on it is looked at again
 
 _NOTED = {  # what a load notes of files, for the scripts that settle it
     "replaced": "file_id INTEGER",
@@ -101,6 +103,7 @@ class GenerationBuilder:
         self._path = path
         self._on_write = on_write
         self.has_migrated = False  # the sums of all days are to be made anew
+        self._unmeasured = 0  # bytes of rows that were written since the memory of all was looked at
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
@@ -155,7 +158,9 @@ class GenerationBuilder:
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
                 self._con.unregister("incoming")
-        self.make_room(WAITS)
+                self._unmeasured += table.nbytes
+        if self._unmeasured >= _MEASURED:
+            self.make_room(WAITS)
 
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of its rows were written."""
@@ -309,6 +314,11 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             return dict(self._con.execute(read_script("figures.sql")).fetchall())
 
+    def find_newest_time(self, files: Sequence[int]) -> datetime | None:
+        """Return when the newest session of these files ended, see `ingest.store.reader.read_newest_time`."""
+        with explain_duckdb_errors(self._path):
+            return find_newest_time(self._con, "stored_sessions", files)
+
     def pull_sessions(self, query: str) -> None:
         """Move the rows of sessions into the open tables; `query` selects their source and session_id."""
         with explain_duckdb_errors(self._path):
@@ -355,11 +365,13 @@ class GenerationBuilder:
             self._rewrite_open()
             return
         with explain_duckdb_errors(self._path):
-            self._con.execute("CHECKPOINT")
+            if self._segments:  # whose names and counts `finish` noted
+                self._con.execute("CHECKPOINT")
             self._con.close()
 
     def make_room(self, most: int) -> None:
         """Checkpoint when the rows waiting in memory take more than `most` bytes."""
+        self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
 
