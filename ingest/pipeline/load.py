@@ -144,9 +144,9 @@ def load(
             run.writer.abandon()
         run.drop_rows()
     run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
-    published = published_generation(store_dir)
-    newest = read_newest_time(published, run.totals.present) if published else None
-    return run.totals.make_report(generation, newest, time.monotonic() - started)
+    if generation is None and current is not None:
+        run.totals.newest = read_newest_time(current, run.totals.present)
+    return run.totals.make_report(generation, time.monotonic() - started)
 
 
 def _needs_publishing(current: Path, names: Mapping[str, str], naming: Naming) -> bool:

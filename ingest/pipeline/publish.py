@@ -75,6 +75,7 @@ class LoadTotals:
     unread: int = 0
     left: int = 0
     present: list[int] = field(default_factory=list)  # ids of the files of this load that are in
+    newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
     rejects: int = 0
 
@@ -100,7 +101,7 @@ class LoadTotals:
         listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
         listed.append(RejectedFile(row.name, row.reason or "", row.foreign))
 
-    def make_report(self, generation: str | None, newest: datetime | None, seconds: float) -> LoadReport:
+    def make_report(self, generation: str | None, seconds: float) -> LoadReport:
         return LoadReport(
             loaded=len(self.loaded),
             unchanged=self.unchanged,
@@ -124,7 +125,7 @@ class LoadTotals:
             unread=self.unread,
             left=self.left,
             notes=self.notes,
-            newest=newest,
+            newest=self.newest,
             generation=generation,
             seconds=seconds,
         )
@@ -177,6 +178,7 @@ def publish(
     too_old = hold_to_limits(building)
     if too_old:
         totals.notes += (f"{too_old:,} sessions are older than the store keeps them: see callgauge retain",)
+    totals.newest = building.find_newest_time(totals.present)
     if too_old or totals.less_kept:
         building.rewrite()
     else:
@@ -278,7 +280,7 @@ def _look_row(outside: FileLook) -> Row:
 
 
 def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
-    report = totals.make_report(None, None, 0.0)
+    report = totals.make_report(None, 0.0)
     return {
         "run_id": run_id,
         "started_at": started_at,

@@ -131,8 +131,8 @@ def _is_continued_by(call: Attempt, faulted: Attempt) -> bool:
 
 
 def _retry_kind(before: Attempt, after: Attempt) -> RetryKind | None:
-    if before.comparable_arguments is None or after.comparable_arguments is None:
+    sent_before, sent = before.comparable_arguments, after.comparable_arguments
+    if sent_before is None or sent is None:
         return None
     same_tool = None in (before.tool, after.tool) or before.tool == after.tool
-    same_arguments = before.comparable_arguments == after.comparable_arguments
-    return RetryKind.IDENTICAL if same_tool and same_arguments else RetryKind.CHANGED
+    return RetryKind.IDENTICAL if same_tool and sent_before == sent else RetryKind.CHANGED

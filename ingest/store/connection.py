@@ -54,17 +54,12 @@ def share_memory(con: Connection, *, beside_workers: bool) -> None:
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
-@contextmanager
-def use_one_thread(con: Connection) -> Iterator[None]:
-    """Run the statements of the block on one thread.
+def use_threads(con: Connection, *, many: bool) -> None:
+    """Have statements run on all cores, or on one thread.
 
-    Rows from Arrow are inserted in three quarters of the processor time that several threads take.
+    One thread takes three quarters of the processor time of several where the rows are few.
     """
-    con.execute("SET threads = 1")
-    try:
-        yield
-    finally:
-        con.execute("RESET threads")
+    con.execute("RESET threads" if many else "SET threads = 1")
 
 
 _ARROW: Mapping[str, pa.DataType] = {

@@ -31,7 +31,8 @@ class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
     A row whose column `counts` is 0 has nothing left and goes. `groups` are lists beside `group_ids`; a group
-    is in them where the last of them is above 0. `order` sorts the rows of a day.
+    is in them where the last of them is above 0. `order` sorts the rows of a day. `counted` are the facts
+    without which it has no rows, None where all loads bring such.
     """
 
     name: str
@@ -40,6 +41,7 @@ class DailyTable:
     groups: tuple[str, ...] = ()
     extremes: tuple[Extreme, ...] = ()
     order: tuple[str, ...] = ()
+    counted: str | None = None
 
     def script(self) -> str:
         """Return the query for the rows of the days in `touched_days`, before and after a load."""
@@ -246,13 +248,26 @@ _GROUPS = ("group_k", "group_n")
 DAILY_TABLES = (
     DailyTable("daily_calls", (*_WHO, "tool", "strategy"), "calls"),
     DailyTable(
-        "daily_chains", (*_WHO, "tool", "fault_layer", "ended", "attempts", "session_group"), "chains"
+        "daily_chains",
+        (*_WHO, "tool", "fault_layer", "ended", "attempts", "session_group"),
+        "chains",
+        counted="counted_calls WHERE attempt = 1",
     ),
-    DailyTable("daily_codes", (*_WHO, "tool", "code"), "findings"),
+    DailyTable("daily_codes", (*_WHO, "tool", "code"), "findings", counted="counted_findings"),
     DailyTable(
-        "daily_definitions", ("day", "source", "tool", "definition_id", *_TRIAL), "calls", extremes=_SPAN
+        "daily_definitions",
+        ("day", "source", "tool", "definition_id", *_TRIAL),
+        "calls",
+        extremes=_SPAN,
+        counted="counted_calls WHERE definition_id IS NOT NULL",
     ),
-    DailyTable("daily_errors", (*_WHO, "tool", "signature_id"), "calls", extremes=(_EXAMPLE,)),
+    DailyTable(
+        "daily_errors",
+        (*_WHO, "tool", "signature_id"),
+        "calls",
+        extremes=(_EXAMPLE,),
+        counted="counted_calls WHERE signature_id IS NOT NULL",
+    ),
     DailyTable("daily_parallel", (*_WHO, "session_group"), "steps"),
     DailyTable(
         "daily_parameters",
@@ -260,9 +275,14 @@ DAILY_TABLES = (
         "calls",
         groups=("group_calls",),
         extremes=(Extreme(("severity",)), _EXAMPLE),
+        counted="counted_findings",
     ),
     DailyTable(
-        "daily_prompts", ("day", "source", "prompt_id", "prompt_hash", *_TRIAL), "turns", extremes=_SPAN
+        "daily_prompts",
+        ("day", "source", "prompt_id", "prompt_hash", *_TRIAL),
+        "turns",
+        extremes=_SPAN,
+        counted="counted_turns WHERE prompt_id IS NOT NULL",
     ),
     DailyTable(
         "daily_rates",

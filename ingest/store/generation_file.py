@@ -26,12 +26,12 @@ from ingest.store.connection import (
     copy_database,
     explain_duckdb_errors,
     share_memory,
-    use_one_thread,
+    use_threads,
 )
 from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
-from ingest.store.reader import LABELLED
+from ingest.store.reader import LABELLED, find_newest_time
 from ingest.store.scripts import read_script
 from ingest.store.verification import compare_all_counts, compare_changed_counts
 from lenient import PARSER_VERSION
@@ -49,6 +49,8 @@ _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
+
+_MEASURED = 4 * 1024 * 1024  # bytes of rows from which on it is looked at again
 
 _NOTED = {  # what a load notes of files, for the scripts that settle it
     "replaced": "file_id INTEGER",
@@ -105,10 +107,12 @@ class GenerationBuilder:
         self._path = path
         self._on_write = on_write
         self.has_migrated = False  # the sums of all days are to be made anew
+        self._unmeasured = 0  # bytes of rows that were written since the memory of all was looked at
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
             self._con = connect_for_building(path)
+            use_threads(self._con, many=False)
             if is_new:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
@@ -140,6 +144,11 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
+    def use_all_cores(self) -> None:
+        """Have the statements that follow run on all cores, where they go over many rows."""
+        with explain_duckdb_errors(self._path):
+            use_threads(self._con, many=True)
+
     def next_run_id(self) -> int:
         return self._fetch_number("SELECT coalesce(max(run_id), 0) + 1 FROM ingest_runs")
 
@@ -149,12 +158,14 @@ class GenerationBuilder:
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Write a batch of rows, by table name, in one transaction."""
         self._on_write("batch")
-        with explain_duckdb_errors(self._path), use_one_thread(self._con), self.transaction():
+        with explain_duckdb_errors(self._path), self.transaction():
             for name, table in tables.items():
                 self._con.register("incoming", table)
                 self._con.execute(_INSERT[name])
                 self._con.unregister("incoming")
-        self.make_room(WAITS)
+                self._unmeasured += table.nbytes
+        if self._unmeasured >= _MEASURED:
+            self.make_room(WAITS)
 
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of its rows were written."""
@@ -310,6 +321,11 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             return dict(self._con.execute(read_script("figures.sql")).fetchall())
 
+    def find_newest_time(self, files: Sequence[int]) -> datetime | None:
+        """Return when the newest session of these files ended, see `ingest.store.reader.read_newest_time`."""
+        with explain_duckdb_errors(self._path):
+            return find_newest_time(self._con, "stored_sessions", files)
+
     def pull_sessions(self, query: str) -> None:
         """Move the rows of sessions into the open tables; `query` selects their source and session_id."""
         with explain_duckdb_errors(self._path):
@@ -373,11 +389,13 @@ class GenerationBuilder:
             self._rewrite_open()
             return
         with explain_duckdb_errors(self._path):
-            self._con.execute("CHECKPOINT")
+            if self._segments:  # whose names and counts `finish` noted
+                self._con.execute("CHECKPOINT")
             self._con.close()
 
     def make_room(self, most: int) -> None:
         """Checkpoint when the rows waiting in memory take more than `most` bytes."""
+        self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
 

@@ -18,7 +18,7 @@ from ingest.load_report import ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
-from ingest.store.segments import connect_read_only, describe_failure, is_of_object_store
+from ingest.store.segments import Connection, connect_read_only, describe_failure, is_of_object_store
 
 _AT_ONCE = 1_000  # rows
 _CLOCKS = timedelta(days=1)  # by which clocks and time zones may be wrong
@@ -170,12 +170,17 @@ def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
     Times of more than a day from now on are taken for mistakes. Raises StoreError.
     """
     with open_generation(generation) as con:
-        query = (
-            "SELECT max(coalesce(ended_at, started_at)) FROM sessions WHERE file_id IN (SELECT unnest(?)) "
-            "AND coalesce(ended_at, started_at) < ?"
-        )
-        row = con.execute(query, [list(files), datetime.now(UTC).replace(tzinfo=None) + _CLOCKS]).fetchone()
-        return row[0].replace(tzinfo=UTC) if row and row[0] is not None else None
+        return find_newest_time(con, "sessions", files)
+
+
+def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> datetime | None:
+    """Return what `read_newest_time` does, from the table or view `sessions`."""
+    query = (
+        f"SELECT max(coalesce(ended_at, started_at)) FROM {sessions} WHERE file_id IN (SELECT unnest(?)) "  # noqa: S608
+        "AND coalesce(ended_at, started_at) < ?"
+    )
+    row = con.execute(query, [list(files), datetime.now(UTC).replace(tzinfo=None) + _CLOCKS]).fetchone()
+    return row[0].replace(tzinfo=UTC) if row and row[0] is not None else None
 
 
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ingest.decoding import call_marks
 from ingest.decoding.call_marks import find_marks, may_hold_marks
 from ingest.decoding.containers import Container
 from ingest.events import LogLine
@@ -54,6 +55,12 @@ def test_a_call_of_each_known_shape_is_a_mark(name: str) -> None:
     assert mark.name == "ls"
     assert mark.id == (None if name in ("older openai", "gemini") else "c")
     assert may_hold_marks(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("word", sorted({*call_marks._KEYS, *call_marks._TYPES, "tool-ls"}))
+def test_every_mark_is_found_in_the_bytes_of_a_line(word: str) -> None:
+    assert may_hold_marks(b'{"tool":"function","of":"%s"}' % word.encode())
+    assert not may_hold_marks(b'{"toolUseID":"%s%s"}' % (b"x", word.encode()))
 
 
 @pytest.mark.parametrize("name", NO_CALLS)

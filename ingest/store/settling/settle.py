@@ -22,6 +22,9 @@ _SUMMED_DAYS = """
 _CHANGED_DAYS = """
     SELECT day FROM counted_calls UNION SELECT day FROM counted_turns
     UNION SELECT day FROM calls_before UNION SELECT day FROM turns_before"""
+# Several threads take more processor time than one, and save less than a second where there are fewer calls.
+_IS_LARGE = """
+    SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
 _NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
 _OTHERS = "SELECT EXISTS (FROM stored_sessions ANTI JOIN concerned_sessions USING (source, session_id))"
@@ -35,6 +38,8 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     afterwards, see `late_arrivals`.
     """
     building.make_room(WAITS // 4)  # which settling and summing up can use
+    if building.is_true(_IS_LARGE):
+        building.use_all_cores()
     follows = run_id is not None and building.is_true(FOLLOWING)
     _find_concerned(building, run_id, follows=follows)
     for script in (*(("succession.sql",) if follows else ()), "touched.sql", *before):
@@ -98,6 +103,7 @@ def sum_days(building: GenerationBuilder) -> None:
 
     Raises StoreError when the counts disagree.
     """
+    building.use_all_cores()
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
         sign_calls_of_days(con)

@@ -7,13 +7,17 @@ repeats other logs than those of the night.
 
 from __future__ import annotations
 
-import argparse
-import shutil
-from pathlib import Path
+from ingest.import_guard import leave_threads_out
 
-from tests.bench.apart import run_module
-from tests.bench.ingest import limits, night, page, peers, pieces, same_days
-from tests.bench.ingest.tables import BASELINE, Best, table
+leave_threads_out()  # as the command does, before anything imports Arrow, so that a load can fork its workers
+
+import argparse  # noqa: E402
+import shutil  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from tests.bench.apart import run_module  # noqa: E402
+from tests.bench.ingest import limits, night, page, peers, pieces, same_days  # noqa: E402
+from tests.bench.ingest.tables import BASELINE, Best, table  # noqa: E402
 
 WORK = Path(__file__).parents[1] / ".work"
 NIGHT = "projects/night"  # as Claude Code lays its logs out, for the peers that look there

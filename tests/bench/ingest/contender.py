@@ -16,16 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ingest.import_guard import leave_threads_out
+import duckdb
+import orjson
+import pyarrow as pa
 
-leave_threads_out()  # as the command does, before anything imports Arrow
-
-import duckdb  # noqa: E402
-import orjson  # noqa: E402
-import pyarrow as pa  # noqa: E402
-
-from ingest.formats import formats  # noqa: E402
-from ingest.pipeline.load import load  # noqa: E402
+from ingest.formats import formats
+from ingest.pipeline.load import load
 
 Told = dict[str, Any]
 
