@@ -29,6 +29,7 @@ from ingest.store.segments import (
     Connection,
     Segment,
     attach_file,
+    attach_segments,
     monthly_table,
     read_segments,
     union_rows,
@@ -69,9 +70,7 @@ class BuildingMonths:
         self._building = building
         self._on_write = on_write
         self._months = [segment for segment in read_segments(con, OPEN) if segment.month is not None]
-        places = find_segment_places(building.parent)
-        for segment in self._months:
-            attach_file(con, places.locate(segment.name, con), segment.alias)
+        attach_segments(con, self._months, find_segment_places(building.parent))
         self._make_views()
 
     def __bool__(self) -> bool:

@@ -90,19 +90,28 @@ def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema
 _ALL_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT temporary"
 
 
+COPY = "clean"
+"""The name under which a copy is attached while it is written."""
+
+
 def copy_database(con: Connection, catalog: str, path: Path) -> None:
     """Write all rows of an attached file that were not deleted into a new file.
 
     Raises StoreError when it does not have them all: older files may be removed for it.
     """
     con.execute(f"CHECKPOINT {catalog}")
-    attach_file(con, str(path), "clean", WITHOUT_LOG)
-    con.execute(f"COPY FROM DATABASE {catalog} TO clean")
-    for (table,) in con.execute(_ALL_TABLES, [catalog]).fetchall():
-        query = f"SELECT (SELECT count(*) FROM {catalog}.{table}) = (SELECT count(*) FROM clean.{table})"  # noqa: S608
+    attach_file(con, str(path), COPY, WITHOUT_LOG)
+    con.execute(f"COPY FROM DATABASE {catalog} TO {COPY}")
+    check_copy(con, catalog, [table for (table,) in con.execute(_ALL_TABLES, [catalog]).fetchall()], path)
+    con.execute(f"DETACH {COPY}")
+
+
+def check_copy(con: Connection, catalog: str, tables: Iterable[str], path: Path) -> None:
+    """Raise StoreError when the copy, which is attached, lacks rows of these tables; `path` names it."""
+    for table in tables:
+        query = f"SELECT (SELECT count(*) FROM {catalog}.{table}) = (SELECT count(*) FROM {COPY}.{table})"  # noqa: S608
         if con.execute(query).fetchone() != (True,):
             raise StoreError(f"{path} lacks rows of {table}; nothing was published. This is a bug: report it")
-    con.execute("DETACH clean")
 
 
 _THE_DISK = (

@@ -326,6 +326,11 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             return find_newest_time(self._con, "stored_sessions", files)
 
+    def narrow_search(self) -> None:
+        """Leave the files in `searched_…` that may hold what is searched for, see `BuildingSegments`."""
+        with explain_duckdb_errors(self._path):
+            self._segments.narrow_search()
+
     def pull_sessions(self, query: str) -> None:
         """Move the rows of sessions into the open tables; `query` selects their source and session_id."""
         with explain_duckdb_errors(self._path):

@@ -72,10 +72,11 @@ CREATE TABLE sources (
 -- first_day is NULL where a row has no day.
 -- has_deleted: deleted rows may still be in the bytes of the file. model_names: all that stand in it.
 -- month: the first day of the month whose daily sums and task_trials the file holds in their place, with tables `monthly_…`,
--- the same sums added up over the month; NULL = it holds facts.
+-- the same sums added up over the month; NULL = it holds facts. ids_by: the version of DuckDB whose hash() made the file's
+-- table `ids` of its call_ids and turn_ids.
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
-    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE
+    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE, ids_by VARCHAR
 );
 
 -- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from ingest.store.shared.pointer import SEGMENT
-from ingest.store.shared.segment_places import find_segment_places
+from ingest.store.shared.segment_places import SegmentPlaces, find_segment_places
 
 Connection = duckdb.DuckDBPyConnection
 Config = Mapping[str, str | bool | int | float | list[str]]
@@ -31,8 +31,11 @@ FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 TRIALS = "task_trials"
 """Beside the tables `daily_…`, the table of sums whose rows may stand in segments of months. It has a row for
 each session, so no sums of a month."""
+IDS = "ids"
+"""The table of hashes that a segment of facts has beside them, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_errors", TRIALS)
 """The tables of sums of which a load and the checks ask for all days."""
+_AT_ONCE = 32  # segments of an object store; what is fetched of them takes half of what is kept in memory
 _PARTS = "parts"  # the schema with the views of single files
 
 _NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
@@ -92,6 +95,15 @@ def attach_file(con: Connection, place: str, alias: str, mode: str = "READ_ONLY"
     con.execute(f"ATTACH '{quoted}' AS {alias} ({mode})")
 
 
+def attach_segments(con: Connection, segments: Sequence[Segment], places: SegmentPlaces) -> None:
+    """Attach segments under their aliases, where they are. Raises duckdb.Error, StoreError."""
+    for first in range(0, len(segments), _AT_ONCE):
+        several = segments[first : first + _AT_ONCE]
+        places.fetch_ends([segment.name for segment in several])
+        for segment in several:
+            attach_file(con, places.locate(segment.name, con), segment.alias)
+
+
 def union_rows(table: str, catalogs: Iterable[str]) -> str:
     """Return the query for the rows of a table in several attached files."""
     return " UNION ALL BY NAME ".join(f'FROM {catalog}."{table}"' for catalog in catalogs)
@@ -110,13 +122,15 @@ def view_generation(con: Connection, path: Path, alias: str, *, select: SelectLi
     attach_file(con, str(path), alias)
     tables = _list_columns(con, alias)  # DuckDB would list those of all files
     facts, sums = {0: alias}, {0: alias}
-    places = find_segment_places(path.parent)
-    for segment in read_segments(con, alias):
-        attach_file(con, places.locate(segment.name, con), segment.alias)
+    segments = read_segments(con, alias)
+    attach_segments(con, segments, find_segment_places(path.parent))
+    for segment in segments:
         (sums if segment.month else facts)[segment.number] = segment.alias
     is_split = len(facts) + len(sums) > 2
     if is_split:
         con.execute(f"CREATE SCHEMA {_PARTS}")
+    if len(facts) > 1:
+        con.execute(f"CREATE VIEW {_PARTS}.{IDS} AS {union_rows(IDS, list(facts.values())[1:])}")
     for table, columns in tables.items():
         shown = f"SELECT {select(table, columns)} FROM"
         catalogs = facts if table in FACT_TABLES else sums if is_sum(table) else None
@@ -140,7 +154,7 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 def name_table(table: str) -> str:
     """Return the name under which readers find a table of any file of a generation."""
-    return f"{_PARTS}.{table}" if table.startswith("monthly_") else table
+    return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
 
 
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -23,8 +23,9 @@ from ingest.maintenance.reparse import reparse
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.store import building_segments
+from ingest.store.building_segments import BuildingSegments
 from ingest.store.generations import lock_store, published_generation
-from tests.store.night import TABLES, claude_code_session, contents, count, session
+from tests.store.night import TABLES, ask, claude_code_session, contents, count, opened, session
 
 Step = Callable[[Path, Path], object]
 
@@ -150,6 +151,56 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
     new_night(logs, store)
     load([logs], store)
     assert before[0] not in segments(store)
+
+
+def continued(name: str, other: str) -> str:
+    """A session that begins with a copy of another one and its ids, as a resumed one does."""
+    return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
+
+
+@pytest.mark.parametrize("ids_by", [None, "v0.0.1"], ids=["listed", "listed by another DuckDB"])
+@pytest.mark.usefixtures("sealed")
+def test_a_copy_of_a_call_is_found_in_the_segment_that_has_it(
+    logs: Path, store: Path, ids_by: str | None
+) -> None:
+    write(logs / "c.jsonl", claude_code_session("c"))
+    load([logs], store)
+    new_night(logs, store)
+    load([logs], store)
+    if ids_by:  # its hashes say nothing here
+        generation = published_generation(store)
+        assert generation is not None
+        with opened(generation) as con:
+            con.execute("UPDATE segments SET ids_by = ?", [ids_by])
+        for name in segments(store):
+            with opened(store / name) as con:
+                con.execute("UPDATE ids SET id_hash = 0")
+    write(logs / "g.jsonl", continued("c", "goes on"))
+    load([logs], store)
+    calls = "SELECT session_id, duplicate FROM tool_calls WHERE session_id IN ('c', 'goes on') ORDER BY 1"
+    assert ask(store, calls) == [("c", False), ("goes on", True)]
+    verify_store(store)
+
+
+@pytest.mark.usefixtures("sealed")
+def test_segments_without_the_ids_of_a_load_are_not_searched(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(logs / "c.jsonl", claude_code_session("c"))
+    load([logs], store)
+    write(logs / "b.jsonl", session("b", day=2))
+    load([logs], store)
+    searched: list[str] = []
+    view = BuildingSegments._view_searched
+
+    def note(segments: BuildingSegments, catalogs: Sequence[str]) -> None:
+        searched.append(",".join(catalogs))
+        view(segments, catalogs)
+
+    monkeypatch.setattr(BuildingSegments, "_view_searched", note)
+    write(logs / "g.jsonl", continued("c", "goes on"))
+    load([logs], store)
+    assert searched[:2] == ["building,segment_1,segment_2", "building,segment_1"]
 
 
 def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
-    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE
+    first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE, ids_by VARCHAR
 );
 
 -- The arguments that are the same text as the raw ones are no longer kept twice. A column cannot become a generated one.

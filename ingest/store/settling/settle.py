@@ -57,8 +57,9 @@ def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows:
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
             con.execute(read_script(script))
         if con.execute(_OTHERS).fetchall() == [(True,)]:
+            building.narrow_search()
             while con.execute(read_script("copies_elsewhere.sql")).fetchall() != [(0,)]:
-                pass
+                building.narrow_search()
         con.execute(read_script("rows_before.sql"))
     building.pull_sessions("SELECT source, session_id FROM concerned_sessions")
     if building.is_true("SELECT EXISTS (FROM rows_before)"):
