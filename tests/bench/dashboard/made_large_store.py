@@ -1,8 +1,8 @@
 """Makes a store of a billion calls out of one day: it is made and summed up, and all others are like it.
 
-The sums of all days are in the generation, in full. Of the newest days the facts are there, without texts. A
-segment of older days holds views alone, which read the newest ones with other days and ids. So lists and ids
-agree with the sums, whatever day a page opens.
+The sums of all days are there, in full; a load's own code moves those of old months into segments. Of the
+newest days the facts are there, without texts. A segment of older days holds views alone, which read the
+newest ones with other days and ids. So lists and ids agree with the sums, whatever day a page opens.
 
 What is fiction: all days have the same numbers. What a page reads of old days costs the views, too, and the
 newest days' blocks, which it finds in the cache.
@@ -11,25 +11,31 @@ newest days' blocks, which it finds in the cache.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from ingest.store.building_months import BuildingMonths
+from ingest.store.building_segments import OPEN, next_number
+from ingest.store.connection import GENERATED, connect_for_building, copy_database
+from ingest.store.generations import BUILDING, ignore_write
+from ingest.store.segments import is_sum
 from tests.bench.dashboard.made_store import CALLS_A_SESSION, INGEST, LAST, begin, make_day, sum_up
 
 CALLS, DAYS = 1_000_000_000, 730
 SPAN, A_SEGMENT = 30, 10  # days with facts of their own, and days of one segment
-FILTERS: tuple[dict[str, Any], ...] = (
-    {"from_day": LAST - timedelta(days=29)},
-    {"from_day": LAST - timedelta(days=29), "models": ["model-7"]},
-    {"from_day": LAST - timedelta(days=29), "tools": ["bash"]},
-    {"from_day": LAST - timedelta(days=6), "prompts": ["agent4@1"]},
-    {"models": ["model-7"]},
-)
+_NARROWED: tuple[dict[str, Any], ...] = (
+    {}, {"models": ["model-7"]}, {"tools": ["bash"]}, {"prompts": ["agent4@1"]},
+)  # fmt: skip
+RANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
+    f"the last {days} days": tuple(one | {"from_day": LAST - timedelta(days=days - 1)} for one in _NARROWED)
+    for days in (30, 92)
+} | {"all days": _NARROWED}
 _FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 _TEXTS = ("user_text", "answer_text", "raw_arguments", "arguments", "result_text", "text")
 _IDS = ("session_id", "turn_id", "call_id", "chain_id", "example")
@@ -59,6 +65,9 @@ class _Table:
         """Return what to select for the same rows so many days earlier; `mark` ends each id."""
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
+    def without_generated(self) -> _Table:
+        return replace(self, columns=tuple(one for one in self.columns if one[0] not in GENERATED))
+
     def _column(self, name: str, kind: str, days: int, mark: str, texts: bool) -> str:
         if name in _TEXTS and not texts:
             return f"NULL::{kind} AS {name}"
@@ -73,20 +82,23 @@ class _Table:
 
 def make_large(folder: Path, calls: int = CALLS, days: int = DAYS) -> None:
     """Write a store with about so many calls on so many days into an empty folder."""
-    with tempfile.TemporaryDirectory(dir=folder) as aside, duckdb.connect() as con:
-        con.execute("SET preserve_insertion_order = true; SET TimeZone = 'UTC'; SET memory_limit = '4GB'")
+    building = folder / BUILDING
+    with tempfile.TemporaryDirectory(dir=folder) as aside, closing(connect_for_building(building)) as con:
+        con.execute("SET TimeZone = 'UTC'")
         template = Path(aside) / "template.duckdb"
         _make_template(template, max(1, calls // days // CALLS_A_SESSION))
         con.execute(f"ATTACH '{template}' AS template (READ_ONLY)")
-        con.execute(f"ATTACH '{folder / 'gen-000001.duckdb'}' AS made")
-        _make_tables(con, "made", [])
+        _make_tables(con, OPEN, [])
         tables = list(_tables(con))
-        for table in tables:
-            _fill(con, table, days)
+        _fill_small_tables(con, tables)
+        _fill_days(con, building, tables, days)
         facts = [table for table in tables if table.name in _FACTS]
-        for number, first in enumerate(range(0, days, A_SEGMENT), start=1):
+        for number, first in enumerate(range(0, days, A_SEGMENT), start=next_number(con)):
             _make_segment(con, folder, number, first, facts)
-        con.execute("CHECKPOINT made")
+        copy_database(con, OPEN, folder / "gen-000001.duckdb")
+    building.unlink()
+    for path in folder.glob(f"{BUILDING}.seg-*.duckdb"):
+        path.rename(folder / path.name.removeprefix(f"{BUILDING}."))
     (folder / "CURRENT").write_text("gen-000001.duckdb\n", encoding="utf-8")
 
 
@@ -107,13 +119,13 @@ def _make_tables(con: duckdb.DuckDBPyConnection, catalog: str, names: list[str])
         for (name,) in told.fetchall():
             if name not in names:
                 con.execute(f'DROP TABLE "{name}"')
-    con.execute("USE memory")
+    con.execute(f"USE {OPEN}")
 
 
 def _tables(con: duckdb.DuckDBPyConnection) -> Iterator[_Table]:
     rows = con.execute(
         "SELECT table_name, list((column_name, data_type) ORDER BY column_index) FROM duckdb_columns() "
-        "WHERE database_name = 'made' GROUP BY table_name ORDER BY table_name"
+        "WHERE database_name = current_database() GROUP BY table_name ORDER BY table_name"
     )
     for name, columns in rows.fetchall():
         yield _Table(name, tuple((column[0], column[1]) for column in columns))
@@ -124,17 +136,23 @@ def _mark(earlier: int) -> str:
     return f".{earlier % SPAN}" + (f".{earlier // SPAN}" if earlier >= SPAN else "")
 
 
-def _fill(con: duckdb.DuckDBPyConnection, table: _Table, days: int) -> None:
-    """Copy a small table, or a rollup for every day."""
-    target = f'made."{table.name}"'
-    if table.name in _FACTS:
-        return
-    if not table.name.startswith("daily_") and table.name != "task_trials":
-        con.execute(f"INSERT INTO {target} {table.read('template', '*')}")
-        return
+def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> None:
+    for table in tables:
+        if table.name not in _FACTS and not is_sum(table.name):
+            con.execute(f'INSERT INTO "{table.name}" {table.read("template", "*")}')
+
+
+def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
+    """Insert the sums of each day, the oldest first, and turn months into segments when loads would."""
+    months = BuildingMonths(con, building, ignore_write)
+    sums = [table for table in tables if is_sum(table.name)]
     for earlier in reversed(range(days)):
-        selected = table.shifted(earlier, _mark(earlier), texts=True)
-        con.execute(f"INSERT INTO {target} {table.read('template', selected)}")
+        for table in sums:
+            selected = table.shifted(earlier, _mark(earlier), texts=True)
+            con.execute(f'INSERT INTO "{table.name}" {table.read("template", selected)}')
+        if (LAST - timedelta(days=earlier - 1)).day == 1 or not earlier:
+            con.execute("CHECKPOINT")
+            months.seal()
 
 
 def _make_segment(
@@ -147,11 +165,12 @@ def _make_segment(
         _make_tables(con, alias, list(_FACTS))
         for table in facts:
             for earlier in reversed(range(first, first + A_SEGMENT)):
-                selected = table.shifted(earlier, _mark(earlier), texts=False)
-                con.execute(f'INSERT INTO {alias}."{table.name}" {table.read("template", selected)}')
+                selected = table.without_generated().shifted(earlier, _mark(earlier), texts=False)
+                rows = table.read("template", selected)
+                con.execute(f'INSERT INTO {alias}."{table.name}" BY NAME {rows}')
     else:
         spans = first // SPAN
-        base = f"segment_{1 + first % SPAN // A_SEGMENT}"
+        base = f"segment_{number - first // A_SEGMENT + first % SPAN // A_SEGMENT}"
         for table in facts:
             selected = table.shifted(spans * SPAN, f".{spans}", texts=False)
             con.execute(f'CREATE VIEW {alias}."{table.name}" AS {table.read(f"{base}.main", selected)}')
@@ -164,4 +183,6 @@ def _make_segment(
     )
     last_day, first_day = LAST - timedelta(days=first), LAST - timedelta(days=first + A_SEGMENT - 1)
     row = (number, name, (folder / name).stat().st_size, *(A_SEGMENT * sizes[each] for each in counted))
-    con.execute("INSERT INTO made.segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [*row, first_day, last_day])
+    columns = "number, name, size_bytes, sessions, turns, calls, first_day, last_day, has_deleted"
+    values = [*row, first_day, last_day, False]
+    con.execute(f"INSERT INTO segments ({columns}) SELECT {', '.join('?' * len(values))}", values)
