@@ -10,6 +10,9 @@ CREATE OR REPLACE TEMP MACRO told(fault_layer, parse_error, harness_message, res
     ELSE coalesce(nullif(harness_message, ''), result_text, '')
 END;
 
+-- trim() goes through all of a text, wherever its spaces are.
+CREATE OR REPLACE TEMP MACRO trimmed(text) AS ltrim(if(ends_with(text, ' '), rtrim(text), text));
+
 -- A result that is a JSON object says it in one of these, if anywhere.
 CREATE OR REPLACE TEMP MACRO unwrapped(text) AS CASE
     WHEN text LIKE '{%' AND json_valid(text) THEN coalesce(
@@ -114,7 +117,7 @@ WITH
             told(fault_layer, parse_error, harness_message, ends(result_text)) AS said
         FROM unsigned_calls WHERE fault_layer IS NOT NULL
     ),
-    opened AS (SELECT * EXCLUDE (said), trim(unwrapped(trim(said))) AS opened FROM wrong),
+    opened AS (SELECT * EXCLUDE (said), trimmed(unwrapped(ltrim(said))) AS opened FROM wrong),
     bared AS (SELECT *, without_frame(opened) AS bare, exit_code(opened) AS code FROM opened),
     -- A parse error is one line already, and all of it speaks.
     spoken AS (

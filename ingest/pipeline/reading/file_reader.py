@@ -415,8 +415,8 @@ class FileReading:
                     made = Made.CALLS
                 elif made is Made.NOTHING:
                     made = Made.EVENTS
-                if unread.waiting:
-                    unread.note_place(event)
+                if unread.waits:
+                    unread.placed.add(event.where.offset)
                 self._work.take(event)
         return made
 

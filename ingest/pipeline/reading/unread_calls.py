@@ -8,7 +8,7 @@ which no call was read.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from hashlib import blake2b
@@ -19,7 +19,7 @@ import orjson
 from ingest.decoding.call_marks import CallMark, find_marks, may_hold_marks
 from ingest.decoding.containers import Container
 from ingest.decoding.lines import make_snippet
-from ingest.events import CallMade, Event, LogLine, Rejected
+from ingest.events import CallMade, LogLine, Rejected
 from ingest.record import Record
 from ingest.sessions.stored_text import canonical_json, json_text
 
@@ -49,16 +49,18 @@ class _Line(NamedTuple):
 class UnreadCalls:
     """The calls that were read from a file, and the marks of others. Can be pickled between two records.
 
-    `waiting` is public so that the reader need not call `note_place` for each event while it is empty.
+    While `waits`, the reader adds the byte offset of each event's line to `placed`.
     """
 
     def __init__(self, container: Container) -> None:
         self._is_json = container is not Container.YAML
         self._by_line = container.is_lines
         self._known: OrderedDict[str, None] = OrderedDict()
-        self.waiting: OrderedDict[int, Record | _Line] = OrderedDict()  # by byte offset
-        self._unsearched: deque[int] = deque()  # offsets of the records among them, and of some that left
-        self._held = 0  # bytes of these records
+        self.waits = False  # lines wait for events
+        self.placed: set[int] = set()  # byte offsets of the lines of which something was made by now
+        self._silent: list[Record] = []  # records that wait, …
+        self._held = 0  # … the bytes in them, …
+        self._lines: OrderedDict[int, _Line] = OrderedDict()  # … and those with marks that waited for long
         self._first: _Line | None = None  # the first record with marks, while no call has been read
         self._marked = 0  # records with marks
         self._read = False  # a call of this file was read
@@ -66,19 +68,8 @@ class UnreadCalls:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the lines in which no call can stand."""
-        waiting = OrderedDict(
-            (offset, line)
-            for offset, line in self.waiting.items()
-            if isinstance(line, _Line) or self._may_hold_calls(line)
-        )
-        held = sum(len(line.data) for line in waiting.values() if isinstance(line, Record))
-        return {**self.__dict__, "waiting": waiting, "_held": held}
-
-    def note_place(self, event: Event) -> None:
-        """Record that something was made of the line on which an event is placed."""
-        left = self.waiting.pop(event.where.offset, None)
-        if isinstance(left, Record):
-            self._held -= len(left.data)
+        silent = [record for record in self._silent if self._may_hold_calls(record)]
+        return {**self.__dict__, "_silent": silent, "_held": sum(len(record.data) for record in silent)}
 
     def note_call(self, call: CallMade) -> None:
         self._read = True
@@ -87,6 +78,8 @@ class UnreadCalls:
         self._known[_call_key(call.tool_call_id, call.tool, arguments)] = None
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
+        if len(self.placed) > _WAITING:
+            self._drop_placed()
 
     def look(self, record: Record, made: Made) -> Iterable[Rejected]:
         """Search a record, if what the format made of it leaves doubt; return the lines that waited too long.
@@ -94,21 +87,34 @@ class UnreadCalls:
         A line of which nothing was made waits first: most formats make something of it a few lines later, and
         to search it takes longer than to wait.
         """
-        silent = made is Made.NOTHING and self._by_line
-        if silent:
-            self._wait(record)
+        if made is Made.NOTHING and self._by_line:
+            self.waits = True
+            self._silent.append(record)
+            self._held += len(record.data)
+            if self._held > _HELD or len(self._silent) > _WAITING:
+                return tuple(self._search_silent())
         elif made is not Made.CALLS and not self._read:
             self._search(record)
-        return tuple(self._reject_oldest()) if len(self.waiting) > _WAITING else ()
+        return ()
 
-    def _wait(self, record: Record) -> None:
-        self.waiting[record.where.offset] = record
-        self._unsearched.append(record.where.offset)
-        self._held += len(record.data)
-        while len(self._unsearched) > 1 and (
-            self._held > _HELD or len(self.waiting) > _WAITING or self._unsearched[0] not in self.waiting
-        ):
-            self._search_waiting(self._unsearched.popleft())
+    def _search_silent(self) -> Iterator[Rejected]:
+        """Search the records that wait, and yield the lines with marks that then have waited too long."""
+        self._drop_placed()
+        for record in self._silent:
+            if (line := self._search(record)) is not None:
+                self._lines[record.where.offset] = line
+        self._silent, self._held = [], 0
+        while len(self._lines) > _WAITING:
+            yield from self._reject(self._lines.popitem(last=False)[1])
+        self.waits = bool(self._lines)
+
+    def _drop_placed(self) -> None:
+        """Drop the lines of which something was made by now."""
+        for offset in self.placed:
+            self._lines.pop(offset, None)
+        self._silent = [record for record in self._silent if record.where.offset not in self.placed]
+        self._held = sum(len(record.data) for record in self._silent)
+        self.placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
         """Return the marks of a record that the format has not read so far; None when there are none."""
@@ -124,29 +130,17 @@ class UnreadCalls:
     def _may_hold_calls(self, record: Record) -> bool:
         return not self._is_json or may_hold_marks(record.data)
 
-    def _search_waiting(self, offset: int) -> None:
-        record = self.waiting.get(offset)
-        if isinstance(record, Record):
-            self._held -= len(record.data)
-            line = self._search(record)
-            if line is None:
-                del self.waiting[offset]
-            else:
-                self.waiting[offset] = line
-
-    def _reject_oldest(self) -> Iterator[Rejected]:
-        offset = next(iter(self.waiting))
-        self._search_waiting(offset)
-        line = self.waiting.pop(offset, None)
-        if isinstance(line, _Line) and not self._knows(line.calls):
+    def _reject(self, line: _Line) -> Iterator[Rejected]:
+        if not self._knows(line.calls):
             self._refused = True
             reason = f"a tool call (`{line.word}`) in a line that this format does not know"
             yield Rejected(line.where, "unread_calls", reason, line.snippet)
 
     def finish(self) -> Iterator[Rejected]:
         """Yield the lines of which nothing was made; else the file, when no call of it was read."""
-        while self.waiting:
-            yield from self._reject_oldest()
+        yield from self._search_silent()
+        for line in self._lines.values():
+            yield from self._reject(line)
         if self._first is not None and not self._refused:
             more = f" in {self._marked:,} records" if self._marked > 1 else ""
             yield Rejected(
