@@ -213,6 +213,17 @@ def test_lines_without_a_mark_do_not_wait_in_a_kept_state() -> None:
     assert b"nothing" not in kept
 
 
+def test_lines_that_were_placed_are_forgotten_in_a_log_without_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unread_calls, "_WAITING", 3)
+    watch = unread_calls.UnreadCalls(Container.LINES)
+    silent, other = (Record(LogLine(line, 100 * line), {}, b"{}", 0) for line in (1, 2))
+    assert not watch.look(silent, unread_calls.Made.NOTHING)
+    for offset in range(1, 100):
+        watch.placed.add(offset)
+        assert not watch.look(other, unread_calls.Made.EVENTS)
+    assert len(watch.placed) <= 3
+
+
 def test_only_lines_with_a_mark_take_the_room_of_others(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,8 @@ class UnreadCalls:
                 return tuple(self._search_silent())
         elif made is not Made.CALLS and not self._read:
             self._search(record)
+        if len(self.placed) > _WAITING:
+            self._drop_placed()
         return ()
 
     def _search_silent(self) -> Iterator[Rejected]:
