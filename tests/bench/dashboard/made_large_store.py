@@ -24,7 +24,7 @@ from ingest.store.building_months import BuildingMonths
 from ingest.store.building_segments import OPEN, next_number
 from ingest.store.connection import GENERATED, connect_for_building, copy_database
 from ingest.store.generations import BUILDING, ignore_write
-from ingest.store.segments import is_sum
+from ingest.store.segments import IDS, is_sum
 from tests.bench.dashboard.made_store import CALLS_A_SESSION, INGEST, LAST, begin, make_day, sum_up
 
 CALLS, DAYS = 1_000_000_000, 730
@@ -174,6 +174,7 @@ def _make_segment(
         for table in facts:
             selected = table.shifted(spans * SPAN, f".{spans}", texts=False)
             con.execute(f'CREATE VIEW {alias}."{table.name}" AS {table.read(f"{base}.main", selected)}')
+    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")  # nothing is loaded into this store
     con.execute(f"CHECKPOINT {alias}")
     counted = ("sessions", "turns", "tool_calls")
     sizes = dict(
