@@ -45,7 +45,9 @@ _OVERLAPPING = """
     WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""
 _MONTHS = """
     SELECT
-        number, coalesce(month >= $first, true) AND coalesce(last_day <= $last, true) AS is_whole,
+        number,
+        coalesce(month >= $first, true) AND coalesce(last_day <= $last, true)
+            AND len([day FOR day IN $apart::DATE[] IF day > month AND day <= last_day]) = 0 AS is_whole,
         coalesce(last_day >= $first, true) AND coalesce(first_day <= $last, true) AS is_overlapping
     FROM segments WHERE month IS NOT NULL ORDER BY number"""
 _SUMS_NAMED = re.compile(rf"\b(?:daily_\w+|{TRIALS})\b")
@@ -170,14 +172,21 @@ def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) 
 
 
 def narrow_sums(
-    cursor: Connection, sql: str, first_day: date | None, last_day: date | None, *, added_up: bool
+    cursor: Connection,
+    sql: str,
+    first_day: date | None,
+    last_day: date | None,
+    *,
+    added_up: bool,
+    apart: Sequence[date] = (),
 ) -> None:
     """Let a cursor see only the months that may hold sums of these days, in the tables that `sql` names.
 
-    `added_up`: of a month that lies wholly within these days it sees the sums of the month, on its first day.
-    None = no bound. The open sums are always seen.
+    `added_up`: of a month that lies wholly within these days it sees the sums of the month, on its first day,
+    unless a day of `apart` parts it in two. None = no bound. The open sums are always seen.
     """
-    months = cursor.execute(_MONTHS, {"first": first_day, "last": last_day}).fetchall()
+    bounds = {"first": first_day, "last": last_day, "apart": list(apart)}
+    months = cursor.execute(_MONTHS, bounds).fetchall()
     for table in sorted(set(_SUMS_NAMED.findall(sql))) if months else ():
         parts = [_part(table, 0)]
         for number, is_whole, is_overlapping in months:

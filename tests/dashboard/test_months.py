@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callgauge.dashboard.metrics import DaysUsed, answer_metric, metrics
+from callgauge.dashboard.metrics import DaysUsed, MetricError, answer_metric, metrics
 from callgauge.dashboard.metrics.published_store import Connection, open_generation, published_generation
 from ingest.pipeline.load import load
 from ingest.store import building_months, segments
@@ -162,6 +163,24 @@ def test_what_adds_up_days_reads_the_sums_of_whole_months(
     given = {"rates": ["parse_error"], "also": also, **RANGES["cut months"]}
     answer_metric(stores["sealed", True], "slices", given)
     assert seen == [f"parts.{part}" for part in parts]
+
+
+def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def see(names: Iterable[str]) -> str:
+        seen.extend(name.removeprefix("parts.") for name in names)
+        return "FROM parts.daily_tokens_0"
+
+    monkeypatch.setattr(segments, "_union_views", see)
+    with suppress(MetricError):
+        answer_metric(stores["sealed", True], "costs", {"prices": _PRICES})
+    tokens = [name for name in seen if "tokens" in name]
+    assert tokens == [
+        "daily_tokens_0", "monthly_tokens_1", "daily_tokens_2", "monthly_tokens_3", "monthly_tokens_4",
+    ]  # fmt: skip
 
 
 def test_metrics_that_filter_days_say_how_they_use_them() -> None:

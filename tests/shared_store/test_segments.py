@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from ingest.store.shared import segment_files, shared_folder
 from ingest.store.shared.place import SharedPlace, UnreachableError
 from tests.shared_store.conftest import belongs, keys
 from tests.store.night import contents, count, session
+from tests.store.sealed_months import first_night, late_log, seal_months
 
 MakeFolder = Callable[[str], Path]
 
@@ -70,6 +71,30 @@ def test_the_store_is_the_same_as_one_of_a_machine_alone(
     assert not list(reader.glob("seg-*"))
     assert not list(nights.glob("seg-*"))
     assert len(segments(s3)) >= 3
+
+
+def test_old_months_of_sums_stay_there_and_change_there(
+    s3: Any, logs: Path, folder: MakeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone, loader = tmp_path / "alone", folder("loader")
+    for step in (first_night, late_log):
+        step(logs)
+        load([logs], alone)
+        with monkeypatch.context() as patched:
+            seal_months(patched)
+            load([logs], loader)
+    reader = folder("reader")
+    belongs(reader).fetch()
+    assert contents(reader) == contents(loader) == contents(alone)
+    assert not list(loader.glob("seg-*"))
+    verify_store(reader)
+    given = {"rates": ["parse_error"], "from_day": date(2026, 7, 1), "to_day": date(2026, 8, 31)}
+    answers = []
+    for store in (reader, alone):
+        connection = open_generation(generation(store))
+        answers.append(answer_metric(connection, "slices", given).k.to_list())
+        connection.close()
+    assert answers[0] == answers[1] != []
 
 
 @pytest.mark.parametrize("texts", [True, False])

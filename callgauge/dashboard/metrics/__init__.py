@@ -13,12 +13,14 @@ that sum up the groups of sessions by these columns (`clauses/groups.sql`).
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -55,7 +57,7 @@ class DaysUsed(StrEnum):
     it reads those of ALL days.
     """
 
-    ADDED_UP = "added up"  # it gives the same answer from the sums of whole months, unless told by 'day'
+    ADDED_UP = "added up"  # but where a dimension is 'day', and days on which $prices change
     TOLD_APART = "told apart"
     ALL = "all"
 
@@ -248,8 +250,21 @@ def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: 
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
     if metric.days is not DaysUsed.ALL:
-        days = (given.get(name) if name in metric.parameters else None for name in ("from_day", "to_day"))
-        narrow_sums(cursor, sql, *days, added_up=metric.adds_up_days(given))
+        given = {name: given.get(name) for name in metric.parameters}
+        narrow_sums(
+            cursor,
+            sql,
+            given.get("from_day"),
+            given.get("to_day"),
+            added_up=metric.adds_up_days(given),
+            apart=_price_days(given.get("prices")),
+        )
+
+
+def _price_days(prices: str | None) -> list[date]:
+    """Return the days on which prices change; `prices` as the metric `costs` takes them."""
+    changes = {price.get(name) for price in json.loads(prices or "[]") for name in ("from_day", "to_day")}
+    return sorted(date.fromisoformat(day) for day in changes if day)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 -- title: Cost of turns
 -- question: What do turns cost in money, what does a completed one cost, and how much of that went into retries?
 -- unit: one row a slice; the currency of $prices
--- days: told apart
+-- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
 -- column calls: model calls (steps) of the turns; told_calls are those whose input and output tokens the log tells
 -- column priced_calls: calls whose tokens are told and whose model has a price on their day; the others are unpriced
