@@ -80,8 +80,7 @@ class FileRows:
 
     def add(self, table: str, where: LogLine, row: Row) -> None:
         """Add a row to a table, with the file's id and the line and byte offset of `where`."""
-        place = {"file_id": self.file_id, "line": where.line, "byte_offset": where.offset}
-        self._add(table, {**place, **row})
+        self._add(table, {"file_id": self.file_id, "line": where.line, "byte_offset": where.offset, **row})
 
     def add_once(self, table: str, key: str, row: Row) -> None:
         if key not in self._known:
