@@ -7,9 +7,10 @@ It is never changed: a load that is to change a sum of the month moves all its d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ingest.errors import StoreError
 from ingest.store.building_segments import (
@@ -21,7 +22,7 @@ from ingest.store.building_segments import (
     table_schema,
 )
 from ingest.store.connection import WITHOUT_LOG
-from ingest.store.daily_tables import DAILY_TABLES
+from ingest.store.daily_tables import DAILY_TABLES, DailyTable
 from ingest.store.generations import OnWrite
 from ingest.store.segments import (
     SEARCHED_SUMS,
@@ -44,7 +45,7 @@ _WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file: 
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)
 _SUMS = (*_DAILY, TRIALS)
-_OF_MONTH = "day BETWEEN ? AND last_day(?::DATE)"
+_OF_MONTH = "day BETWEEN $first AND last_day($first::DATE)"
 _ALL_DAYS = " UNION ALL ".join(f"(SELECT day FROM {{catalog}}.{table})" for table in _SUMS)  # noqa: S608 - our own names
 _OPEN_MONTHS = f"""
     SELECT date_trunc('month', day)::DATE AS month, last_day(month) AS ends, count(*) AS n, max(day) AS newest
@@ -160,8 +161,10 @@ class BuildingMonths:
                 self._con.execute(f"CREATE TABLE {monthly_table(name)} AS FROM {name} LIMIT 0")
         finally:
             self._con.execute(f"USE {OPEN}")
-        self._move_days(segment)
-        self._add_up(segment)
+        for table in DAILY_TABLES:
+            self._move_days(segment, table.name, table.order)
+            self._add_up(segment, table)
+        self._move_days(segment, TRIALS)
         self._on_write("month checkpoint")
         self._con.execute(f"CHECKPOINT {segment.alias}")
         self._con.execute(
@@ -169,24 +172,36 @@ class BuildingMonths:
         )
         self._con.execute(f"DETACH {segment.alias}")
 
-    def _move_days(self, segment: Segment) -> None:
-        orders = {table.name: table.order for table in DAILY_TABLES}
-        for table in _SUMS:
-            order = f"ORDER BY {', '.join(orders[table])}" if orders.get(table) else ""
-            rows = f"FROM {OPEN}.{table} WHERE {_OF_MONTH}"
-            moved, removed = (
-                self._con.execute(statement, [segment.month, segment.month]).fetchall()
-                for statement in (
-                    f"INSERT INTO {segment.alias}.{table} BY NAME {rows} {order}",
-                    f"DELETE {rows}",
-                )
-            )
-            if moved != removed:
-                raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
+    def _move_days(self, segment: Segment, table: str, order: Sequence[str] = ()) -> None:
+        """Move the rows of a table, those of each part together: sorting a month takes much memory."""
+        rows = f"FROM {OPEN}.{table} WHERE {_OF_MONTH}"
+        days: dict[str, Any] = {"first": segment.month}
+        moved = 0
+        for part in self._find_parts(f"{OPEN}.{table}", order):
+            insertion = f"INSERT INTO {segment.alias}.{table} BY NAME {rows}{_in_part(part)}"
+            ((n,),) = self._con.execute(insertion, days | part).fetchall()
+            moved += n
+        if [(moved,)] != self._con.execute(f"DELETE {rows}", days).fetchall():
+            raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
 
-    def _add_up(self, segment: Segment) -> None:
-        for table in DAILY_TABLES:
-            target = f"{segment.alias}.{monthly_table(table.name)}"
-            columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
-            query = table.sum_month(columns, f"{segment.alias}.{table.name}")
-            self._con.execute(f"INSERT INTO {target} BY NAME {query}")
+    def _add_up(self, segment: Segment, table: DailyTable) -> None:
+        """Insert the sums of the month that a segment has the days of."""
+        days = f"{segment.alias}.{table.name}"
+        columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
+        for part in self._find_parts(days, table.order):
+            query = table.sum_month(columns, f"(FROM {days} WHERE true{_in_part(part)})")
+            insertion = f"INSERT INTO {segment.alias}.{monthly_table(table.name)} BY NAME {query}"
+            self._con.execute(insertion, part)
+
+    def _find_parts(self, rows: str, order: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the values of the columns that sort a table besides its day; none of them is NULL."""
+        names = [name for name in order if name != "day"]
+        if not names:
+            return [{}]
+        listed = ", ".join(names)
+        found = self._con.execute(f"SELECT DISTINCT {listed} FROM {rows} ORDER BY {listed}").fetchall()  # noqa: S608
+        return [dict(zip(names, values, strict=True)) for values in found]
+
+
+def _in_part(part: Mapping[str, Any]) -> str:
+    return "".join(f" AND {name} = ${name}" for name in part)

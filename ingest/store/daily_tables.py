@@ -97,7 +97,7 @@ class DailyTable:
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
         """Return the query that adds up the days of a month: one row for each key but the day.
 
-        `columns` are those of the table; `rows` names what has the days of that month. The day is its first.
+        `columns` are those of the table; `rows` names what has days of that month. The day is its first.
         """
         keys = self.keys[1:]
         parts = [
@@ -107,8 +107,7 @@ class DailyTable:
             *(part for one in self.extremes for part in _largest(one)),
         ]
         cells = f"SELECT {', '.join(parts)} FROM {rows} GROUP BY ALL"  # noqa: S608 - our own names
-        order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
-        return f"{self._with_groups(cells, rows)} {order}"
+        return self._with_groups(cells, rows)
 
     def _with_groups(self, cells: str, rows: str) -> str:
         """Return the query for `cells` with the lists of groups, added up by the numbers that the cells get.
