@@ -291,7 +291,9 @@ DAILY_TABLES = (
         order=("cut", "rate", "day"),  # what a page asks of all tools together lies in few row groups
     ),
     DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
-    DailyTable("daily_traits", (*_WHO, "tool", "trait", "class"), "n", groups=_GROUPS),
+    DailyTable(
+        "daily_traits", (*_WHO, "tool", "trait", "class"), "n", groups=_GROUPS, order=("trait", "day")
+    ),
     DailyTable("daily_turns", _WHO, "turns"),
 )
 """All daily sums but `task_trials`, which has a row for each session."""
