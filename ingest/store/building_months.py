@@ -16,10 +16,10 @@ from ingest.errors import StoreError
 from ingest.store.building_segments import (
     OPEN,
     count_bytes,
+    make_tables,
     new_name,
     next_number,
     private_path,
-    table_schema,
 )
 from ingest.store.connection import WITHOUT_LOG
 from ingest.store.daily_tables import DAILY_TABLES, DailyTable
@@ -154,13 +154,10 @@ class BuildingMonths:
         path = private_path(self._building, segment.name)
         self._on_write("month")
         attach_file(self._con, str(path), segment.alias, WITHOUT_LOG)
-        self._con.execute(f"USE {segment.alias}")
-        try:
-            self._con.execute(table_schema(_SUMS))
-            for name in _DAILY:
-                self._con.execute(f"CREATE TABLE {monthly_table(name)} AS FROM {name} LIMIT 0")
-        finally:
-            self._con.execute(f"USE {OPEN}")
+        make_tables(self._con, segment.alias, _SUMS)
+        for name in _DAILY:
+            monthly = f"{segment.alias}.{monthly_table(name)}"
+            self._con.execute(f"CREATE TABLE {monthly} AS FROM {segment.alias}.{name} LIMIT 0")
         for table in DAILY_TABLES:
             self._move_days(segment, table.name, table.order)
             self._add_up(segment, table)

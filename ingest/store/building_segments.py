@@ -131,17 +131,12 @@ class BuildingSegments:
         self._con.execute(_SEARCHED_IDS)
         listed = {number for (number,) in self._con.execute(_LISTED).fetchall()}
         asked = f"SELECT EXISTS (FROM {{alias}}.{IDS} SEMI JOIN searched_ids USING (id_hash))"
-        self._view_searched(
-            [
-                OPEN,
-                *(
-                    one.alias
-                    for number, one in self._segments.items()
-                    if number not in listed
-                    or self._con.execute(asked.format(alias=one.alias)).fetchone() == (True,)
-                ),
-            ]
-        )
+        near = [OPEN]
+        for number, segment in self._segments.items():
+            query = asked.format(alias=segment.alias)
+            if number not in listed or self._con.execute(query).fetchone() == (True,):
+                near.append(segment.alias)
+        self._view_searched(near)
 
     # --- rows that this load is going to change ------------------------------------------------
 
@@ -233,11 +228,7 @@ class BuildingSegments:
         self, source: str, target: str, chosen: str = "", values: Mapping[str, Any] | None = None
     ) -> None:
         """Copy facts of one attached file into another, an empty one; `chosen`: WHERE, with its values."""
-        self._con.execute(f"USE {target}")
-        try:
-            self._con.execute(table_schema(FACT_TABLES))
-        finally:
-            self._con.execute(f"USE {OPEN}")
+        make_tables(self._con, target, FACT_TABLES)
         for table in FACT_TABLES:
             rows = f"SELECT {_kept_columns(table)} FROM {source}.{table} {chosen}"  # noqa: S608
             self._con.execute(f"INSERT INTO {target}.{table} BY NAME {rows}", values)
@@ -296,10 +287,14 @@ def count_bytes(con: Connection, tables: Iterable[str]) -> int:
     return sum(int(con.execute(_BYTES.format(table=table)).fetchall()[0][0]) for table in tables)
 
 
-def table_schema(names: Iterable[str]) -> str:
-    """Return the statements that make the tables of these names."""
+def make_tables(con: Connection, target: str, names: Iterable[str]) -> None:
+    """Make the tables of these names in an attached file, as the schema has them."""
     tables = rf"(?ms)^CREATE TABLE (?:{'|'.join(names)}) \(.*?^\);"
-    return "\n".join(re.findall(tables, read_script("schema.sql")))
+    con.execute(f"USE {target}")
+    try:
+        con.execute("\n".join(re.findall(tables, read_script("schema.sql"))))
+    finally:
+        con.execute(f"USE {OPEN}")
 
 
 def next_number(con: Connection) -> int:

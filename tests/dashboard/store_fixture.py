@@ -1,4 +1,4 @@
-"""Invented facts in, a published store out: ingest's own tables and rollups."""
+"""Publishes a store of invented facts, in ingest's own tables and with its rollups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of a store in, what its daily sums have to hold out: counted in plain Python, a row at a time."""
+"""Counts in plain Python, a row at a time, what the daily sums of a store have to hold."""
 
 from __future__ import annotations
 

@@ -39,9 +39,8 @@ class SegmentPlaces:
 
     def fetch_ends(self, names: Sequence[str]) -> None:
         """Fetch what ATTACH reads of segments in the object store, of all of them at once."""
-        far = [name for name in names if not (self.folder / name).is_file()]
-        if self.files is not None and far:
-            self.files.fetch_ends(far)
+        if self.files is not None:
+            self.files.fetch_ends([name for name in names if not (self.folder / name).is_file()])
 
     def open(self, name: str) -> BinaryIO:
         """Open the content of a segment. Raises OSError, StoreError."""

@@ -1,4 +1,4 @@
-"""A reader, a folder of logs, a place for a store in; what the reading took out, as one line of JSON.
+"""Lets one reader read a folder of logs, and prints what that took as one line of JSON.
 
 Starting Python and importing are not counted; processes that a reader starts are, with their imports.
 """

@@ -1,4 +1,4 @@
-"""What the readers of a night took in, docs/benchmarks_ingest.md out."""
+"""Writes docs/benchmarks_ingest.md from what the readers of a night took."""
 
 from __future__ import annotations
 
