@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.bucket import BUCKET, s3, s3_server
 
 __all__ = ["s3", "s3_server"]
 ADDRESS = f"s3://{BUCKET}/team/store"
+AT_ONCE = timedelta(seconds=-2)  # the object store tells whole seconds: by its clock, now may be before then
 
 
 @pytest.fixture

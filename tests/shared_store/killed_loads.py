@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,12 +23,12 @@ from ingest.store.shared.link import link_folder
 from ingest.store.shared.pointer import read_pointer
 from tests.bucket import BUCKET
 from tests.killed_processes import THOROUGH, dying_at, forked
-from tests.shared_store.conftest import belongs
+from tests.shared_store.conftest import AT_ONCE, belongs
 from tests.store.night import count
 
 STEPS = ("upload", "commit", "committed", "switch")
 MORE_STEPS = ("lease", "switched", "remove")
-shared_folder.GRACE = shared_folder.UNFINISHED = timedelta(0)
+shared_folder.GRACE = shared_folder.UNFINISHED = AT_ONCE
 
 
 def main(logs: str, out: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from ingest.store.shared import shared_folder
 from ingest.store.shared.lease import Lease
 from ingest.store.shared.link import LINK, link_folder
 from ingest.store.shared.place import SharedPlace
-from tests.shared_store.conftest import ADDRESS, belongs, keys
+from tests.shared_store.conftest import ADDRESS, AT_ONCE, belongs, keys
 from tests.store.night import contents, count, session
 
 MakeFolder = Callable[[str], Path]
@@ -125,7 +124,7 @@ def test_replaced_generations_stay_for_a_while(
         (logs / f"{number}").write_text(session(f"s{number}"))
         load([logs], folder("one"))
     assert len([key for key in keys(s3) if key.startswith("gen-")]) == 3
-    monkeypatch.setattr(shared_folder, "GRACE", timedelta(0))
+    monkeypatch.setattr(shared_folder, "GRACE", AT_ONCE)
     with lock_store(folder("two")):
         assert len([key for key in keys(s3) if key.startswith("gen-")]) == 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from ingest.store import building_segments
 from ingest.store.generations import lock_store, published_generation
 from ingest.store.shared import segment_files, shared_folder
 from ingest.store.shared.place import SharedPlace, UnreachableError
-from tests.shared_store.conftest import belongs, keys
+from tests.shared_store.conftest import AT_ONCE, belongs, keys
 from tests.store.night import contents, count, session
 from tests.store.sealed_months import first_night, late_log, seal_months
 
@@ -132,7 +132,7 @@ def test_segments_that_nobody_reads_any_more_are_removed(
     (logs / "0").write_text(session("other"))
     load([logs], nights)
     assert before < set(segments(s3))  # a reader may still have them open
-    monkeypatch.setattr(shared_folder, "GRACE", timedelta(0))
+    monkeypatch.setattr(shared_folder, "GRACE", AT_ONCE)
     with lock_store(folder("other")):
         pass
     pointer = belongs(nights).fetch().pointer
