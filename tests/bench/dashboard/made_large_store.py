@@ -1,8 +1,9 @@
 """Makes a store of a billion calls out of one day: it is made and summed up, and all others are like it.
 
-The sums of all days are there, in full; a load's own code moves those of old months into segments. Of the
-newest days the facts are there, without texts. A segment of older days holds views alone, which read the
-newest ones with other days and ids. So lists and ids agree with the sums, whatever day a page opens.
+The sums of all days are there, in full. A load's own code makes segments of old months, one for each length
+that months have; the other months are copies of these with other days and ids. Of the newest days the facts
+are there, without texts. A segment of older days holds views alone, which read the newest ones with other
+days and ids. So lists and ids agree with the sums, whatever day a page opens.
 
 What is fiction: all days have the same numbers. What a page reads of old days costs the views, too, and the
 newest days' blocks, which it finds in the cache.
@@ -11,26 +12,32 @@ newest days' blocks, which it finds in the cache.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from ingest.store.building_months import BuildingMonths
-from ingest.store.building_segments import OPEN, next_number
-from ingest.store.connection import GENERATED, connect_for_building, copy_database
+from ingest.store.building_segments import OPEN, make_tables, new_name, next_number, private_path
+from ingest.store.connection import GENERATED, WITHOUT_LOG, connect_for_building, copy_database
 from ingest.store.generations import BUILDING, ignore_write
-from ingest.store.segments import IDS, is_sum
+from ingest.store.segments import IDS, attach_file, is_sum
 from tests.bench.dashboard.made_store import CALLS_A_SESSION, INGEST, LAST, begin, make_day, sum_up
 
 CALLS, DAYS = 1_000_000_000, 730
 SPAN, A_SEGMENT = 30, 10  # days with facts of their own, and days of one segment
 _NARROWED: tuple[dict[str, Any], ...] = (
     {}, {"models": ["model-7"]}, {"tools": ["bash"]}, {"prompts": ["agent4@1"]},
+)  # fmt: skip
+MODELS = ("model-7", "model-14", "model-21", "model-28", "model-35")
+CHANGES: Sequence[Mapping[str, str]] = (
+    {"model": "model-7"}, {"model": "model-14"}, {"model": "model-21", "tool": "bash"}, {"tool": "read"},
+    {"source": "claude_code"},
 )  # fmt: skip
 RANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
     f"the last {days} days": tuple(one | {"from_day": LAST - timedelta(days=days - 1)} for one in _NARROWED)
@@ -51,6 +58,12 @@ _MIX = """
     )
     WHERE id = number
 """
+# The end of all ids of a day, see `_mark`.
+_MARK_OF = f"""
+    CREATE OR REPLACE TEMP MACRO mark_of(day) AS (
+        SELECT '.' || earlier % {SPAN} || if(earlier >= {SPAN}, '.' || earlier // {SPAN}, '')
+        FROM (SELECT DATE '{LAST}' - day AS earlier)
+    )"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,10 @@ class _Table:
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
         """Return what to select for the same rows so many days earlier; `mark` ends each id."""
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
+
+    def moved(self, days: int) -> str:
+        """Return what to select for the same rows so many days later, with the ids of these days."""
+        return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:
         return replace(self, columns=tuple(one for one in self.columns if one[0] not in GENERATED))
@@ -79,6 +96,12 @@ class _Table:
             return f"{name} - INTERVAL {days} DAYS AS {name}"
         return f'"{name}"'
 
+    def _moved_column(self, name: str, kind: str, days: int) -> str:
+        if name in _IDS:
+            on = "example_ts" if name == "example" else "day"
+            return f"split_part({name}, '.', 1) || mark_of({on}::DATE + {days}) AS {name}"
+        return self._column(name, kind, -days, "", texts=True)
+
 
 def make_large(folder: Path, calls: int = CALLS, days: int = DAYS) -> None:
     """Write a store with about so many calls on so many days into an empty folder."""
@@ -88,7 +111,7 @@ def make_large(folder: Path, calls: int = CALLS, days: int = DAYS) -> None:
         template = Path(aside) / "template.duckdb"
         _make_template(template, max(1, calls // days // CALLS_A_SESSION))
         con.execute(f"ATTACH '{template}' AS template (READ_ONLY)")
-        _make_tables(con, OPEN, [])
+        con.execute((INGEST / "schema.sql").read_text("utf-8"))
         tables = list(_tables(con))
         _fill_small_tables(con, tables)
         _fill_days(con, building, tables, days)
@@ -110,22 +133,11 @@ def _make_template(path: Path, sessions: int) -> None:
         sum_up(con)
 
 
-def _make_tables(con: duckdb.DuckDBPyConnection, catalog: str, names: list[str]) -> None:
-    """Make the tables of the schema in an attached file, all of them or those that are named."""
-    con.execute(f"USE {catalog}")
-    con.execute((INGEST / "schema.sql").read_text("utf-8"))
-    if names:
-        told = con.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [catalog])
-        for (name,) in told.fetchall():
-            if name not in names:
-                con.execute(f'DROP TABLE "{name}"')
-    con.execute(f"USE {OPEN}")
-
-
-def _tables(con: duckdb.DuckDBPyConnection) -> Iterator[_Table]:
+def _tables(con: duckdb.DuckDBPyConnection, catalog: str = OPEN) -> Iterator[_Table]:
     rows = con.execute(
         "SELECT table_name, list((column_name, data_type) ORDER BY column_index) FROM duckdb_columns() "
-        "WHERE database_name = current_database() GROUP BY table_name ORDER BY table_name"
+        "WHERE database_name = ? GROUP BY table_name ORDER BY table_name",
+        [catalog],
     )
     for name, columns in rows.fetchall():
         yield _Table(name, tuple((column[0], column[1]) for column in columns))
@@ -143,16 +155,63 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 
 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
-    """Insert the sums of each day, the oldest first, and turn months into segments when loads would."""
+    """Write the sums of all days, the newest month first: those of older ones are old then, as in a load."""
+    con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write)
-    sums = [table for table in tables if is_sum(table.name)]
-    for earlier in reversed(range(days)):
-        for table in sums:
+    all_days = (LAST - timedelta(days=earlier) for earlier in range(days))
+    for _, in_month in groupby(all_days, lambda day: (day.year, day.month)):
+        of_month = sorted(in_month)
+        if (like := _find_sealed(con, of_month)) is not None:
+            _copy_month(con, building, like, of_month[0])
+            continue
+        for day in of_month:
+            _fill_day(con, tables, (LAST - day).days)
+        con.execute("CHECKPOINT")
+        months.seal()
+
+
+def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int) -> None:
+    for table in tables:
+        if is_sum(table.name):
             selected = table.shifted(earlier, _mark(earlier), texts=True)
             con.execute(f'INSERT INTO "{table.name}" {table.read("template", selected)}')
-        if (LAST - timedelta(days=earlier - 1)).day == 1 or not earlier:
-            con.execute("CHECKPOINT")
-            months.seal()
+
+
+def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | None:
+    """Return the number of a segment that holds a whole month of as many days."""
+    if days[0].day > 1:
+        return None
+    found = con.execute(
+        "SELECT min(number) FROM segments WHERE day(first_day) = 1 AND day(last_day) = ? "
+        "AND last_day = last_day(month)",
+        [len(days)],
+    ).fetchone()
+    return found[0] if found else None
+
+
+def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month: date) -> None:
+    """Write the segment of a month that has what a segment of another month has."""
+    name, number = new_name(), next_number(con)
+    path, base, alias = private_path(building, name), f"segment_{like}", f"segment_{number}"
+    asked = "SELECT name, month FROM segments WHERE number = ?"
+    ((base_name, base_month),) = con.execute(asked, [like]).fetchall()
+    attach_file(con, str(private_path(building, base_name)), base)
+    attach_file(con, str(path), alias, WITHOUT_LOG)
+    tables = list(_tables(con, base))
+    make_tables(con, alias, [table.name for table in tables if not table.name.startswith("monthly_")])
+    later = (month - base_month).days
+    for table in tables:
+        rows = table.read(base, table.moved(later))
+        if table.name.startswith("monthly_"):
+            con.execute(f'CREATE TABLE {alias}."{table.name}" AS {rows}')
+        else:
+            con.execute(f'INSERT INTO {alias}."{table.name}" {rows}')
+    con.execute(f"CHECKPOINT {alias}; DETACH {alias}; DETACH {base}")
+    con.execute(
+        "INSERT INTO segments BY NAME SELECT * REPLACE (? AS number, ? AS name, ? AS size_bytes, "
+        "first_day + ? AS first_day, last_day + ? AS last_day, ? AS month) FROM segments WHERE number = ?",
+        [number, name, path.stat().st_size, later, later, month, like],
+    )
 
 
 def _make_segment(
@@ -162,7 +221,7 @@ def _make_segment(
     name, alias = f"seg-{number:012x}.duckdb", f"segment_{number}"
     con.execute(f"ATTACH '{folder / name}' AS {alias}")
     if first < SPAN:
-        _make_tables(con, alias, list(_FACTS))
+        make_tables(con, alias, _FACTS)
         for table in facts:
             for earlier in reversed(range(first, first + A_SEGMENT)):
                 selected = table.without_generated().shifted(earlier, _mark(earlier), texts=False)

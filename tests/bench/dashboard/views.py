@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ APP = Path(__file__).parents[3] / "app.py"
 REPAINT_MS, PYTHON_MS = 300, 100  # what is promised for a filter change
 FILTERED = ("model", "prompt", "tool", "source")
 # One change of a filter after another; none was asked before, so nothing comes from a cache.
-CHANGES: tuple[dict[str, str], ...] = (
+CHANGES: Sequence[Mapping[str, str]] = (
     {"model": "falcon-3"},
     {"model": "osprey-2"},
     {"model": "kestrel-mini", "tool": "bash"},
@@ -83,13 +83,13 @@ class _Watch:
         return answered
 
 
-def views(store: Path) -> Iterator[View]:
+def views(store: Path, changes: Sequence[Mapping[str, str]] = CHANGES) -> Iterator[View]:
     for entry in PAGES:
         if entry.needs_store:
-            yield _view(store, entry.name, entry.file)
+            yield _view(store, entry.name, entry.file, changes)
 
 
-def _view(store: Path, name: str, file: str) -> View:
+def _view(store: Path, name: str, file: str, changes: Sequence[Mapping[str, str]]) -> View:
     with _watched(store) as watch:
         app = AppTest.from_file(str(APP), default_timeout=300)
         app.run()
@@ -97,7 +97,7 @@ def _view(store: Path, name: str, file: str) -> View:
             app.switch_page(file).run()
         first = watch.runs[-1].wall
         watch.runs.clear()
-        for change in CHANGES:
+        for change in changes:
             for bar in app.multiselect:
                 if bar.key in FILTERED:
                     bar.set_value([change[bar.key]] if bar.key in change else [])
