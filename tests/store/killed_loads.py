@@ -1,10 +1,11 @@
 """Loads that die by SIGKILL at a durable write, at each kind of them; a module: LOGS BASE OUT [WORK].
 
 BASE is a store to start from (or a folder that is not there), OUT gets one store a kill: `OUT/n/store`. Each
-is loaded again after the kill; WORK is what is done instead, both times: forget:SESSION, retain:DAYS, backup
-(to `OUT/n/backups`), or restore (from `LOGS`). Prints one JSON line a kill: the step it died at, what a
-reader then saw (after `backup`: how many backups were whole), and the store, if it was loaded again: of kills
-after which the next load begins from the same bytes, an ordinary run loads after the first and the last only.
+is loaded again after the kill; WORK is what is done instead, both times: sealed (loads that leave all in
+segments), forget:SESSION, retain:DAYS, backup (to `OUT/n/backups`), or restore (from `LOGS`). Prints one JSON
+line a kill: the step it died at, what a reader then saw (after `backup`: how many backups were whole), and
+the store, if it was loaded again: of kills after which the next load begins from the same bytes, an ordinary
+run loads after the first and the last only.
 Everything is imported once and then forked: a process a load would take most of the time to start.
 """
 
@@ -21,8 +22,8 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
+import pytest
 
 from ingest.backup.make_backup import make_backup
 from ingest.backup.manifest import list_backups
@@ -36,7 +37,9 @@ from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, file_reader
 from ingest.store import generations, writer
 from ingest.store.generations import LOCK, OnWrite, ignore_write, lock_store, published_generation
+from ingest.store.segments import connect_read_only
 from tests.killed_processes import THOROUGH, dying_at, forked
+from tests.store.sealed_months import seal_everything
 
 # Small enough that a small night takes several batches and the copy several pieces.
 writer.BATCH_ROWS = 40
@@ -53,7 +56,7 @@ def look(store: Path, log: Path) -> None:
     if generation is None:
         log.write_text("null")
         return
-    with duckdb.connect(str(generation), read_only=True) as con:
+    with connect_read_only(generation, {}) as con:
         row = con.execute(
             "SELECT (SELECT count(*) FROM tool_calls), (SELECT coalesce(sum(calls), 0) FROM files)"
         ).fetchone()
@@ -96,6 +99,8 @@ def choose_work(kind: str, logs: Path) -> Work:
 def main(logs: str, base: str, out: str, kind: str = "load") -> None:
     pa.array([0])  # imports what pyarrow imports at its first use
     formats()
+    if kind == "sealed":
+        seal_everything(pytest.MonkeyPatch())
     work, see = choose_work(kind, Path(logs)), count_whole if kind == "backup" else look
 
     whole = Path(out) / "whole"
@@ -105,7 +110,7 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
     if Path(base).with_name("backups").exists():
         shutil.copytree(Path(base).with_name("backups"), whole / "backups")
     forked(lambda: work(whole / "store", noting(whole / "steps")))
-    first = 2 if kind == "load" or kind.startswith("forget") else 1
+    first = 2 if kind in ("load", "sealed") or kind.startswith("forget") else 1
     numbers = choose_writes((whole / "steps").read_text().splitlines(), first)
     locks_first = not kind.startswith(("backup", "restore"))
     kills = [

@@ -14,13 +14,14 @@ import pytest
 
 from callgauge.memory.memory_file import MemoryFile
 from ingest.backup.make_backup import make_backup
-from ingest.backup.verify import verify_backup
+from ingest.backup.verify import verify_backup, verify_store
 from ingest.maintenance.forget import SessionChoice, forget
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint
 from tests.killed_processes import THOROUGH
 from tests.store.night import ask, contents, count, session
+from tests.store.sealed_months import LOADS, other_content, seal_everything, session_that_goes_on
 
 pytestmark = pytest.mark.timeout(1_200)  # the longest tests of all: they start first
 
@@ -77,6 +78,10 @@ def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, 
     ]  # fmt: skip
 
 
+def segments(store: Path) -> int:
+    return len(list(store.glob("seg-*.duckdb")))
+
+
 def states(store: Path) -> list[tuple[Any, ...]]:
     """From where the logs of a store are read on."""
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
@@ -122,6 +127,39 @@ def test_killed_at_every_write_the_next_load_completes_it(
         assert states(store) == expected_states
         assert not [path for path in store.iterdir() if path.suffix not in ("", ".duckdb")]
         assert len(list(store.glob("*.duckdb"))) <= 2
+
+
+def test_killed_at_every_write_the_next_load_completes_segments_and_months(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal_everything(monkeypatch)
+    base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
+    for change in LOADS[:3]:
+        change(logs)
+        load([logs], base)
+    before = count(base, "tool_calls")
+    shutil.copytree(base, undisturbed)
+    session_that_goes_on(logs)
+    other_content(logs)
+    load([logs], undisturbed)
+    expected = contents(undisturbed)
+    after = count(undisturbed, "tool_calls")
+
+    kills = killed_loads(logs, base, tmp_path / "out", "sealed")
+
+    steps = {kill["step"] for kill in kills}
+    assert {"segment", "segment copy", "segment checkpoint", "segment sync", "rewrite", "rewritten"} <= steps
+    assert {"month back", "month", "month checkpoint", "name", "switch", "switched", "remove"} <= steps
+    for kill in kills:
+        published_already = kill["step"] in ("switched", "remove")
+        assert kill["seen"] == (after if published_already else before), kill["step"]
+    for kill, store in loaded_again(kills):
+        assert contents(store) == expected, f"killed at {kill['step']}"
+        verify_store(store)
+        assert not [path for path in store.iterdir() if path.suffix not in ("", ".duckdb")]
+        assert len(list(store.glob("seg-*.duckdb"))) <= len(list(undisturbed.glob("seg-*.duckdb"))), kill[
+            "step"
+        ]
 
 
 def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -32,7 +31,6 @@ from tests.store.sealed_months import (
     new_night,
     seal_everything,
     seal_months,
-    session_that_goes_on,
     task_session,
 )
 from tests.store.test_segments import segments
@@ -255,35 +253,3 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
             found = con.execute(f"SELECT count(*), count(task_text) FROM {trials}").fetchone()  # noqa: S608
             assert found is not None
             assert found[0] > found[1] == 0
-
-
-STEPS = (
-    "month back", "month", "month checkpoint", "segment sync", "rewrite", "rewritten", "name", "switch",
-    "remove",
-)  # fmt: skip
-
-
-@pytest.mark.usefixtures("sealed")
-@pytest.mark.parametrize("step", STEPS)
-def test_a_load_that_dies_leaves_the_published_months(logs: Path, store: Path, step: str) -> None:
-    first_night(logs)
-    load([logs], store)
-    late_log(logs)
-    load([logs], store)
-    before = contents(store)
-    copy = store.with_name("copy")
-    shutil.copytree(store, copy)
-    session_that_goes_on(logs)
-
-    def die(name: str) -> None:
-        if name == step:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        load([logs], store, on_write=die)
-    if step != "remove":
-        assert contents(store) == before
-    load([logs], store)
-    load([logs], copy)
-    assert contents(store, ROLLUPS) == contents(copy, ROLLUPS)
-    verify_store(store)

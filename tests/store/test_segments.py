@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -262,40 +261,6 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
     restore(place, other)
     assert contents(other) == contents(store)
     assert len(segments(other)) < len(segments(store))  # without those of the generation before
-
-
-STEPS = (
-    "segment", "segment copy", "segment checkpoint", "segment sync", "rewrite", "rewritten", "name", "switch",
-    "remove",
-)  # fmt: skip
-
-
-@pytest.mark.usefixtures("sealed")
-@pytest.mark.parametrize("step", STEPS)
-def test_a_load_that_dies_leaves_the_published_store(logs: Path, store: Path, step: str) -> None:
-    first_night(logs, store)
-    load([logs], store)
-    new_night(logs, store)
-    load([logs], store)
-    before = contents(store)
-    copy = store.with_name("copy")
-    shutil.copytree(store, copy)
-    grown_log(logs, store)
-
-    def die(name: str) -> None:
-        if name == step:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        load([logs], store, on_write=die)
-    if step != "remove":
-        assert contents(store) == before
-    load([logs], store)
-    load([logs], copy)
-    without = ("run_id",)
-    facts = tuple(table for table in TABLES if table not in ("files", "ingest_runs"))
-    assert contents(store, facts, without) == contents(copy, facts, without)
-    verify_store(store)
 
 
 @pytest.mark.usefixtures("sealed")

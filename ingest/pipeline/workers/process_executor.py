@@ -136,7 +136,6 @@ class ProcessExecutor:
             shutil.rmtree(self._rows, ignore_errors=True)
             with suppress(StoreError):  # what broke the building file has been said
                 self._writer.builder.leave_memory(to_workers=False)
-                self._writer.builder.use_all_cores()
         self._alone.close()
 
     def drop_rows(self) -> None: ...
