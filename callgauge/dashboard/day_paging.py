@@ -88,7 +88,7 @@ def read_page(
     `given`: the parameters of the metric. With an `order` in them, the rows of the newest days are sorted, as
     many days as `sorted_within` allows.
     """
-    days = ask(one.days, **given)
+    days = ask(one.days, **given, **_chosen_days(one, given))
     if given.get("order"):
         return _read_sorted(ask, one, given, days, limit, offset)
     runs, since = _day_runs(ask, one, given, days, offset + limit, clock)
@@ -96,6 +96,14 @@ def read_page(
     needed, before = _needed_days(runs, limit, offset)
     looked_at = _day_bounds(ask, one, days, needed) if len(needed) < len(days) or not needed else {}
     return ListPage(ask(one.metric, **given, **looked_at, limit=limit, offset=offset - before), found, since)
+
+
+def _chosen_days(one: DayList, given: Mapping[str, Any]) -> dict[str, date]:
+    """Return the parameters with which sessions of other days than the chosen ones are not even counted."""
+    chosen = given.get("from_day"), given.get("to_day")
+    if one.days != "session_days" or chosen == (None, None):
+        return {}
+    return {"first_day": chosen[0] or _NEVER, "last_day": chosen[1] or date.max}
 
 
 def _read_sorted(
@@ -123,7 +131,7 @@ def _day_runs(
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
     until = clock() + SECONDS
     runs: list[_DayRun] = []
-    looks = list(_split_days(days, one.look))
+    looks = list(_split_days(days, one.look, first=one.look // 10))
     for number, look in enumerate(looks):
         looked_at = _day_bounds(ask, one, days, look) if len(looks) > 1 else {}
         rows = ask(one.metric, **given, **looked_at, limit=one.per_page, offset=0)
@@ -140,14 +148,18 @@ def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
     return looks[0][-1] if len(looks) > 1 else None
 
 
-def _split_days(days: pd.DataFrame, size: int) -> Iterator[list[date | None]]:
-    """Yield the days in runs of about `size` rows; each run has at least one day."""
+def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iterator[list[date | None]]:
+    """Yield the days in runs of about `size` rows; each run has at least one day.
+
+    `first`: about how many rows the first run has; each later one has twice as many, up to `size`. So many
+    days with few rows each, which take long to read for others, are not read at once.
+    """
     look: list[date | None] = []
-    rows = 0
+    rows, allowed = 0, size if first is None else first
     for day, most in zip(days.day, days.most, strict=True):
-        if look and rows + most > size:
+        if look and rows + most > allowed:
             yield look
-            look, rows = [], 0
+            look, rows, allowed = [], 0, min(2 * allowed, size)
         look.append(day)
         rows += most
     if look:
@@ -176,20 +188,21 @@ def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date 
         "until": dated[0] if dated else _NEVER,
         "undated": undated,
     }
-    spans = _session_spans(ask, one, days, look)
-    known = len(spans) > 0 and bool(spans.first_day.notna().all() and spans.last_day.notna().all())
-    if known and dated and not undated:
-        bounds |= {"first_day": spans.first_day.min(), "last_day": spans.last_day.max()}
+    if not look:
+        bounds |= {"first_day": _NEVER, "last_day": _NEVER}
+    elif dated and not undated:
+        spans = _session_spans(ask, one, days, dated)
+        if len(spans) and spans.first_day.notna().all() and spans.last_day.notna().all():
+            bounds |= {"first_day": spans.first_day.min(), "last_day": spans.last_day.max()}
     return {name: value for name, value in bounds.items() if value is not None}
 
 
-def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date | None]) -> pd.DataFrame:
+def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date]) -> pd.DataFrame:
     """Return the rows of `session_days` for sessions that may have records on the days in `look`."""
     if one.metric == SESSIONS.metric:
         return days[[day in look for day in days.day]]
-    spans = ask("session_days")
-    dated = [day for day in look if day is not None]
-    return spans[[not (dated and _is_apart(span, dated)) for span in spans.itertuples()]]
+    spans = ask("session_days", first_day=look[-1], last_day=look[0])
+    return spans[[not _is_apart(span, look) for span in spans.itertuples()]]
 
 
 def _is_apart(span: Any, dated: Sequence[date]) -> bool:

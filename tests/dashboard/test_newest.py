@@ -192,6 +192,13 @@ def test_counting_ends_when_the_time_is_over_and_says_back_to_which_day(
     assert page.rows.call_id.tolist() == whole.call_id.tolist()[: min(3, page.found)]
 
 
+def test_the_first_run_of_days_is_short_and_each_later_one_twice_as_long() -> None:
+    days = pd.DataFrame({"day": [date(2026, 11, 21) - timedelta(days=n) for n in range(20)], "most": 10})
+    runs = list(day_paging._split_days(days, 80, first=20))
+    assert [len(run) for run in runs] == [2, 4, 8, 6]
+    assert [day for run in runs for day in run] == days.day.tolist()
+
+
 def test_counting_ends_when_there_are_enough(
     many: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@
 -- column first_day: the first day of any of their files; NULL where one has no time
 -- column last_day: the last day of any of their files; NULL where one has no time
 -- note: For the lists: they look at no more days than they need.
+-- $first_day, $last_day: only sessions that may have records on these days.
 WITH spread AS (
   SELECT session_id, min(started_at) AS began, max(ended_at) AS ended, count(*) = count(started_at) AND count(*) = count(ended_at) AS timed
   FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE duplicate) GROUP BY session_id
@@ -23,6 +24,8 @@ SELECT day, count(*)::BIGINT AS most,
        if(bool_and(coalesce(timed, ended_at IS NOT NULL)), max(greatest(ended_at, ended))::DATE, NULL) AS last_day
 FROM (FROM sessions WHERE NOT coalesce(duplicate, false)) s LEFT JOIN spread USING (session_id)
 WHERE ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
+  AND (NOT coalesce(timed, ended_at IS NOT NULL) OR coalesce(greatest(ended_at, ended)::DATE >= $first_day, true))
+  AND (NOT coalesce(timed, started_at IS NOT NULL) OR coalesce(least(started_at, began)::DATE <= $last_day, true))
   AND {filters: sources, trials}
 GROUP BY day
 ORDER BY day DESC NULLS LAST

@@ -11,7 +11,7 @@
 -- note: Failed calls whose log says the same get one signature: paths, numbers, ids and quoted values become placeholders. No model is asked, and the id stays the same from load to load.
 -- note: New: the signature was never seen before the newest day on which the store has calls. Those come first, then the most frequent.
 -- note: $first leads the list, before new ones: errors that were fixed and are back. $among and $without narrow it: the page passes those with a status.
-WITH chosen AS (
+WITH chosen AS NOT MATERIALIZED (
   FROM daily_errors
   WHERE {filters: days, models, prompts, tools, sources, trials}
     AND ($signature IS NULL OR signature_id = $signature)
@@ -27,12 +27,16 @@ days AS (
 ),
 ever AS (SELECT signature_id, min(day) AS first_day FROM daily_errors WHERE {filters: trials} GROUP BY signature_id),
 extent AS (SELECT min(day) AS oldest, max(day) AS newest FROM daily_calls WHERE {filters: trials}),
+slices AS (  -- few, where the chosen rows may be millions
+  SELECT signature_id, coalesce(tool, 'unknown') AS tool, coalesce(model, 'unknown') AS model, sum(calls) AS calls,
+         sum(sessions) AS sessions, max(day) AS last_day, max({'ts': example_ts, 'example': example}) AS newest
+  FROM chosen GROUP BY ALL
+),
 counted AS (
   SELECT signature_id, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,
-         list_sort(list_distinct(list(coalesce(tool, 'unknown')))) AS tools,
-         list_sort(list_distinct(list(coalesce(model, 'unknown')))) AS models,
-         max(day) AS last_day, arg_max(example, (example_ts, example)) AS example
-  FROM chosen GROUP BY signature_id
+         list_sort(list_distinct(list(tool))) AS tools, list_sort(list_distinct(list(model))) AS models,
+         max(last_day) AS last_day, max(newest).example AS example
+  FROM slices GROUP BY signature_id
 ),
 page AS (
   SELECT counted.*, first_day, coalesce(first_day = newest AND oldest < newest, false) AS new,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
+import pandas as pd
 import streamlit as st
 
 from callgauge.dashboard import filters, store_queries, wording
@@ -122,9 +124,9 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
         row["source"],
         {"file": _read_number("file"), **_kept_keys(*URL_KEYS.dropped, "find", "wide")},
     )
-    turns: Sequence[Row] = store_queries.ask("session_turns", **session.metric_parameters()).to_dict(
-        "records"
-    )
+    turns: Sequence[Row] = store_queries.ask(
+        "session_turns", **session.metric_parameters(), **_find_days(row)
+    ).to_dict("records")
     outline: Sequence[Row] = store_queries.ask("session_outline", **session.metric_parameters()).to_dict(
         "records"
     )
@@ -138,6 +140,14 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
         return
     session_search.show(session, found)
     _time_line(session, found, turns, asked)
+
+
+def _find_days(row: Row) -> dict[str, date]:
+    """Return the parameters that say within which days a session lies; none where copies may go beyond."""
+    times = row["started_at"], row["ended_at"]
+    if row["copies"] or any(pd.isna(time) for time in times):
+        return {}
+    return {"first_day": times[0].date(), "last_day": times[1].date()}
 
 
 def _time_line(
