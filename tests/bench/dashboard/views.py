@@ -59,13 +59,13 @@ class _Clock:
 class _Watch:
     runs: list[_Clock] = field(default_factory=list)
 
-    def page(self, show: Callable[[], None]) -> Callable[[], None]:
-        def shown() -> None:
+    def page(self, show: Callable[..., None]) -> Callable[..., None]:
+        def shown(*given: Any) -> None:
             clock = _Clock()
             self.runs.append(clock)
             wall, cpu = time.perf_counter(), time.thread_time()
             try:
-                show()
+                show(*given)
             finally:
                 clock.wall, clock.cpu = time.perf_counter() - wall, time.thread_time() - cpu
 
