@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lenient.diagnostics.codes import CODES, Severity, Stage
 from lenient.diagnostics.reasons import REASONS
+from lenient.regex import compile_regex
 
 MAX_DEPTH = 128
 """Levels of nesting beyond which a value is refused: no tool takes it, and orjson writes no more than 254."""
@@ -19,8 +20,8 @@ _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
 """Errors whose detail names no parameter: so they are spelled in the logs that exist."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
 """Errors whose detail is the name of the parameter."""
-_ODD_NAME, _ESCAPED = re.compile(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
-_ITEM = re.compile(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
+_ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
+_ITEM = compile_regex(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
 
 Path = tuple["Path", str | int] | None
 """A place in a value, innermost last: `((None, "filters"), 2)` is `$.filters[2]`; None is the root."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.open_brackets import OpenContainer
 from lenient.scan.scan_state import ScanState
 from lenient.scan.simple_members import PLAIN_KEY
@@ -39,7 +40,9 @@ from lenient.scan.value_start import read_value_start
 
 _REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
 """A remark between a key and its colon, such as its type."""
-_BARE_KEY = re.compile(r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+")
+_BARE_KEY = compile_regex(
+    r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+"
+)
 
 _UNICODE = re.compile(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
 """An escape in a key without quotes, but for halves of a pair."""

@@ -6,6 +6,7 @@ import re
 
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.regex import compile_regex
 from lenient.scan.open_brackets import OpenContainer
 from lenient.scan.scan_state import ScanState
 from lenient.scan.source_text import ValueSpan
@@ -18,7 +19,7 @@ _MAPPING = re.compile(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"
 """The name of a container's type and its bracket, before the container itself; a group for braces."""
 _DICT = re.compile(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
 _LITERAL = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?\d[\d.]*+)"
-_SET = re.compile(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")
+_SET = compile_regex(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")
 _STARTS = frozenset("Dcdiflsto{")
 
 

@@ -12,6 +12,7 @@ import re
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Findings, Path
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.closing_brackets import close_all_brackets, close_bracket
 from lenient.scan.object_members import read_member
 from lenient.scan.open_brackets import OpenContainer
@@ -37,7 +38,7 @@ _STRAY = re.compile(
 )
 _AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
 _QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
-_SET = re.compile(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
+_SET = compile_regex(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
 """The items of a set of Python and its closing brace."""
 _EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 

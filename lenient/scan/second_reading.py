@@ -6,13 +6,13 @@ value and needs less.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import MAX_DEPTH, Diagnostic
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.open_brackets import OpenContainer, role_within
 from lenient.scan.scan_state import ScanResult, ScanState, scalar_text
 from lenient.scan.source_text import SourceText, ValueSpan
@@ -23,7 +23,7 @@ from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend
 from lenient.scan.structure.tokens import STRING, WORD, TextTokens, split_tokens
 
 _ANOTHER = "Other brackets may be the wrong ones."
-_GOES_ON = re.compile(
+_GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
 """After a value: a bracket, or a key and its colon."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from lenient.regex import compile_regex
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.string_end_scoring import QUOTES
 from lenient.scan.strings.trivia import MendReport
@@ -38,8 +39,8 @@ _MEMBER = (
 _ITEM = rf"{W}{SCALAR}(?:{W},(?={W}[\"'{{\[\-\dtfnTFN\]])|(?=[ \t\r\n]++[\"'])|(?={W}\]{W}(?:\}}{W}\Z|%s)))"
 _IN_OBJECT, _IN_ARRAY = f",{_NEXT_KEY}", rf",{W}[\"{{]"
 _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
-_MEMBERS = {around: re.compile(_MEMBER % after) for around, after in _AFTER.items()}
-_ITEMS = {around: re.compile(_ITEM % after) for around, after in _AFTER.items()}
+_MEMBERS = {around: compile_regex(_MEMBER % after) for around, after in _AFTER.items()}
+_ITEMS = {around: compile_regex(_ITEM % after) for around, after in _AFTER.items()}
 """Both map the closing bracket of the surrounding container ("" at the root) to a pattern."""
 PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""

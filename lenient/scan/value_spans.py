@@ -9,15 +9,16 @@ from typing import Any
 from orjson import loads
 
 from lenient.diagnostics import MAX_DEPTH
+from lenient.regex import compile_regex
 from lenient.scan.source_text import ValueSpan
 
-_TOKEN = re.compile(
+_TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r'(?:("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+'
     r"|(-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)|([{\[])|([}\]]))"
 )
 """A string, a key, another scalar or a bracket; no number so long that orjson may have rounded it."""
-_PLAIN_TOKEN = re.compile(
+_PLAIN_TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r"(?:(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[A-Za-z_$][\w$]*+(?=[ \t\r\n]*+:))([ \t\r\n]*+:)?+"
     r"|(-?[0-9][0-9.]*+|true|false|null|True|False|None)|([{\[])|([}\]]))",

@@ -16,6 +16,7 @@ import orjson
 
 from lenient.diagnostics import MAX_FINDINGS, Diagnostic, Path, render_path, shorten
 from lenient.diagnostics.codes import Stage
+from lenient.regex import compile_regex
 from lenient.unwrap.long_strings import LONG, NO_JSON, ReadFitting
 from lenient.unwrap.loose_members import holds_value
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE
@@ -23,7 +24,7 @@ from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
 _FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
 _PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
-_BROKEN = re.compile(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
+_BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 """The rest of a string from its first newline or tab on."""
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # characters

@@ -10,28 +10,29 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from lenient.regex import compile_regex
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.escapes import decode_body
 from lenient.unwrap.element_members import find_elements
 from lenient.unwrap.loose_members import are_json_members
 from lenient.unwrap.yaml_blocks import KEY_LINE, LITERALS, NUMBER, UnfitError, YamlLine, YamlReader, read_flow
 
-_FIRST_LINE = re.compile(
+_FIRST_LINE = compile_regex(
     r"[\s\ufeff]*+(?:```[\w+\-]*+[ \t]*+\r?\n\s*+)?(?:---[ \t]*+\r?\n)?(?:[ \t]*+#[^\n]*+\n)*+"
     r"[ \t]*+[\"']?[A-Za-z_][\w.\-]*+[\"']?[ \t]*+[:=]"
 )
 _FENCE = re.compile(r"\s*+(```[\w+\-]*+[ \t]*+\r?\n)(.*?)\r?\n[ \t]*+```\s*+\Z", re.DOTALL)
 _NAMED_FENCE = re.compile(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)```[^`{]{0,2000}+\Z")
 _EQUALS = re.compile(r"([A-Za-z_][\w.\-]*+)([ \t]*+)=(?!=)[ \t]*+(.*+)")
-_PLAIN_NAME = re.compile(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_PLAIN_NAME = compile_regex(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
+_QUOTED = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
-_PAIR = re.compile(
+_PAIR = compile_regex(
     rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+([:=])[ \t]*+({_VALUE})"
     r"(?:\s*+[,;]|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
     re.DOTALL,
 )
-_BARE_PAIR = re.compile(
+_BARE_PAIR = compile_regex(
     rf"\s*+([A-Za-z_][\w\-]*+)=({_VALUE}|[^\s,;={{}}\[\]\"'][^,;={{}}\[\]\"'\n]*+)(?:[,;](?=\s*+[A-Za-z_]\w*+=)|\s*+\Z)",
     re.DOTALL,
 )

@@ -11,11 +11,12 @@ import re
 from typing import Any
 
 from lenient.diagnostics import MAX_DEPTH, MAX_FINDINGS, Diagnostic, join_path, shorten
+from lenient.regex import compile_regex
 from lenient.scan.simple_members import LITERALS, NAME, SCALAR, STANDARD, W, parse_number
 from lenient.scan.strings.escapes import decode_body
 
-_MEMBER = re.compile(rf"{W}(?:{NAME}(?:{SCALAR}|([{{\[]))|(\}}))(?:{W},)?+")
-_ITEM = re.compile(rf"{W}(?:{SCALAR}|([{{\[])|(\]))(?:{W},)?+")
+_MEMBER = compile_regex(rf"{W}(?:{NAME}(?:{SCALAR}|([{{\[]))|(\}}))(?:{W},)?+")
+_ITEM = compile_regex(rf"{W}(?:{SCALAR}|([{{\[])|(\]))(?:{W},)?+")
 _COMMENT = re.compile(
     rf"{W}(//[^\n]{{0,200}}+(?=\n)|#[ \t][^\n]{{0,200}}+(?=\n)|/\*[^*]{{0,200}}+\*/)(?!\s*+[}}\]])"
 )

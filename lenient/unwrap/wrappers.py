@@ -13,6 +13,7 @@ from html import unescape
 
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
@@ -28,24 +29,24 @@ from lenient.unwrap.loose_members import (
 from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
-_ODD = re.compile(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
+_ODD = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
 FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
-_COMMENT = re.compile(r"(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+\n)\s*+")
-_COMMENTS = re.compile(rf"(?:{_COMMENT.pattern})++(?=[{{\[\"'`<｛])")
+_COMMENT = compile_regex(r"(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+\n)\s*+")
+_COMMENTS = compile_regex(rf"(?:{_COMMENT.pattern})++(?=[{{\[\"'`<｛])")
 _NEXT_OBJECT = re.compile(r"\s*+,\s*+[{｛]")
 _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-ESCAPED_START = re.compile(
+ESCAPED_START = compile_regex(
     r"[{\[](?:[\s,]|\\++[nrt])*+"
     r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
 _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
 """An object whose first quote is an entity."""
-ESCAPED_LINES = re.compile(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
+ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
 """The end of a key or value in quotes, whose beginning is not there, up to the last closing bracket."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.escapes import decode_body
@@ -25,8 +26,8 @@ _FLOW_MENDS = frozenset({"unquoted_string", "unquoted_key", "single_quotes"})
 LITERALS = {"true": True, "false": False, "null": None}
 NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _COMMENT = re.compile(r"(?<=\S)\s+#(?=\s).*")
-_SINGLE = re.compile(r"'(?:[^']|'')*+'")
-_DOUBLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")
+_SINGLE = compile_regex(r"'(?:[^']|'')*+'")
+_DOUBLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"")
 
 
 class UnfitError(Exception):

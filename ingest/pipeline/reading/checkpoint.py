@@ -12,6 +12,8 @@ import io
 import pickle
 import zlib
 from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
 
 from ingest.log_format import Translator
 from ingest.pipeline.reading.unread_calls import UnreadCalls
@@ -108,10 +110,12 @@ def pack_state(translator: Translator, work: SessionBuilder, unread: UnreadCalls
 
     None when the state cannot be pickled, or is larger than `LARGEST`.
     """
+    packed = io.BytesIO()
     try:
-        state = pickle.dumps((translator, work, unread), pickle.HIGHEST_PROTOCOL)
+        _Pickler(packed, pickle.HIGHEST_PROTOCOL).dump((translator, work, unread))
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError, MemoryError):
         return None
+    state = packed.getvalue()
     return zlib.compress(state, 1) if len(state) <= LARGEST else None
 
 
@@ -132,6 +136,16 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls]
     if not isinstance(work, SessionBuilder) or not isinstance(unread, UnreadCalls):
         return None
     return translator, work, unread
+
+
+class _Pickler(pickle.Pickler):
+    """Pickler that keeps a member of an enum as its class and value.
+
+    Python 3.11.2 would keep it as a call of `getattr`, which nobody may ask of the unpickler.
+    """
+
+    def reducer_override(self, value: object) -> Any:
+        return (type(value), (value.value,)) if isinstance(value, Enum) else NotImplemented
 
 
 class _RestrictedUnpickler(pickle.Unpickler):

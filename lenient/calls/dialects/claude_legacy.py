@@ -12,8 +12,9 @@ from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
 from lenient.calls.reading.written_parameters import UndeclaredType, WrittenParameter, build_arguments
+from lenient.regex import compile_regex
 
-_CALL = re.compile(
+_CALL = compile_regex(
     r"(?:(?P<begin><invoke>)\s*+)?+<tool_name>\s*+(?P<name>[\w.\-]{1,128}+)\s*+</tool_name>"
     r"(?(begin)|(?=\s*+<parameters>))"
 )

@@ -17,10 +17,11 @@ from lenient.calls.reading.json_in_text import JsonInText, pass_blanks, read_jso
 from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.string_search import Lookahead
 
-_LEAD = re.compile(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
+_LEAD = compile_regex(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
 _NAME = re.compile(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
 _VALUE = re.compile(r"[{\[\"｛]")

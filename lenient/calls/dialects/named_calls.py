@@ -15,6 +15,7 @@ from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import pass_blanks
 from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
+from lenient.regex import compile_regex
 
 _FENCE_OPEN = re.compile(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")
 _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
@@ -98,7 +99,7 @@ def deepseek_v31(reply: ModelText) -> Iterator[FoundCall]:
 
 
 _BEGIN, _SEP = r"<[｜|]tool[▁_]call[▁_]begin[｜|]>", r"<[｜|]tool[▁_]sep[｜|]>"
-_DEEPSEEK_V3 = re.compile(
+_DEEPSEEK_V3 = compile_regex(
     rf"(?P<begin>{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜|]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
 )
 _DEEPSEEK_V31 = re.compile(
@@ -118,7 +119,7 @@ def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_named_json(reply, _KIMI, _KIMI_END)
 
 
-_KIMI = re.compile(
+_KIMI = compile_regex(
     r"(?:(?P<begin><\|tool_call_begin\|>\s*+)|(?<![^\s>]))"
     r"(?P<id>(?:functions\.)?(?P<name>[^\s:<>{]{1,128}+)(?::\d++)?+)\s*+<\|tool_call_argument_begin\|>"
 )

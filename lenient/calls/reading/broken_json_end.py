@@ -9,6 +9,7 @@ from functools import cache
 from lenient.calls.reading.json_in_text import read_json_value
 from lenient.calls.reading.model_text import ModelText
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.string_search import Lookahead
 
@@ -28,7 +29,7 @@ def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) 
 
 @cache
 def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(rf'(?P<string>"(?:[^"\\]++|\\[\s\S])*+"?)|{tokens.pattern}', tokens.flags)
+    return compile_regex(rf'(?P<string>"(?:[^"\\]++|\\[\s\S])*+"?)|{tokens.pattern}', tokens.flags)
 
 
 def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:

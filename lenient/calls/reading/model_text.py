@@ -15,6 +15,7 @@ from itertools import islice
 from lenient.calls.reading.json_in_text import find_json_end, pass_blanks
 from lenient.definitions.json_schema.nodes import Node, normalise_name
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
+from lenient.regex import compile_regex
 from lenient.validate.compiled_tool import compile_tool
 
 _THOUGHT = re.compile(
@@ -26,7 +27,7 @@ _THOUGHT_END = re.compile(
 )
 _CLOSERS = {"THINK": "[/THINK]", "analysis": "<|end|>", "THINKING": "<|END_THINKING|>"}
 _FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*+([\w+.\-]*+)[^\n`]*+(?:\n|\Z)", re.MULTILINE)
-_END_TOKENS = re.compile(
+_END_TOKENS = compile_regex(
     r"(?:\s++|<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|call)\|>|</s>|<｜end▁of▁sentence｜>)++\Z"
 )
 _EXAMPLE = re.compile(

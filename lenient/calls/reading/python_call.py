@@ -14,6 +14,7 @@ from lenient.calls.reading.json_in_text import pass_blanks, read_json_value
 from lenient.calls.reading.model_text import ModelText
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.string_search import Lookahead
 
@@ -27,7 +28,7 @@ _STRING_END = re.compile(
 _KEYWORD_STRING_END = re.compile(
     r"\s*+(?:,\s*+(?:[A-Za-z_]\w*+\s*+=(?!=)|\*\*|\))|\)(?:[^\S\n]*+\n|\s*+(?:[,\])\n;`<]|\Z)))"
 )
-_PLAIN = re.compile(r"(?:[^\\]|\\(?:[\\\"'/bfnrt]|u[0-9a-fA-F]{4}))*+")
+_PLAIN = compile_regex(r"(?:[^\\]|\\(?:[\\\"'/bfnrt]|u[0-9a-fA-F]{4}))*+")
 """Text whose escapes mean the same in Python and in JSON, or are those of a quote."""
 _HEX = re.compile(r"\\(?:x([0-9a-fA-F]{2})|.)", re.DOTALL)
 _RAW = re.compile(r"\b[rR][bB]?[\"']")

@@ -12,6 +12,8 @@ from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # C function that typeshed does not list
 from typing import NamedTuple
 
+from lenient.regex import compile_regex
+
 _SPECIAL = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]++|[\ud800-\udfff]",
     re.DOTALL,
@@ -21,23 +23,23 @@ _WITHOUT_CONTROLS = dict.fromkeys(range(0x20))
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
-_WHOLE_PATH = re.compile(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
-_WHOLE_SHARE = re.compile(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?")
+_WHOLE_PATH = compile_regex(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
+_WHOLE_SHARE = compile_regex(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?")
 _RELATIVE_PATH = re.compile(r"[%\w\-]{2,}+(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})")
 _FORMULA = re.compile(
     r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
 )
 """A command of LaTeX that begins like an escape."""
-_VALID = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
+_VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
-_CHARACTER = re.compile(
+_CHARACTER = compile_regex(
     r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
 """An escape of Python or JavaScript for one letter.
 
 Of a letter within ASCII, shells and patterns write those of Python, too.
 """
-_SCRIPT = re.compile(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
+_SCRIPT = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
 """The first escape of a string that JSON does not define, where JavaScript and Python define it."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"

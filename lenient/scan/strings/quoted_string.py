@@ -11,6 +11,7 @@ from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
 
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.strings.escapes import decode_body, find_character_escape, trim_half_escape
 from lenient.scan.strings.string_end import StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
@@ -26,18 +27,18 @@ _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _COLON_AFTER = re.compile(r"\s*+[:：]")
 _LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
 _MAX_FENCES = 32  # back-ticks in threes that one text may hold
-_FILLED_IN = re.compile(
+_FILLED_IN = compile_regex(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
 )
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
-_SIDE_BY_SIDE = re.compile(
+_SIDE_BY_SIDE = compile_regex(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
 """Before a string that no colon follows."""
-_WHOLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
-_PARENTHESISED = re.compile(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
+_WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _ANEW = r"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
 _CLOSED = r"\s*+[}\])]*+\s*+"
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")

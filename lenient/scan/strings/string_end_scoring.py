@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Protocol
 
+from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import find_escaped_blanks_end
 
 QUOTES = "\"'“”„‘’‚`´＂＇「」『』«»‹›"
@@ -24,9 +25,9 @@ _KEY_TEXT = (
 )
 _COLON = rf"{BLANKS}(?:[?!.\\]?[{COLONS}]|[=＝]>?)"
 _EXTRA_QUOTE = r"(?:\"(?=\"[\w$])|'(?='[\w$]))?"
-QUOTED_KEY = re.compile(rf"{BLANKS}{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}")
+QUOTED_KEY = compile_regex(rf"{BLANKS}{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}")
 _BARE_NAME = r"([A-Za-z_$][\w$.\-]{0,63}|\d{1,9})"
-NEXT_KEY = re.compile(
+NEXT_KEY = compile_regex(
     rf"{BLANKS}(?:{_EXTRA_QUOTE}{_KEY_TEXT}[\"']?{_COLON}|{_BARE_NAME}\??\s*+[{COLONS}](?!//)"
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
     rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂\"']?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
@@ -42,10 +43,10 @@ WRAPPED_KEY = re.compile(
     r"([\[(<])\s*+([\"'`]?)([^\W\d][\w$.\-]{0,63})\2\s*+[\])>](?=\s*+[:：=]\s*+[\"'\[{\d\-tfnTFN])"
 )
 """A key in brackets."""
-LONE_KEY = re.compile(rf"{BLANKS}{_KEY_TEXT}")
-NEXT_PART = re.compile(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
+LONE_KEY = compile_regex(rf"{BLANKS}{_KEY_TEXT}")
+NEXT_PART = compile_regex(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
-_NEXT_STRING = re.compile(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
+_NEXT_STRING = compile_regex(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
 _BROKEN_KEY = re.compile(
     r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,64})\"\s*+:\s*+(?=[\"\[{\d\-tfnTFN])"
 )
@@ -71,7 +72,9 @@ _ODD_COMMA = re.compile(
 _ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
 """Signs that stand for a comma."""
 _GAP = re.compile(BLANKS)
-_COMMENT = re.compile(r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+")
+_COMMENT = compile_regex(
+    r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
+)
 _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )

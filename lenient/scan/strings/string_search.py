@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.strings.string_end import PassedQuotes, StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import (
     BLANKS,
@@ -34,7 +35,7 @@ CLOSING_QUOTES = {
 """Maps each opening quote to the signs that may close the string."""
 
 _RUNS = {
-    opening: re.compile(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
+    opening: compile_regex(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
     for opening, q in CLOSING_QUOTES.items()
 }
 """Text up to a closing quote; an escaped one only stops it where a comma follows."""
@@ -46,9 +47,9 @@ _EXPRESSION = re.compile(
 _ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
 _CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
 _ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
-_ESCAPED_END = re.compile(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
+_ESCAPED_END = compile_regex(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
 """A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
-_CLOSED_BEFORE = re.compile(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
+_CLOSED_BEFORE = compile_regex(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
 """Closing brackets, a comma and opening brackets before a quote."""
 _PAIRS = {"{": "}", "[": "]"}
 _OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
@@ -68,19 +69,19 @@ _MAY_END = (
     rf"|{QUOTED_KEY.pattern}"
 )
 _IS_TEXT = r"[\])]*+(?:[\w(<>=:\\]|\.(?!\s*+[\"']))|[\])]++ ++[\w.(<>=+*%|&]"
-_INNER_QUOTES = re.compile(
+_INNER_QUOTES = compile_regex(
     rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
 )
 """Text with double quotes, none of which `score_end` takes for the end of a member once one was passed.
 
 `_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
 """
-_LAST_COMMENT = re.compile(
+_LAST_COMMENT = compile_regex(
     r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
 )
 """A comment at the end of a text."""
 _COMMENT_LOOK = 200
-_TEXT_AFTER = re.compile(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
+_TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
 """Closing brackets and what may follow a whole value, but not a text."""
 _MAX_AFTER = 32
 _LOOK = 32  # looking at a quote costs as much as passing so many characters

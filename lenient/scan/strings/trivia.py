@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from lenient.regex import compile_regex
+
 
 class MendReport(Protocol):
     """A callback for one repair: its code, its span, the text found there and the text that replaces it."""
@@ -24,7 +26,7 @@ class MendReport(Protocol):
 
 _BLANKS = re.compile(r"[ \t\n\r]*+")
 _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
-_COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_COMMENT = compile_regex(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
 _LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
 _LOOK = 500  # characters of a comment that may hold a member
@@ -32,11 +34,11 @@ _LOOK_FOR_END = 5_000  # characters of a comment between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
 """A pattern of a line break or tab that was escaped as in a string, although it stands between two parts."""
-_ESCAPED_BLANKS = re.compile(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
+_ESCAPED_BLANKS = compile_regex(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
 _HASH_ITEM = re.compile(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
 _HASH_LINE = re.compile(r"#[\w\-]++,?+[^\S\n]*+\n")
 _HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
-_CONTROLS = re.compile(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
+_CONTROLS = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
 """Control characters, and the colours of a terminal."""
 _FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")

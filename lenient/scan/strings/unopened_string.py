@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import re
 
+from lenient.regex import compile_regex
 from lenient.scan.strings.string_end_scoring import EndFit, StringPlace, score_end
 from lenient.scan.strings.string_search import Lookahead
 
 _QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 _ESCAPED_OPENING = re.compile(r"\\++[\"']")
-HOLDS_ESCAPES = re.compile(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
+HOLDS_ESCAPES = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
 """An object whose first quote is escaped."""
 _PATTERN = re.compile(
     r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
     r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
 )
 _BRACKETED_WORD = re.compile(r"[\[({][^\[\](){}\"'\n]{0,200}+[\])}]\s*+[^\s,;:\]})\"'`\[{]")
-_LACKS_BRACKET = re.compile(
+_LACKS_BRACKET = compile_regex(
     r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}\]]|\Z)"
 )
 _DOUBLED = re.compile(

@@ -12,13 +12,14 @@ from typing import Any
 from unicodedata import normalize
 
 from lenient.diagnostics.unreadable import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 
 MAX_DIGITS = 4_000
 """Python reads no integer with more than 4,300 digits."""
 
 _HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
-_AFTER_HEAD = re.compile(
+_AFTER_HEAD = compile_regex(
     r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++//|(?:#|//)(?!\d)[^\n]{0,300}+\n"
     r"|\s++[A-Za-z_$][\w$]{0,63}\s*+(?:[:：](?!//)|=(?!=))|\s++\|\s++\w++\s*+:\s"
     rf"|{ESCAPED_BLANK}"
@@ -32,7 +33,7 @@ _MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,�
 _NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
 _OPENED = re.compile(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
-_PART_END = re.compile(
+_PART_END = compile_regex(
     r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
     rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
 )
@@ -56,7 +57,7 @@ _WORDS = re.compile(
 )
 _URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
-_WHOLE_CALL = re.compile(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
+_WHOLE_CALL = compile_regex(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
 _COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
 _BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
 """Words in brackets, as in a template, after the beginning of a text."""

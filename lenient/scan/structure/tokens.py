@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from lenient.diagnostics import MAX_DEPTH
+from lenient.regex import compile_regex
 from lenient.scan.strings.string_end import StringEnd
 
 STRING, WORD = "s", "w"
@@ -19,7 +20,7 @@ MAX_TOKENS = 4_000
 _GAP = r"(?:\s++|(?<=[\s,{\[}\]])(?://[^\n]*+|\#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/))*+"
 _DOUBLE, _SINGLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"", r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
 _ENDS = r"(?=[\s,:}\])\[{=：，；，｝］]|\Z)"
-_TOKEN = re.compile(
+_TOKEN = compile_regex(
     rf"{_GAP}(?:("
     rf"\"\"\"(?:(?!\"\"\").)*+\"\"\"{_ENDS}"
     rf"|\"\"(?=[^\s,:}}\])\"])(?:[^\"\\]|\\.)*+\"\"(?=\s*+[:：=])"
@@ -31,7 +32,7 @@ _TOKEN = re.compile(
     r"|(=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]))",
     re.DOTALL,
 )
-_BLANKS = re.compile(_GAP)
+_BLANKS = compile_regex(_GAP)
 _COLON = re.compile(r"\s*+[:：=]")
 _SIGNS = {
     "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",

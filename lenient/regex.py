@@ -1,0 +1,58 @@
+"""Compiles regular expressions so that they match the same on every Python.
+
+Before Python 3.11.5, a group that is repeated possessively, such as `(?:[^*]|\\*(?!/))*+`, does not go back
+to where its last try began when that try fails (https://github.com/python/cpython/issues/106052). An atomic
+group around the plain repetition means the same, and is right there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+_IS_RIGHT = sys.version_info >= (3, 11, 5)
+_POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
+
+
+def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` does; on an early Python 3.11, of an equal pattern. Raises re.error."""
+    return re.compile(pattern if _IS_RIGHT else make_atomic(pattern), flags)
+
+
+def make_atomic(pattern: str) -> str:
+    """Return the pattern with each group that is repeated possessively as an atomic group.
+
+    The pattern must not have comments, as those of `re.VERBOSE`.
+    """
+    parts: list[str] = []
+    opened: list[int] = []  # where in `parts` the groups begin that are not closed yet
+    at = 0
+    while at < len(pattern):
+        length = _measure_item(pattern, at)
+        item = pattern[at : at + length]
+        at += length
+        if item == "(":
+            opened.append(len(parts))
+        parts.append(item)
+        if item != ")":
+            continue
+        start = opened.pop()
+        if repeated := _POSSESSIVE.match(pattern, at):
+            parts[start] = f"(?>{parts[start]}"
+            parts.append(f"{repeated[1]})")
+            at = repeated.end()
+    return "".join(parts)
+
+
+def _measure_item(pattern: str, at: int) -> int:
+    """Return the length of the escape, the set or the character that begins here."""
+    if pattern[at] == "\\":
+        return 2
+    if pattern[at] != "[":
+        return 1
+    end = at + 1
+    end += pattern.startswith("^", end)
+    end += pattern.startswith("]", end)  # a bracket that comes first is a member
+    while pattern[end] != "]":
+        end += 2 if pattern[end] == "\\" else 1
+    return end + 1 - at
