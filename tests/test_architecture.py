@@ -202,8 +202,8 @@ ASKS_LENIENT = (
 # of `ingest/formats/<name>/` have no order among themselves and none imports another.
 ORDER = {
     "lenient": (
-        "diagnostics", "definitions/json_schema", "definitions", "scan/strings", "scan/structure", "scan",
-        "unwrap", "validate", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
+        "regex", "diagnostics", "definitions/json_schema", "definitions", "scan/strings", "scan/structure",
+        "scan", "unwrap", "validate", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
