@@ -101,7 +101,7 @@ def read_page(
 def _chosen_days(one: DayList, given: Mapping[str, Any]) -> dict[str, date]:
     """Return the parameters with which sessions of other days than the chosen ones are not even counted."""
     chosen = given.get("from_day"), given.get("to_day")
-    if one.days != "session_days" or chosen == (None, None):
+    if one.days != SESSIONS.days or chosen == (None, None):
         return {}
     return {"first_day": chosen[0] or _NEVER, "last_day": chosen[1] or date.max}
 
@@ -201,7 +201,7 @@ def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[da
     """Return the rows of `session_days` for sessions that may have records on the days in `look`."""
     if one.metric == SESSIONS.metric:
         return days[[day in look for day in days.day]]
-    spans = ask("session_days", first_day=look[-1], last_day=look[0])
+    spans = ask(SESSIONS.days, first_day=look[-1], last_day=look[0])
     return spans[[not _is_apart(span, look) for span in spans.itertuples()]]
 
 

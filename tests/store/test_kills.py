@@ -22,6 +22,7 @@ from ingest.pipeline.reading import checkpoint
 from tests.killed_processes import THOROUGH
 from tests.store.night import ask, contents, count, session
 from tests.store.sealed_months import LOADS, other_content, seal_everything, session_that_goes_on
+from tests.store.test_segments import segments
 
 pytestmark = pytest.mark.timeout(1_200)  # the longest tests of all: they start first
 
@@ -76,10 +77,6 @@ def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, 
     assert ask(store, status) == [
         ("jsonl", "earlier"), ("jsonl", "loaded"), ("jsonl", "loaded"), ("onl.1", "loaded"),
     ]  # fmt: skip
-
-
-def segments(store: Path) -> int:
-    return len(list(store.glob("seg-*.duckdb")))
 
 
 def states(store: Path) -> list[tuple[Any, ...]]:
@@ -157,9 +154,7 @@ def test_killed_at_every_write_the_next_load_completes_segments_and_months(
         assert contents(store) == expected, f"killed at {kill['step']}"
         verify_store(store)
         assert not [path for path in store.iterdir() if path.suffix not in ("", ".duckdb")]
-        assert len(list(store.glob("seg-*.duckdb"))) <= len(list(undisturbed.glob("seg-*.duckdb"))), kill[
-            "step"
-        ]
+        assert len(segments(store)) <= len(segments(undisturbed)), f"killed at {kill['step']}"
 
 
 def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_path: Path) -> None:

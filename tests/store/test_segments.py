@@ -5,18 +5,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import pandas as pd
 import pytest
 
 from callgauge.dashboard.day_paging import CALLS, SESSIONS, DayList, read_page
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.metrics.published_store import open_generation
+from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.dashboard.sandbox.child import open_locked_down
 from ingest.backup.make_backup import make_backup
 from ingest.backup.restore import restore
@@ -120,30 +118,17 @@ def test_a_store_in_segments_is_the_store_in_one_file(loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("listed", [CALLS, SESSIONS])
 def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Loaded, listed: DayList) -> None:
-    with (
-        open_generation(generation(loaded.whole)) as whole,
-        open_generation(generation(loaded.in_segments)) as in_segments,
-    ):
-        ((first, last),) = whole.execute("SELECT min(day), max(day) FROM turns").fetchall()
+    with read_store(loaded.whole) as whole, read_store(loaded.in_segments) as in_segments:
+        ((first, last),) = whole.ask("extent").itertuples(index=False)
         ranges = [{}, {"from_day": last}, {"to_day": first}, {"from_day": first, "to_day": first}]
         for given in ranges:
             for also in ({}, {"turns": "retried"}, {"search": "a"}, {"order": "retries"}):
                 one, other = (
-                    read_page(partial(answer_metric_of, con), replace(listed, look=1), given | also, 50)
-                    for con in (whole, in_segments)
+                    read_page(reader.ask, replace(listed, look=1), given | also, 50)
+                    for reader in (whole, in_segments)
                 )
                 assert one.rows.to_csv() == other.rows.to_csv()
                 assert (one.found, one.since) == (other.found, other.since)
-
-
-def answer_metric_of(con: duckdb.DuckDBPyConnection, metric: str, **given: Any) -> pd.DataFrame:
-    return answer_metric(con, metric, given)
-
-
-def generation(store: Path) -> Path:
-    found = published_generation(store)
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize(

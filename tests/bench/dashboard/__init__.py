@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
             _print_questions(store, named, filters)
         print(f"\n{'page':12} {'first ms':>9} {'repaint ms':>11} {'slowest':>8} {'Python CPU ms':>14}")
         for view in views(store, made_large_store.CHANGES if options.days else CHANGES):
-            mark = "" if view.kept else "  ← slower than promised"
+            mark = "" if view.keeps_promise else "  ← slower than promised"
             times = f"{view.first:9.0f} {view.repaint:11.0f} {view.slowest:8.0f} {view.python:14.0f}"
             print(f"{view.page:12} {times}{mark}", flush=True)
         found = crowd(store, made_large_store.MODELS if options.days else MODELS)
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 def _print_questions(store: Path, named: str, filters: Sequence[dict[str, Any]]) -> None:
     print(f"\n{named or 'question':22} {'median ms':>10} {'worst ms':>10} {'CPU ms':>8}  reads")
     for took in measured(store, filters):
-        mark = "" if took.kept else "  ← slower than promised"
+        mark = "" if took.keeps_promise else "  ← slower than promised"
         reads = "facts" if took.facts else "daily sums"
         times = f"{took.median:10.0f} {took.worst:10.0f} {took.cpu:8.0f}"
         print(f"{took.metric:22} {times}  {reads}  {took.also}{mark}", flush=True)

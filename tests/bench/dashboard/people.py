@@ -1,4 +1,4 @@
-"""A store in, what a real server with real browsers takes out: first paint, five people at once, memory."""
+"""Measures a real server with real browsers on a store: first paint, five people at once, memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in, how long every metric takes on it out: the median over filters that nobody has asked before."""
+"""Measures how long every metric takes on a store: the median over filters that nobody has asked before."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Took:
     cpu: float
 
     @property
-    def kept(self) -> bool:
+    def keeps_promise(self) -> bool:
         return self.median <= (FACTS_MS if self.facts else SUMS_MS)
 
 

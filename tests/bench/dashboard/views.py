@@ -1,4 +1,4 @@
-"""A store in, what each page costs the server when a filter changes: wall time, and Python's own CPU."""
+"""Measures what each page costs the server when a filter changes: wall time, and Python's own CPU."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class View:
     slowest: float
 
     @property
-    def kept(self) -> bool:
+    def keeps_promise(self) -> bool:
         return self.repaint <= REPAINT_MS and self.python <= PYTHON_MS
 
 
