@@ -15,6 +15,7 @@ from callgauge.dashboard.measures.alerts import (
     choose_windows,
     find_alerts,
     first_night,
+    leave_out_unused_days,
     list_nights,
 )
 from callgauge.dashboard.measures.slices import Slice
@@ -25,7 +26,12 @@ from callgauge.stats.over_time.day_effects import (
     compare_with_days_before,
     find_unlike_days,
 )
-from callgauge.stats.over_time.lasting_changes import DailySeries, Night, follow_changes
+from callgauge.stats.over_time.lasting_changes import (
+    DailySeries,
+    LastingChange,
+    Night,
+    follow_changes,
+)
 from callgauge.stats.rates import judge_rates
 from tests.dashboard.session_shares import of_slice
 
@@ -110,6 +116,50 @@ def test_nights_are_the_days_with_calls_of_six_weeks_and_a_warm_up() -> None:
     assert [days[night.stop - 1] for night in nights] == days[-28:]
     assert all(night.is_single and night.stop - night.start == 1 for night in nights)
     assert {night.start - night.first for night in nights} == {14}
+
+
+def test_the_oldest_days_change_nothing_that_a_night_finds() -> None:
+    random = np.random.default_rng(7)
+    series = draw(random, days=150, bad=range(100, 135))  # long over: nights look back beyond their 28 days
+    calls = dict.fromkeys(series.days, 500)
+    nights = list_nights(series.days, calls, None, since=first_night(DAY))
+    days, left = leave_out_unused_days(series.days, nights)
+    unused = len(series.days) - len(days)
+    assert 0 < unused < 150 - 56 - 28 - 1
+    whole, part = follow_changes(series, nights), follow_changes(last_days(series, len(days)), left)
+    assert [one.over is not None for one in whole.changes][:1] == [True]
+    assert [move(one, unused) for one in part.changes] == list(whole.changes)
+    assert part.compared == whole.compared
+
+
+def move(change: LastingChange, days: int) -> LastingChange:
+    """The same change, with its days as places in a calendar with so many older days."""
+    worse_since, back, over = (
+        None if place is None else place + days for place in (change.worse_since, change.back, change.over)
+    )
+    return replace(
+        change,
+        found=change.found + days,
+        began=change.began + days,
+        reference=tuple(place + days for place in change.reference),
+        worse_since=worse_since,
+        back=back,
+        over=over,
+    )
+
+
+def last_days(series: DailySeries, days: int) -> DailySeries:
+    return DailySeries(
+        series.days[-days:],
+        series.counts[:, :, -days:],
+        series.sessions[:, -days:],
+        series.totals[:, -days:],
+        series.tables,
+    )
+
+
+def test_without_a_night_all_days_stay() -> None:
+    assert leave_out_unused_days([DAY], []) == ([DAY], [])
 
 
 # --- what it finds -------------------------------------------------------------------------------------

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from callgauge.dashboard import metrics
 from callgauge.dashboard.day_paging import CALLS, SESSIONS, DayList, read_page
 from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.metrics.published_store import open_generation
@@ -28,6 +30,7 @@ from ingest.pipeline.load import load
 from ingest.store import building_segments
 from ingest.store.building_segments import BuildingSegments
 from ingest.store.generations import lock_store, published_generation
+from ingest.store.segments import narrow_facts
 from tests.store.night import TABLES, ask, claude_code_session, contents, count, opened, session
 
 Step = Callable[[Path, Path], object]
@@ -129,6 +132,23 @@ def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Load
                 )
                 assert one.rows.to_csv() == other.rows.to_csv()
                 assert (one.found, one.since) == (other.found, other.since)
+
+
+def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[date, date]] = []
+
+    def narrow(cursor: duckdb.DuckDBPyConnection, sql: str, first: date, last: date) -> None:
+        seen.append((first, last))
+        narrow_facts(cursor, sql, first, last)
+
+    monkeypatch.setattr(metrics, "narrow_facts", narrow)
+    with read_store(loaded.whole) as whole, read_store(loaded.in_segments) as in_segments:
+        newest = whole.ask("last_load").newest.item()
+        assert in_segments.ask("last_load").newest.item() == newest
+        assert in_segments.ask("last_load", runs=("no run",)).newest.item() is None
+    assert seen == [(newest.date(), newest.date())], "without a turn there is no day to look at"
 
 
 @pytest.mark.parametrize(

@@ -162,8 +162,9 @@ def _make_files(
             def ask(metric: str, given: Mapping[str, Any]) -> list[dict[Any, Any]]:
                 return read_rows(connection, metric, given)
 
-            calls = [row["call_id"] for row in ask("failed_calls", wanted)]
-            tasks = gather_tasks(calls[:limit], ask, left_out, takes_cut=cut_texts, given=given)
+            failed = ask("failed_calls", {**wanted, "limit": limit})
+            calls = [row["call_id"] for row in failed]
+            tasks = gather_tasks(calls, ask, left_out, takes_cut=cut_texts, given=given)
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), _FAILED)
     if not calls:
@@ -178,7 +179,7 @@ def _make_files(
         made, notes, left_out = package.tasks, package.notes, package.left_out
         beside = {plan.parent / path: content for path, content in package.files.items() if path != PLAN}
         files = {**beside, plan: package.files[PLAN]} if made else {}
-    return files, _describe(len(calls), limit, made, notes, left_out)
+    return files, _describe(failed[0]["found"], limit, made, notes, left_out)
 
 
 def _find_tasks_path(plan: Path, output: Path | None) -> str:

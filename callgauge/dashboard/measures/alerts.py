@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 import pandas as pd
@@ -13,7 +13,13 @@ import pandas as pd
 from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.stats import Difference, Share, place_in_groups
 from callgauge.stats.over_time.day_effects import LEAST_DAYS, compare_with_days_before
-from callgauge.stats.over_time.lasting_changes import DailySeries, LastingChange, Night, follow_changes
+from callgauge.stats.over_time.lasting_changes import (
+    LOOK_BACK,
+    DailySeries,
+    LastingChange,
+    Night,
+    follow_changes,
+)
 
 # The newest day stands alone where it has as many calls and sessions; else the newest week, else 30 days.
 _CALLS = 100
@@ -183,6 +189,21 @@ def list_nights(
             first, start = (bisect_left(days, span[0]) for span in (windows.before, windows.now))
             nights.append(Night(first, start, stop, windows.now[0] == windows.now[1]))
     return nights
+
+
+def leave_out_unused_days(
+    days: Sequence[date], nights: Sequence[Night]
+) -> tuple[Sequence[date], list[Night]]:
+    """Return the days without the oldest ones, which no night looks at, and the nights as places in them."""
+    if not nights:
+        return days, []
+    first = min(night.first for night in nights)
+    # A night looks farther back by as many days as changes took that are over: they are days of these nights.
+    unused = max(0, first - (len(days) - (nights[0].start - LOOK_BACK)))
+    return days[unused:], [
+        replace(night, first=night.first - unused, start=night.start - unused, stop=night.stop - unused)
+        for night in nights
+    ]
 
 
 def first_night(newest: date) -> date:

@@ -23,6 +23,7 @@ from callgauge.dashboard.measures.alerts import (
     find_alerts,
     find_echoes,
     first_night,
+    leave_out_unused_days,
     list_nights,
 )
 from callgauge.memory.signature_states import SignatureState
@@ -101,29 +102,27 @@ def find_attention(ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any]) 
     if last is None:
         return None
     within = {**chosen, "from_day": last - timedelta(MOST_DAYS), "to_day": last}
-    by_model = ask("slices", rates=_LOOKED_AT["model"], by="model", also="day", **within)
-    # Every call counts for this rate, once: of all models together these are the calls of each day.
-    rows = by_model[(by_model["rate"] == "emission") & (by_model["also"] != "unknown")]
+    # Every call counts for this rate, once.
+    rows = ask("slices", rates=("emission",), also="day", **within)
+    rows = rows[rows["also"] != "unknown"].sort_values("also")
     if rows.empty:
         return None
-    sums = rows.groupby("also")[["total", "sessions"]].sum()
-    days = [date.fromisoformat(day) for day in sums.index]
-    calls, sessions = (dict(zip(days, sums[name], strict=True)) for name in ("total", "sessions"))
+    days = [date.fromisoformat(day) for day in rows["also"]]
+    calls, sessions = (dict(zip(days, rows[name], strict=True)) for name in ("total", "sessions"))
     errors = ask("new_errors", newest=last, least_days=LEAST_DAYS, **_without_days(chosen))
     new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
-    windows, newest = choose_windows(calls, sessions), max(days)
+    windows, newest = choose_windows(calls, sessions), days[-1]
     before = windows.days_before if windows else None
     if windows is None or not windows.is_long_enough:
         return Attention(newest, before, None, new)
-    days = sorted(days)
-    nights = list_nights(days, calls, sessions, since=first_night(newest))
+    every_night = list_nights(days, calls, sessions, since=first_night(newest))
+    used, nights = leave_out_unused_days(days, every_night)
+    within["from_day"] = used[0]
     by_day = {
-        dimension: by_model
-        if dimension == "model"
-        else ask("slices", rates=rates, by=dimension, also="day", **within)
+        dimension: ask("slices", rates=rates, by=dimension, also="day", **within)
         for dimension, rates in _LOOKED_AT.items()
     }
-    return Attention(newest, before, find_alerts(by_day, days, nights), new)
+    return Attention(newest, before, find_alerts(by_day, used, nights), new)
 
 
 def _without_days(chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
 A file opens with a comment header: `title:`, `question:`, `unit:`, `days:` (how it uses the days of daily
-sums, see `DaysUsed`), a `note:` line for each sentence that a reader needs, and one `column NAME:` line for
-each result column that needs words. `$name` parameters that are not given are NULL, and NULL means all. But
-where `$runs` and `$arms` are NULL, nothing of a trial counts.
+sums, see `DaysUsed`), `facts:` (which facts it reads, see `FactsUsed`), a `note:` line for each sentence that
+a reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that
+are not given are NULL, and NULL means all. But where `$runs` and `$arms` are NULL, nothing of a trial counts.
 
 `{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
 `{filters a_: models}` for the same over the parameters `$a_models` and so on. `{value: by}` stands for the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
 
 _LOG = logging.getLogger(__name__)
 _FOLDER = Path(__file__).parent
-_FIELD = re.compile(r"^-- (title|question|unit|days|note|column (\w+)): (.+)$")
+_FIELD = re.compile(r"^-- (title|question|unit|days|facts|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
 _VALUE = re.compile(r"\{value: (\w+)\}")
@@ -62,6 +62,13 @@ class DaysUsed(StrEnum):
     ALL = "all"
 
 
+class FactsUsed(StrEnum):
+    """Which of the facts a metric reads; those that it has filters for, at most."""
+
+    NEWEST_TURNS = "newest turns"  # of the newest day
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """One query of the store, read from a `.sql` file.
@@ -78,6 +85,7 @@ class Metric:
     columns: Mapping[str, str]
     parameters: frozenset[str]
     days: DaysUsed
+    facts: FactsUsed
     sql: str
 
     def adds_up_days(self, given: Mapping[str, Any]) -> bool:
@@ -149,6 +157,7 @@ def _read_metric(path: Path) -> Metric:
         columns=columns,
         parameters=frozenset(PARAMETER.findall(code)),
         days=DaysUsed(said.get("days", DaysUsed.ALL)),
+        facts=FactsUsed(said.get("facts", FactsUsed.ALL)),
         sql=sql,
     )
 
@@ -249,6 +258,8 @@ def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: 
     # A metric that takes both reads no facts of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
+    if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, given)):
+        narrow_facts(cursor, sql, newest, newest)
     if metric.days is not DaysUsed.ALL:
         given = {name: given.get(name) for name in metric.parameters}
         narrow_sums(
@@ -259,6 +270,14 @@ def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: 
             added_up=metric.adds_up_days(given),
             apart=_price_days(given.get("prices")),
         )
+
+
+def _find_newest_day(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> date | None:
+    """Return the newest day with a turn that the filters of trials choose."""
+    chosen = filter_clauses()["trials"]
+    parameters = {name: given.get(name) for name in PARAMETER.findall(chosen)}
+    found = cursor.execute(f"SELECT max(day) FROM daily_turns WHERE {chosen}", parameters).fetchone()  # noqa: S608
+    return found[0] if found else None
 
 
 def _price_days(prices: str | None) -> list[date]:

@@ -2,7 +2,8 @@
 -- question: How fresh is the store, and did anything fail to load?
 -- unit: files, lines
 -- days: added up
--- column newest: the time of the newest call or turn
+-- facts: newest turns
+-- column newest: the time of the newest turn
 -- column lines: lines of the files that are in; lines_left_out: those of them with something that was rejected
 -- column calls: tool calls that the pages count; copies: calls that a second file tells again, which count once
 -- column rejected_files: files of which nothing could be used; foreign_files: those that are no logs, which do not count there

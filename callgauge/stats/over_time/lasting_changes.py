@@ -15,7 +15,7 @@ found.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from math import inf, log
 from typing import Any
@@ -29,8 +29,9 @@ from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, Share, judge_rates
 FALSE = 0.05
 """The share of false ones among the changes of a night, on average."""
 _SURE = log(100)  # the log odds at which a change is over, or has become worse; chosen by simulation
+LOOK_BACK = 6
+"""Days before the window that showed a change, on which it may have begun."""
 _MEASURED_ENOUGH = 0.2  # of a window, for a rate to be judged
-_LOOK_BACK = 6  # days before the window that showed a change, on which it may have begun
 _SATURDAY = 5
 _CAUTION = 2.0  # standard errors by which a change may be more than it showed, before it is called worse
 _TINY = 1e-9
@@ -54,7 +55,7 @@ class DailySeries:
     sums: _Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sums", self.counts.sum(axis=-1))
+        object.__setattr__(self, "sums", self.counts.sum(axis=-1, dtype=float))
 
     @classmethod
     def from_rows(
@@ -78,7 +79,7 @@ class DailySeries:
         tables = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, known)))}
         its = np.array([place[name] for name in names], dtype=int)
         when = np.array([column[day] for day in days], dtype=int)
-        counts = np.zeros((len(known), 2, len(calendar), by_group.shape[-1]))
+        counts = np.zeros((len(known), 2, len(calendar), by_group.shape[-1]), dtype=np.float32)
         counts[its, :, when] = by_group
         numbers = np.zeros((2, len(known), len(calendar)))
         numbers[0, its, when], numbers[1, its, when] = sessions, totals
@@ -106,7 +107,7 @@ class DailySeries:
     def sum_days(self, series: int, places: Sequence[int]) -> Share:
         """Return the share of one series on some days together."""
         chosen = list(places)
-        k, n = self.counts[series][:, chosen].sum(axis=1)
+        k, n = self.counts[series][:, chosen].sum(axis=1, dtype=float)
         return Share.from_groups(k, n, int(self.sessions[series, chosen].sum()))
 
 
@@ -164,6 +165,17 @@ class _Tests:
     effect_before: _Array
     effect_now: _Array
 
+    @classmethod
+    def of_nothing(cls, nights: int, series: int) -> _Tests:
+        shape = (nights, series)
+        no, one = np.zeros(shape, dtype=bool), np.ones(shape)
+        return cls(no, one, no.copy(), one.copy(), one.copy())
+
+    def replace(self, nights: slice, series: _Array, by: _Tests, of: _Array) -> None:
+        """Take what others say of some series: of the series `of` there."""
+        for each in fields(self):
+            getattr(self, each.name)[nights, series] = getattr(by, each.name)[:, of]
+
 
 def follow_changes(series: DailySeries, nights: Sequence[Night]) -> Following:
     """Return the changes that the nights find one after the other, and what became of them."""
@@ -195,11 +207,22 @@ def follow_changes(series: DailySeries, nights: Sequence[Night]) -> Following:
 
 
 def _test_nights(series: DailySeries, nights: Sequence[Night]) -> _Tests:
-    """Compare the newest days of every series with the days before, on all nights at once."""
-    shape = (len(nights), len(series.counts))
-    no, one = np.zeros(shape, dtype=bool), np.ones(shape)
-    tests = _Tests(no, one, no.copy(), one.copy(), one.copy())
-    if not all(shape):
+    """Compare the newest days of every series with the days before, on all nights.
+
+    A table at a time: all at once, thousands of series would take gigabytes.
+    """
+    tests = _Tests.of_nothing(len(nights), len(series.counts))
+    for table in np.unique(series.tables):
+        its = np.nonzero(series.tables == table)[0]
+        found = _test_table(series.take(its), nights)
+        tests.replace(slice(None), its, found, np.arange(len(its)))
+    return tests
+
+
+def _test_table(series: DailySeries, nights: Sequence[Night]) -> _Tests:
+    """Compare the newest days of the series of one table with the days before, on all nights at once."""
+    tests = _Tests.of_nothing(len(nights), len(series.counts))
+    if not nights:
         return tests
     first, start, stop = (
         np.array([getattr(night, name) for night in nights]) for name in ("first", "start", "stop")
@@ -215,12 +238,12 @@ def _test_nights(series: DailySeries, nights: Sequence[Night]) -> _Tests:
     if not len(place):
         return tests
     counts = _cumulate(series.counts.swapaxes(1, 2))
-    table = np.unique(night * (int(series.tables.max()) + 1) + series.tables[place], return_inverse=True)[1]
+    of_night = np.unique(night, return_inverse=True)[1]
     (enough_before, effect_before), (enough_now, effect_now) = (
         judge_rates(
             counts[place, last[night]] - counts[place, begin[night]],
             sessions[place, last[night]] - sessions[place, begin[night]],
-            table,
+            of_night,
         )
         for begin, last in ((first, start), (start, stop))
     )
@@ -242,7 +265,7 @@ def _test_nights(series: DailySeries, nights: Sequence[Night]) -> _Tests:
 def _cumulate(values: _Array) -> _Array:
     """Return the sums over all days before each, the second axis, with a last one over all days."""
     summed = np.zeros((values.shape[0], values.shape[1] + 1, *values.shape[2:]))
-    np.cumsum(values, axis=1, out=summed[:, 1:])
+    np.cumsum(values, axis=1, dtype=float, out=summed[:, 1:])
     return summed
 
 
@@ -266,10 +289,8 @@ def _test_again(
     """Test one series anew on the nights from `number`: as many days longer before as were cleared of it."""
     table = np.nonzero(left.tables == left.tables[place])[0]
     later = [replace(night, first=max(0, night.first - cleared)) for night in nights[number:]]
-    again = _test_nights(left.take(table), later)
-    own = int(np.nonzero(table == place)[0][0])
-    for name in ("compared", "p", "rose", "effect_before", "effect_now"):
-        getattr(tests, name)[number:, place] = getattr(again, name)[:, own]
+    again = _test_table(left.take(table), later)
+    tests.replace(slice(number, None), np.array([place]), again, np.nonzero(table == place)[0])
 
 
 def _begin(
@@ -278,7 +299,7 @@ def _begin(
     """Return the change with its most likely first day, given the rates before it and now."""
     observed = np.nonzero(series.sums[place, 1, night.first : night.stop])[0] + night.first
     # Enough days stay before it.
-    earliest = max(night.start - _LOOK_BACK, int(observed[LEAST_DAYS]))
+    earliest = max(night.start - LOOK_BACK, int(observed[LEAST_DAYS]))
     days = observed[observed >= earliest]
     deviations, variances = measure_deviations(
         series.count_days(place, observed[observed < night.start].tolist(), effects[0]),

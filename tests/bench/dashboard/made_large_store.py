@@ -58,12 +58,11 @@ _MIX = """
     )
     WHERE id = number
 """
-# The end of all ids of a day, see `_mark`.
+# The end of all ids of a day: of a newest day, and for older ones how many spans before.
 _MARK_OF = f"""
-    CREATE OR REPLACE TEMP MACRO mark_of(day) AS (
+    CREATE OR REPLACE TEMP MACRO mark_of(earlier) AS (
         SELECT '.' || earlier % {SPAN} || if(earlier >= {SPAN}, '.' || earlier // {SPAN}, '')
-        FROM (SELECT DATE '{LAST}' - day AS earlier)
-    )"""  # noqa: S608
+    )"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class _Table:
         return f'SELECT {selected} FROM {place}."{self.name}"'  # noqa: S608 - our tables
 
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
-        """Return what to select for the same rows so many days earlier; `mark` ends each id."""
+        """Return what to select for the same rows so many days earlier; `mark`, in SQL, ends each id."""
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
@@ -89,7 +88,7 @@ class _Table:
         if name in _TEXTS and not texts:
             return f"NULL::{kind} AS {name}"
         if name in _IDS:
-            return f"{name} || '{mark}' AS {name}"
+            return f"{name} || {mark} AS {name}"
         if kind == "DATE":
             return f"{name} - {days} AS {name}"
         if kind == "TIMESTAMP":
@@ -99,7 +98,8 @@ class _Table:
     def _moved_column(self, name: str, kind: str, days: int) -> str:
         if name in _IDS:
             on = "example_ts" if name == "example" else "day"
-            return f"split_part({name}, '.', 1) || mark_of({on}::DATE + {days}) AS {name}"
+            earlier = f"DATE '{LAST}' - ({on}::DATE + {days})"
+            return f"split_part({name}, '.', 1) || mark_of({earlier}) AS {name}"
         return self._column(name, kind, -days, "", texts=True)
 
 
@@ -143,11 +143,6 @@ def _tables(con: duckdb.DuckDBPyConnection, catalog: str = OPEN) -> Iterator[_Ta
         yield _Table(name, tuple((column[0], column[1]) for column in columns))
 
 
-def _mark(earlier: int) -> str:
-    """Return the end of all ids of a day: of a newest day, and for older ones how many spans before."""
-    return f".{earlier % SPAN}" + (f".{earlier // SPAN}" if earlier >= SPAN else "")
-
-
 def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> None:
     for table in tables:
         if table.name not in _FACTS and not is_sum(table.name):
@@ -173,7 +168,7 @@ def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Tab
 def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int) -> None:
     for table in tables:
         if is_sum(table.name):
-            selected = table.shifted(earlier, _mark(earlier), texts=True)
+            selected = table.shifted(earlier, f"mark_of({earlier})", texts=True)
             con.execute(f'INSERT INTO "{table.name}" {table.read("template", selected)}')
 
 
@@ -224,14 +219,14 @@ def _make_segment(
         make_tables(con, alias, _FACTS)
         for table in facts:
             for earlier in reversed(range(first, first + A_SEGMENT)):
-                selected = table.without_generated().shifted(earlier, _mark(earlier), texts=False)
+                selected = table.without_generated().shifted(earlier, f"mark_of({earlier})", texts=False)
                 rows = table.read("template", selected)
                 con.execute(f'INSERT INTO {alias}."{table.name}" BY NAME {rows}')
     else:
         spans = first // SPAN
         base = f"segment_{number - first // A_SEGMENT + first % SPAN // A_SEGMENT}"
         for table in facts:
-            selected = table.shifted(spans * SPAN, f".{spans}", texts=False)
+            selected = table.shifted(spans * SPAN, f"'.{spans}'", texts=False)
             con.execute(f'CREATE VIEW {alias}."{table.name}" AS {table.read(f"{base}.main", selected)}')
     con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")  # nothing is loaded into this store
     con.execute(f"CHECKPOINT {alias}")

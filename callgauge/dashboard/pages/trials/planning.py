@@ -35,7 +35,7 @@ _READING = (
 
 def draw_planning() -> None:
     """Draw the card: controls, what the history says, and a table by the smallest difference."""
-    with cards.draw_card("How many tasks does it take?", "slices", "turn_sizes", "costs", height=300):
+    with cards.draw_card("How many tasks does it take?", "slices", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
         names = [one.name for one in sorted(models, key=lambda one: -one.total) if one.is_named][:_MOST]
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -96,9 +96,10 @@ def _read_history(rate: str, model: str, tool: str) -> Slice | None:
 
 def _read_calls(model: str) -> float:
     """Return how many calls a turn with a call makes on average."""
-    rows = store_queries.ask("turn_sizes", **_narrow(model, _ALL)).to_dict("records")
-    turns = sum(row["calling_turns"] for row in rows)
-    return sum(row["calls"] * row["calling_turns"] for row in rows if row["calls"]) / turns if turns else 1.0
+    # The one rate counts every call, the other every turn with a call.
+    rows = store_queries.ask("slices", rates=("emission", "retried"), **_narrow(model, _ALL))
+    seen = dict(zip(rows["rate"], rows["n"], strict=True))
+    return float(seen["emission"] / seen["retried"]) if seen.get("emission") and seen.get("retried") else 1.0
 
 
 def _read_cost(model: str) -> tuple[float, str] | None:
