@@ -58,10 +58,12 @@ def find_told_nights(
 
 def answer_from(series: DailySeries, models: int) -> Callable[..., pd.DataFrame]:
     """Return a function that answers metrics as a store with these counts would."""
-    frames = {
+    frames: dict[str | None, pd.DataFrame] = {
         dimension: pd.DataFrame(rows, columns=list(_COLUMNS))
         for dimension, rows in _list_rows(series, models)
     }
+    counts = ["k", "n", "total", "sessions"]  # of all models together nobody asks for more
+    frames[None] = frames["model"].groupby(["rate", "also"], as_index=False)[counts].sum()
     nothing = pd.DataFrame(columns=list(_COLUMNS))
     newest = series.days[-1]
     answers = {
@@ -75,7 +77,7 @@ def answer_from(series: DailySeries, models: int) -> Callable[..., pd.DataFrame]
             return answers[metric]
         if metric != "slices" or given.get("also") != "day" or given.get("by") not in frames:
             return nothing
-        rows = frames[given["by"]]
+        rows = frames[given.get("by")]
         first, last = (
             given.get(name) or other for name, other in (("from_day", date.min), ("to_day", newest))
         )
