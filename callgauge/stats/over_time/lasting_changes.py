@@ -79,7 +79,8 @@ class DailySeries:
         tables = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, known)))}
         its = np.array([place[name] for name in names], dtype=int)
         when = np.array([column[day] for day in days], dtype=int)
-        counts = np.zeros((len(known), 2, len(calendar), by_group.shape[-1]), dtype=np.float32)
+        shape = len(known), 2, len(calendar), by_group.shape[-1]
+        counts = np.zeros(shape, dtype=np.float32)  # whole up to 16 million in a group and day
         counts[its, :, when] = by_group
         numbers = np.zeros((2, len(known), len(calendar)))
         numbers[0, its, when], numbers[1, its, when] = sessions, totals
