@@ -41,6 +41,8 @@ SEAL_AT = 256 * 1024 * 1024
 """Bytes of open sums in the file from which on old months become segments."""
 KEPT_OPEN = timedelta(days=31)
 """A month that ended less than this before the newest day stays open: loads often change its sums."""
+ROWS_AT_ONCE = 200_000
+"""Rows of a table that are sorted and added up at once; more would take much memory, and go part by part."""
 _WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file: it stays open, too
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)
@@ -170,12 +172,12 @@ class BuildingMonths:
         self._con.execute(f"DETACH {segment.alias}")
 
     def _move_days(self, segment: Segment, table: str, order: Sequence[str] = ()) -> None:
-        """Move the rows of a table, those of each part together: sorting a month takes much memory."""
+        """Move the rows of a table."""
         rows = f"FROM {OPEN}.{table} WHERE {_OF_MONTH}"
         days: dict[str, Any] = {"first": segment.month}
         moved = 0
-        for part in self._find_parts(f"{OPEN}.{table}", order):
-            insertion = f"INSERT INTO {segment.alias}.{table} BY NAME {rows}{_in_part(part)}"
+        for part, sort in self._find_parts(rows, order, days):
+            insertion = f"INSERT INTO {segment.alias}.{table} BY NAME {rows}{_in_part(part)} {sort}"
             ((n,),) = self._con.execute(insertion, days | part).fetchall()
             moved += n
         if [(moved,)] != self._con.execute(f"DELETE {rows}", days).fetchall():
@@ -185,19 +187,26 @@ class BuildingMonths:
         """Insert the sums of the month that a segment has the days of."""
         days = f"{segment.alias}.{table.name}"
         columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
-        for part in self._find_parts(days, table.order):
+        for part, sort in self._find_parts(f"FROM {days}", table.order):
             query = table.sum_month(columns, f"(FROM {days} WHERE true{_in_part(part)})")
-            insertion = f"INSERT INTO {segment.alias}.{monthly_table(table.name)} BY NAME {query}"
+            insertion = f"INSERT INTO {segment.alias}.{monthly_table(table.name)} BY NAME {query} {sort}"
             self._con.execute(insertion, part)
 
-    def _find_parts(self, rows: str, order: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the values of the columns that sort a table besides its day; none of them is NULL."""
+    def _find_parts(
+        self, rows: str, order: Sequence[str], given: Mapping[str, Any] | None = None
+    ) -> list[tuple[dict[str, Any], str]]:
+        """Return the parts in which to take rows, and how to sort each of them.
+
+        A part is a value of each column of `order` but the day; none of them is NULL. Few rows are one part.
+        """
         names = [name for name in order if name != "day"]
         if not names:
-            return [{}]
-        listed = ", ".join(names)
-        found = self._con.execute(f"SELECT DISTINCT {listed} FROM {rows} ORDER BY {listed}").fetchall()  # noqa: S608
-        return [dict(zip(names, values, strict=True)) for values in found]
+            return [({}, "")]
+        counted = f"SELECT {', '.join(names)}, count(*) {rows} GROUP BY ALL ORDER BY ALL"
+        found = self._con.execute(counted, given).fetchall()
+        if sum(n for *_, n in found) <= ROWS_AT_ONCE:
+            return [({}, f"ORDER BY {', '.join(order)}")]
+        return [(dict(zip(names, values, strict=True)), "") for *values, _ in found]
 
 
 def _in_part(part: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ import json
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -39,7 +39,7 @@ from ingest.store import generations, writer
 from ingest.store.generations import LOCK, OnWrite, ignore_write, lock_store, published_generation
 from ingest.store.segments import connect_read_only
 from tests.killed_processes import THOROUGH, dying_at, forked
-from tests.store.sealed_months import seal_everything
+from tests.store.sealed_months import SEALING, seal_everything
 
 # Small enough that a small night takes several batches and the copy several pieces.
 writer.BATCH_ROWS = 40
@@ -111,7 +111,9 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
         shutil.copytree(Path(base).with_name("backups"), whole / "backups")
     forked(lambda: work(whole / "store", noting(whole / "steps")))
     first = 2 if kind in ("load", "sealed") or kind.startswith("forget") else 1
-    numbers = choose_writes((whole / "steps").read_text().splitlines(), first)
+    numbers = choose_writes(
+        (whole / "steps").read_text().splitlines(), first, SEALING if kind == "sealed" else ()
+    )
     locks_first = not kind.startswith(("backup", "restore"))
     kills = [
         kill_one(work, see, Path(base), Path(out) / str(number), number, locks_first=locks_first)
@@ -172,11 +174,15 @@ def noting(log: Path) -> OnWrite:
     return on_write
 
 
-def choose_writes(steps: list[str], first: int) -> list[int]:
-    """Of each kind of write the middle one, as numbers from 1; thorough runs take the first ones and last."""
+def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[int]:
+    """Of each kind of write the middle one, as numbers from 1; thorough runs take the first ones and last.
+
+    `among`: those that an ordinary run takes; empty = all.
+    """
     places: dict[str, list[int]] = {}
     for number, step in enumerate(steps, 1):
-        places.setdefault(step, []).append(number)
+        if THOROUGH or not among or step in among:
+            places.setdefault(step, []).append(number)
     return sorted({number for found in places.values() for number in chosen(found, first)})
 
 

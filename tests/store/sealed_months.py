@@ -13,6 +13,11 @@ from ingest.store import building_months, building_segments
 from tests.store.night import claude_code_session, session
 
 Patched = AbstractContextManager[pytest.MonkeyPatch]
+SEALING = (
+    "segment copy", "month back", "month", "month checkpoint", "segment", "segment checkpoint", "rewrite",
+    "rewritten", "segment sync", "name", "switch", "switched", "remove",
+)  # fmt: skip
+"""The writes of a load that leaves all in segments which other loads do not have, and those that publish."""
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,8 @@ def test_a_store_of_sealed_months_is_the_store_in_one_file(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = store.with_name("whole")
-    for step in LOADS:
+    for at_once, step in zip(cycle((20, building_months.ROWS_AT_ONCE)), LOADS, strict=False):
+        monkeypatch.setattr(building_months, "ROWS_AT_ONCE", at_once)
         step(logs)
         load_both(logs, store, whole, monkeypatch)
         assert contents(store) == contents(whole), step.__name__
