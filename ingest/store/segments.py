@@ -115,12 +115,24 @@ def _select_all(_table: str, _columns: Columns) -> str:
     return "*"
 
 
-def view_generation(con: Connection, path: Path, alias: str, *, select: SelectList = _select_all) -> None:
-    """Attach a generation and its segments, and make a view of each table with the rows of all files.
+def connect_views(path: Path, config: Config, alias: str, *, select: SelectList = _select_all) -> Connection:
+    """Return a database in memory with a view of each table that has the rows of all files of a generation.
 
     `alias` is the name under which the generation is attached; `select` returns what a view shows of a table.
     Raises duckdb.Error, and StoreError where a shared store cannot be reached.
     """
+    # What does not fit into memory lies beside the generation, as of a file that is opened itself: it has the
+    # store's texts, and the folder that a server was started in may be anybody's, or read-only.
+    con = duckdb.connect(":memory:", config={"temp_directory": f"{path}.tmp", **config})
+    try:
+        _view_generation(con, path, alias, select)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def _view_generation(con: Connection, path: Path, alias: str, select: SelectList) -> None:
     attach_file(con, str(path), alias)
     tables = _list_columns(con, alias)  # DuckDB would list those of all files
     facts, sums = {0: alias}, {0: alias}
@@ -234,13 +246,7 @@ def connect_read_only(path: Path, config: Config) -> Connection:
     if not read_segments(con, "main"):
         return con
     con.close()
-    con = duckdb.connect(":memory:", config=dict(config))
-    try:
-        view_generation(con, path, "generation")
-    except BaseException:
-        con.close()
-        raise
-    return con
+    return connect_views(path, config, "generation")
 
 
 def describe_failure(error: duckdb.Error) -> str:

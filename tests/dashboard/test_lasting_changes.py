@@ -126,7 +126,7 @@ def test_the_oldest_days_change_nothing_that_a_night_finds() -> None:
     days, left = leave_out_unused_days(series.days, nights)
     unused = len(series.days) - len(days)
     assert 0 < unused < 150 - 56 - 28 - 1
-    whole, part = follow_changes(series, nights), follow_changes(last_days(series, len(days)), left)
+    whole, part = follow_changes(series, nights), follow_changes(on_days(series, slice(unused, None)), left)
     assert [one.over is not None for one in whole.changes][:1] == [True]
     assert [move(one, unused) for one in part.changes] == list(whole.changes)
     assert part.compared == whole.compared
@@ -148,12 +148,13 @@ def move(change: LastingChange, days: int) -> LastingChange:
     )
 
 
-def last_days(series: DailySeries, days: int) -> DailySeries:
+def on_days(series: DailySeries, days: slice) -> DailySeries:
+    """The same series on some of their days."""
     return DailySeries(
-        series.days[-days:],
-        series.counts[:, :, -days:],
-        series.sessions[:, -days:],
-        series.totals[:, -days:],
+        series.days[days],
+        series.counts[:, :, days],
+        series.sessions[:, days],
+        series.totals[:, days],
         series.tables,
     )
 
@@ -299,14 +300,9 @@ def test_an_early_night_is_the_same_whatever_comes_later() -> None:
     nights = [Night(stop - 29, stop - 1, stop, True) for stop in range(35, 71)]
     whole = follow_changes(series, nights)
     for length in (52, 58, 64):
-        part = DailySeries(
-            series.days[:length],
-            series.counts[:, :, :length],
-            series.sessions[:, :length],
-            series.totals[:, :length],
-            series.tables,
+        found = follow_changes(
+            on_days(series, slice(length)), [night for night in nights if night.stop <= length]
         )
-        found = follow_changes(part, [night for night in nights if night.stop <= length])
         expected = [
             one if one.over is None or one.over < length else replace(one, back=None, over=None)
             for one in whole.changes

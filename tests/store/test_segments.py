@@ -287,6 +287,16 @@ def test_pages_programs_and_sql_see_all_segments(logs: Path, store: Path) -> Non
                 con.execute("ATTACH 'other.duckdb'")
 
 
+@pytest.mark.parametrize("texts", [True, False])
+def test_what_does_not_fit_into_memory_lies_beside_the_generation(loaded: Loaded, texts: bool) -> None:
+    for store in (loaded.whole, loaded.in_segments):
+        path = published_generation(store)
+        assert path is not None
+        with open_generation(path, texts=texts) as connection:
+            found = connection.execute("SELECT current_setting('temp_directory')").fetchone()
+        assert found == (f"{path}.tmp",)
+
+
 @pytest.mark.usefixtures("sealed")
 def test_what_is_forgotten_is_in_no_byte_of_any_file(logs: Path, store: Path) -> None:
     write(logs / "a.jsonl", session("gone", raw='{"path": "canary-7731"}') + session("stays"))

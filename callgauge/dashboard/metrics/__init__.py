@@ -274,9 +274,8 @@ def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: 
 
 def _find_newest_day(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> date | None:
     """Return the newest day with a turn that the filters of trials choose."""
-    chosen = filter_clauses()["trials"]
-    parameters = {name: given.get(name) for name in PARAMETER.findall(chosen)}
-    found = cursor.execute(f"SELECT max(day) FROM daily_turns WHERE {chosen}", parameters).fetchone()  # noqa: S608
+    sql = include_filters("SELECT max(day) FROM daily_turns WHERE {filters: trials}")
+    found = cursor.execute(sql, {name: given.get(name) for name in PARAMETER.findall(sql)}).fetchone()
     return found[0] if found else None
 
 

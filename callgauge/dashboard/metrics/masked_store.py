@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.store.segments import view_generation
+from ingest.store.segments import connect_views
 
 ALIAS = "with_texts"
 """The name of the generation itself in such a connection; a person's SQL may not use it."""
@@ -85,9 +85,7 @@ def connect_without_texts(
 
     Raises duckdb.Error.
     """
-    connection = duckdb.connect(":memory:", config=config)
-    view_generation(connection, path, ALIAS, select=_select_columns)
-    return connection
+    return connect_views(path, config, ALIAS, select=_select_columns)
 
 
 def _select_columns(table: str, columns: Sequence[tuple[str, str]]) -> str:
