@@ -1,4 +1,4 @@
-"""`./dev docs`: writes the generated pages of docs/ from the code that they describe.
+"""`./dev docs` writes the generated pages of docs/; `./dev modules` prints what each module is for.
 
 A test holds that the pages in the repository are what this prints.
 """
@@ -10,12 +10,13 @@ import inspect
 import itertools
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from callgauge.analysis.metrics import metrics
 from callgauge.api.openapi import write_reference
 from callgauge.configuration.configuration_fields import configuration_schema
-from callgauge.dashboard.metrics import metrics
 from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.task_fields import task_schema
 from ingest.formats import formats
@@ -165,7 +166,7 @@ def metrics_page() -> Iterator[str]:
     yield "# Metrics"
     yield GENERATED
     yield (
-        "Every number of the pages, from `callgauge/dashboard/metrics/`: one question, one `.sql`. "
+        "Every number of the pages, from `callgauge/analysis/metrics/`: one question, one `.sql`. "
         "Filters are the parameters `$from_day $to_day $models $prompts $tools $sources`; NULL means all."
     )
     for metric in metrics().values():
@@ -211,14 +212,8 @@ def tables_page() -> Iterator[str]:
         yield f"```sql\nCREATE TABLE {name}{columns};\n```"
 
 
-def modules_page() -> Iterator[str]:
-    yield "# Modules"
-    yield GENERATED
-    yield (
-        "Every folder of the house and what each of its modules is for, "
-        "from the first sentence of its docstring. "
-        "[architecture.md](architecture.md) says how they work together."
-    )
+def list_modules() -> Iterator[str]:
+    """Describe every folder and module by the first paragraph of its docstring."""
     folders = sorted({path.parent for package in PACKAGES for path in (ROOT / package).rglob("*.py")})
     for folder in folders:
         yield f"## {folder.relative_to(ROOT).as_posix()}/"
@@ -267,7 +262,6 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "formats.md": formats_page,
     "glossary.md": glossary_page,
     "metrics.md": metrics_page,
-    "modules.md": modules_page,
     "tables.md": tables_page,
     "trial-plan.schema.json": plan_schema_page,
     "trial-task.schema.json": task_schema_page,
@@ -282,8 +276,16 @@ def page(name: str) -> str:
 # The SQL page shows the words of tables.md; an installed wheel has no docs/.
 COPIES = {"tables.md": ROOT / "callgauge" / "dashboard" / "pages" / "sql" / "table_notes.md"}
 
-if __name__ == "__main__":
+
+def main() -> None:
+    if sys.argv[1:] == ["modules"]:
+        print("\n\n".join(list_modules()))
+        return
     for name in PAGES:
         (HERE / name).write_text(page(name), encoding="utf-8")
     for name, path in COPIES.items():
         path.write_text(page(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

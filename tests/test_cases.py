@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.regression_cases import expected_call, expected_outcome
+from callgauge.analysis.regression_cases import expected_call, expected_outcome
 from lenient import (
     TextCall,
     ToolCatalog,

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from callgauge.analysis.metrics import Metric, metrics
 from callgauge.api.questions.metric_questions import ADMIN_METRICS, metric_parameters
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.question_list import QUESTIONS, Question
 from callgauge.api.questions.slice_filters import FILTERS
 from callgauge.api.tables import ARROW, JSON, MOST_ROWS, PARQUET
-from callgauge.dashboard.metrics import Metric, metrics
 from ingest.version import CALLGAUGE_VERSION
 
 BASE = "/api/v1"

@@ -13,11 +13,11 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from callgauge.analysis.export import make_table
+from callgauge.analysis.metrics import open_answer, read_arrow
+from callgauge.analysis.metrics.published_store import Connection
 from callgauge.api.questions.answers import Row
 from callgauge.api.questions.problems import ProblemError
-from callgauge.dashboard.export import make_table
-from callgauge.dashboard.metrics import open_answer, read_arrow
-from callgauge.dashboard.metrics.published_store import Connection
 
 JSON, ARROW, PARQUET = (
     "application/json",

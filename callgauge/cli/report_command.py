@@ -75,7 +75,7 @@ def report(
                 night,
                 since=day,
                 address=settings.report.address if settings else None,
-                texts=settings.serve.texts if settings else None,
+                texts=settings.serve.texts if settings else True,
             )
         text = FORMATS[form](made)
         if output:
@@ -149,9 +149,9 @@ def gate(
 
     Exits with 0 not worse, 5 worse, 6 cannot be told; with 1 when the store cannot be read.
     """
-    from callgauge.gates.gate_syntax import EXIT_CODES, GateSyntaxError, choose_worst
     from callgauge.report.content.morning_report import ReportError
     from callgauge.report.store_gate import describe_gate, judge_gates
+    from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, choose_worst
 
     chosen = {"model": model or (), "prompt": prompt or (), "tool": tool or (), "source": source or ()}
     try:

@@ -10,12 +10,12 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
 
     Only rates that the logs of the store can tell. Raises UnshownStoreError or MetricError.
     """
-    from callgauge.dashboard import wording  # all of these open DuckDB, which `callgauge --help` does without
-    from callgauge.dashboard.measures.rates import HEADLINES, RATES
-    from callgauge.dashboard.metrics import read_batches
-    from callgauge.dashboard.metrics.published_store import open_generation, published_generation
+    from callgauge.analysis import wording  # all of these open DuckDB, which `callgauge --help` does without
+    from callgauge.analysis.measures.rates import HEADLINES, RATES
+    from callgauge.analysis.metrics import read_batches
+    from callgauge.analysis.metrics.published_store import open_generation, published_generation
 
-    with open_generation(published_generation(str(store))) as connection:
+    with open_generation(published_generation(str(store)), texts=True) as connection:
         asked = read_batches(connection, "slices", {"rates": HEADLINES}, len(HEADLINES))
         counts = {name: counted for rows in asked for name, _, _, *counted in rows}
     found = []

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trends import DayRate
 from callgauge.stats import Interval, Share
 
 Figure = dict[str, Any]
@@ -67,15 +68,6 @@ _UNITS = {  # the longest span of days that each unit is for
 def choose_unit(first: date, last: date) -> TimeUnit:
     """Return the unit of a trend from the day `first` to `last`: days, weeks or, for years, months."""
     return next(unit for longest, unit in _UNITS.items() if (last - first).days <= longest)
-
-
-@dataclass(frozen=True, slots=True)
-class DayRate:
-    """One point of a trend: the share of a series on a day."""
-
-    day: date
-    series: str
-    share: Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.address.time_ranges import PRESETS, Days, TimeRange, read_range
-from callgauge.dashboard.address.url_keys import declared_url_keys, write_to_url
+from callgauge.analysis import wording
+from callgauge.analysis.time_ranges import PRESETS, Days, TimeRange, read_range
+from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.kept_slices import KeptSlice, slice_parameters
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard.metrics import answer_metric, metrics
-from callgauge.dashboard.metrics.published_store import (
+from callgauge.analysis.metrics import answer_metric, metrics
+from callgauge.analysis.metrics.published_store import (
     Connection,
     NothingLoadedError,
     UnshownStoreError,
@@ -24,6 +24,7 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.past_nights import ServiceState, read_service_state
 from callgauge.memory.records import TeamRecords
 from callgauge.memory.team_memory import TeamMemory
+from callgauge.serving.settings import texts_are_shown
 
 _SHOWN = "_generation"
 _ASKED = "_asked"
@@ -126,7 +127,7 @@ def _opened_files() -> dict[str, tuple[int, int]]:
 # Old generations stay open for the runs that still show them; a fourth closes the first.
 @st.cache_resource(max_entries=3, show_spinner=False, on_release=lambda connection: connection.close())
 def _connection(shown: Generation) -> Connection:
-    return open_generation(Path(shown.path))
+    return open_generation(Path(shown.path), texts=texts_are_shown())
 
 
 @st.cache_data(max_entries=2000, show_spinner=False)

@@ -12,12 +12,13 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.published_store import UnshownStoreError, published_generation
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import UnshownStoreError, published_generation
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.monitoring.night_figures import collect_night_figures
 from callgauge.monitoring.store_figures import collect_store_figures
+from callgauge.serving.settings import texts_are_shown
 from ingest.version import CALLGAUGE_VERSION
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -76,7 +77,7 @@ class StoreFigures:
         state = path.stat()
         identity = (path, state.st_ino, state.st_mtime_ns, today)
         if self._counted is None or self._counted[0] != identity:
-            with read_store(self._folder) as store:
+            with read_store(self._folder, texts=texts_are_shown()) as store:
                 self._counted = (identity, tuple(collect_store_figures(store, today)))
         yield from self._counted[1]
         for ended in (sample for family in self._counted[1] for sample in family.samples):

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from callgauge.dashboard.address.time_ranges import TimeRange
-from callgauge.dashboard.measures.rates import HEADLINES, RATES
-from callgauge.dashboard.metrics.store_reader import StoreReader
+from callgauge.analysis.measures.rates import HEADLINES, RATES
+from callgauge.analysis.metrics.store_reader import StoreReader
+from callgauge.analysis.time_ranges import TimeRange
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.published_store import (
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import (
     NothingLoadedError,
     UnshownStoreError,
     published_generation,
 )
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
+from callgauge.serving.settings import texts_are_shown
 
 _KEPT = 2.0  # seconds: whoever asks more often gets the answer before
 _NIGHTS = 7  # that are looked at; a limit of more hours asks for the newest load that changed the store
@@ -86,7 +87,7 @@ class HealthWatch:
         state = path.stat()
         identity = (str(path), state.st_ino, state.st_mtime_ns)
         if self._opened is None or self._opened[0] != identity:
-            with read_store(self._folder) as store:
+            with read_store(self._folder, texts=texts_are_shown()) as store:
                 told = store.ask("last_load")["loaded_at"].iloc[0]
             self._opened = (identity, told.replace(tzinfo=UTC) if told is not None else None)
         return self._opened[1]

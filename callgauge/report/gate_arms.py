@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from callgauge.dashboard.address.time_ranges import Days, read_range
-from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.comparisons.strata_queries import Ask
-from callgauge.gates.gate_syntax import GateSyntaxError
+from callgauge.analysis.comparison import Arm
+from callgauge.analysis.comparisons.strata_queries import Ask
+from callgauge.analysis.time_ranges import Days, read_range
 from callgauge.memory.baselines import Baseline
+from callgauge.stats.gate_syntax import GateSyntaxError
 
 Labels = Mapping[str, Mapping[str, str]]
 

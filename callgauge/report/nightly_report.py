@@ -10,11 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import UnshownStoreError
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.configuration.places import REPORTS
 from callgauge.configuration.settings import Configuration
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.published_store import UnshownStoreError
-from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.memory.deliveries import DeliveryRecords
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.memory.reports import ReportRecords
@@ -55,7 +55,7 @@ def read_report(
     *,
     since: date | None = None,
     address: str | None = None,
-    texts: bool | None = None,
+    texts: bool = True,
 ) -> MorningReport:
     """Return the report of a store, which is not changed. Raises ReportError and MemoryProblemError.
 

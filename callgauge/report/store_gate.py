@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.comparison import Arm, arm_query, do_overlap, name_arms
-from callgauge.dashboard.comparisons.sides import CompareSide, compare_sides, measure_sides, read_work
-from callgauge.dashboard.comparisons.strata_queries import Ask
-from callgauge.dashboard.measures.comparisons import SliceComparison
-from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.verdicts import (
+from callgauge.analysis import wording
+from callgauge.analysis.comparison import Arm, arm_query, do_overlap, name_arms
+from callgauge.analysis.comparisons.sides import CompareSide, compare_sides, measure_sides, read_work
+from callgauge.analysis.comparisons.strata_queries import Ask
+from callgauge.analysis.measures.comparisons import SliceComparison
+from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.verdicts import (
     describe_needed,
     describe_verdict,
     format_points,
     format_size,
 )
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.published_store import UnshownStoreError
-from callgauge.dashboard.metrics.store_reader import read_store
-from callgauge.gates.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import UnshownStoreError
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import write_link
 from callgauge.report.content.morning_report import ReportError
 from callgauge.report.gate_arms import choose_gate_arms, read_labels
 from callgauge.stats import Difference
+from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from callgauge.stats.over_time.day_spread import reach_of_days
 
@@ -120,7 +120,7 @@ def judge_gates(
     margins = [read_rate_margin(one) for one in gates]
     kept = TeamMemory(store).read().baselines
     try:
-        with read_store(store) as reader:
+        with read_store(store, texts=True) as reader:
             newest = reader.ask("extent").iloc[0].last_day
             if newest is None:
                 raise ReportError("no call of the store has a day: a gate compares days")

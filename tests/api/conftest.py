@@ -11,9 +11,9 @@ import duckdb
 import pytest
 from starlette.testclient import TestClient
 
+from callgauge.analysis.metrics.published_store import open_generation, published_generation
 from callgauge.api.questions.store_access import SharedStore
 from callgauge.api.routes import make_application
-from callgauge.dashboard.metrics.published_store import open_generation, published_generation
 from callgauge.serving.identity import LOCAL_USER, User, write_headers
 from ingest.pipeline.load import load
 from tests.dashboard.store_fixture import publish, small_tables
@@ -46,7 +46,7 @@ def make_client(store: SharedStore, user: User | None = LOCAL_USER) -> TestClien
 
 
 def open_api(folder: Path) -> Iterator[Api]:
-    connection = open_generation(published_generation(str(folder)))
+    connection = open_generation(published_generation(str(folder)), texts=True)
     yield Api(SharedStore(folder), connection)
     connection.close()
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from callgauge.analysis.metrics import answer_metric, metrics
 from callgauge.api.agent_tools import TOOLS
 from callgauge.api.mcp_server import answer_tool
 from callgauge.api.questions.metric_questions import metric_parameters
 from callgauge.api.tables import ARROW, PARQUET
-from callgauge.dashboard.metrics import answer_metric, metrics
 from tests.api.conftest import Api
 from tests.conftest import CASES
 from tests.dashboard.conftest import opened

@@ -16,6 +16,8 @@ import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from callgauge.analysis.metrics import answer_metric, metrics
+from callgauge.analysis.metrics.published_store import open_generation
 from callgauge.api import tables
 from callgauge.api.openapi import BASE, make_document
 from callgauge.api.questions import store_access
@@ -25,8 +27,6 @@ from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.question_list import QUESTIONS
 from callgauge.api.questions.store_access import SharedStore, StoreAccess
 from callgauge.api.routes import make_application
-from callgauge.dashboard.metrics import answer_metric, metrics
-from callgauge.dashboard.metrics.published_store import open_generation
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.identity import NETWORK_USER, User
 from tests.api.conftest import Api, make_client
@@ -226,7 +226,7 @@ def test_a_store_that_is_not_there_or_moves_on_is_told_and_followed(tmp_path: Pa
     assert client.get("/calls").json()["found"] == 50
     assert problem(client, "/calls", cursor=listed["next_cursor"])["status"] == 409
     # Deleted and built anew: the same name, another file, and no number of the earlier one.
-    page = open_generation(tmp_path / "store" / "gen-000002.duckdb")
+    page = open_generation(tmp_path / "store" / "gen-000002.duckdb", texts=True)
     shutil.rmtree(tmp_path / "store")
     publish(tmp_path / "store", small_tables(), number=2)
     assert problem(client, "/calls")["status"] == 503

@@ -10,10 +10,10 @@ import duckdb
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, expect
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.metrics.published_store import published_generation
+from callgauge.analysis import wording
+from callgauge.analysis.metrics.published_store import published_generation
+from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages import PAGES
-from callgauge.dashboard.texts.url_texts import pack_text
 from tests.browser.conftest import App, Served, serving, watch
 from tests.dashboard.hostile_log import MARK, PAYLOADS, hostile, publish_hostile
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.tokens import TokenList
 from tests.browser.conftest import Served
 from tests.event_loops import run
@@ -33,7 +33,7 @@ def ask(
 
 def test_a_program_gets_the_numbers_of_the_store_that_is_served(served: Served) -> None:
     status, told = ask(served, "/api/v1/rates?rate=parse_error")
-    with read_store(served.store) as store:
+    with read_store(served.store, texts=True) as store:
         row = store.ask("slices", rates=("parse_error",)).iloc[0]
     assert (status, told["rows"][0]["k"], told["rows"][0]["n"]) == (200, row.k, row.n)
     status, document = ask(served, "/api/v1/openapi.json")

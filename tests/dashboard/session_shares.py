@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import GROUPS, Share
 
 Sessions = Sequence[tuple[int, int]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.advice import Culprit, NotReadableError, find_advice
+from callgauge.analysis.advice import Culprit, NotReadableError, find_advice
 
 
 def definition(**properties: Any) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.measures.alert_rules import RuleFinding, RuleState, judge_rules
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judge_rules
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.kept_slices import KeptSlice
 from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed, usual_rate
@@ -26,7 +26,7 @@ def a_rule(kind: Any, bound: float, kept: KeptSlice = KESTREL, rate: str = "pars
 
 def judge(store: Path, rule: AlertRule, rate: Rate = usual_rate, to_day: date | None = None) -> RuleFinding:
     publish_nights(store, rate)
-    with read_store(store) as reader:
+    with read_store(store, texts=True) as reader:
         (found,) = judge_rules(reader.ask, [rule], to_day)
     return found
 
@@ -83,7 +83,7 @@ def test_a_night_before_the_change_is_quiet(store: Path) -> None:
 def test_a_few_bad_calls_are_too_few_to_fire(store: Path) -> None:
     calls = [a_call(number, outcome="failed", fault_layer="syntax") for number in range(1, 6)]
     publish(store, {"tool_calls": calls})
-    with read_store(store) as reader:
+    with read_store(store, texts=True) as reader:
         (found,) = judge_rules(reader.ask, [a_rule("above", 0.1, {})])
     assert found.state is RuleState.TOO_FEW
     assert not found.fires
@@ -91,7 +91,7 @@ def test_a_few_bad_calls_are_too_few_to_fire(store: Path) -> None:
 
 def test_rules_that_fire_come_first_and_no_rule_asks_nothing(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
-    with read_store(store) as reader:
+    with read_store(store, texts=True) as reader:
         found = judge_rules(reader.ask, [a_rule("above", 0.9), a_rule("above", 0.1)])
         assert [one.fires for one in found] == [True, False]
 

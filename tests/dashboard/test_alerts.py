@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard.measures.alerts import Alert, find_alerts, first_night, list_nights
-from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.metrics.published_store import open_generation, published_generation
+from callgauge.analysis.measures.alerts import Alert, find_alerts, first_night, list_nights
+from callgauge.analysis.metrics import answer_metric
+from callgauge.analysis.metrics.published_store import open_generation, published_generation
 from callgauge.memory.memory_file import FILE
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from tests.dashboard.conftest import opened, said
@@ -179,7 +179,7 @@ def test_a_night_finds_the_same_whatever_came_later(store: Path) -> None:
 
 
 def alerts_of(store: Path, last: date) -> tuple[Alert, ...]:
-    with open_generation(published_generation(str(store))) as connection:
+    with open_generation(published_generation(str(store)), texts=True) as connection:
         by_day = {
             "model": answer_metric(
                 connection, "slices", {"rates": ["parse_error"], "by": "model", "also": "day"}

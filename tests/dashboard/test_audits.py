@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.pages.models.strategy_audit import StrategyUse, audit_strategies
 from callgauge.stats import Share
 from tests.dashboard.session_shares import fill_sessions, of_sessions, place_sessions

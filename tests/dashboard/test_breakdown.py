@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from callgauge.dashboard.measures.breakdown import Breakdown, break_down
-from callgauge.dashboard.measures.comparisons import SMALLEST, Standing, compare_pairs
-from callgauge.dashboard.measures.headlines import (
+from callgauge.analysis.measures.breakdown import Breakdown, break_down
+from callgauge.analysis.measures.comparisons import SMALLEST, Standing, compare_pairs
+from callgauge.analysis.measures.headlines import (
     ArmNames,
     describe_dimension,
     write_advice,
     write_headline,
 )
-from callgauge.dashboard.measures.same_mix import ArmStrata, Stratum
-from callgauge.dashboard.measures.slices import Slice, merge_slices
+from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
+from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.stats import Share
 from tests.bench.statistics.interaction_cells import differing_dimensions
 from tests.dashboard.session_shares import of_slice

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.reparsed_call import LONGEST, reparse_call, restore_definition
+from callgauge.analysis.texts.text_diff import arguments_change
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, first_name, list_parameters
 from callgauge.dashboard.pages.calls.parser_reading import describe_result
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
-from callgauge.dashboard.reparsed_call import LONGEST, reparse_call, restore_definition
-from callgauge.dashboard.texts.text_diff import arguments_change
 from lenient import PARSER_VERSION, ToolDefinition, parse_arguments
 from tests.dashboard.store_fixture import a_call
 

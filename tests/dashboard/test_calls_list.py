@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.texts.marked_text import find_hits, one_line_with_hits
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.texts.marked_text import find_hits, one_line_with_hits
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import here_links, sheet_of, sheets
 from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables

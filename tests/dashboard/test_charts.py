@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.measures.trends import DayRate
 from callgauge.dashboard.charts import (
     OTHERS,
     SERIES,
-    DayRate,
     Level,
     choose_unit,
     draw_flow,

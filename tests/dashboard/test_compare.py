@@ -7,10 +7,10 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from callgauge.dashboard import comparison
-from callgauge.dashboard.call_traits import class_words
-from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.measures.makeup import find_makeup_shifts
+from callgauge.analysis import comparison
+from callgauge.analysis.call_traits import class_words
+from callgauge.analysis.comparison import Arm
+from callgauge.analysis.measures.makeup import find_makeup_shifts
 from tests.dashboard.store_fixture import HOSTILE
 
 DAY = date(2026, 11, 20)

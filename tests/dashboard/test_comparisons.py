@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from callgauge.dashboard.measures.comparisons import (
+from callgauge.analysis.measures.comparisons import (
     SMALLEST,
     Place,
     RankedTable,
@@ -18,9 +18,9 @@ from callgauge.dashboard.measures.comparisons import (
     limit_ranked,
     rank_table,
 )
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.same_mix import ArmStrata, Stratum
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, holm, make_shares
 from tests.dashboard.session_shares import draw_share, of_sessions, of_slice, place_sessions
 

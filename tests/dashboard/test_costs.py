@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from callgauge.analysis.measures.costs import Cost, MeanCost, make_cost, write_parameter
+from callgauge.analysis.wording import money, money_places
 from callgauge.dashboard.components.money.cells import (
     make_cells,
     per_completed_cell,
@@ -19,8 +21,6 @@ from callgauge.dashboard.components.money.cells import (
     total_cell,
 )
 from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
-from callgauge.dashboard.measures.costs import Cost, MeanCost, make_cost, write_parameter
-from callgauge.dashboard.wording import money, money_places
 from callgauge.memory.memory_file import FILE
 from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import TeamMemory

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs, rank_table
+from callgauge.analysis.measures.verdicts import describe_mix, describe_verdict
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
@@ -13,8 +15,6 @@ from callgauge.dashboard.components.difference_cells import (
     verdict_cell,
     verdict_with_difference_cell,
 )
-from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs, rank_table
-from callgauge.dashboard.measures.verdicts import describe_mix, describe_verdict
 from callgauge.stats import Difference
 from tests.dashboard.session_shares import of_slice
 from tests.dashboard.test_comparisons import KIDNEY_STONES, arms_of, hold

@@ -16,10 +16,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from callgauge.dashboard.metrics.published_store import published_generation
+from callgauge.analysis.metrics.published_store import published_generation
+from callgauge.analysis.texts.url_texts import pack_text
+from callgauge.analysis.wording import in_sheet
 from callgauge.dashboard.pages import PAGES
-from callgauge.dashboard.texts.url_texts import pack_text
-from callgauge.dashboard.wording import in_sheet
 from tests.dashboard.conftest import FILES, opened
 from tests.dashboard.hostile_log import LONG, MARK, hostile, publish_hostile
 

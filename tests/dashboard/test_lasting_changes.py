@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from callgauge.dashboard.measures.alerts import (
+from callgauge.analysis.measures.alerts import (
     Alert,
     AlertReport,
     choose_windows,
@@ -18,7 +18,7 @@ from callgauge.dashboard.measures.alerts import (
     leave_out_unused_days,
     list_nights,
 )
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import GROUPS, make_shares
 from callgauge.stats.over_time.day_effects import (
     LEAST_DAYS,

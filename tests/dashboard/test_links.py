@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from callgauge.dashboard.texts.url_texts import LONGEST, LinkError, pack_text, unpack_text
+from callgauge.analysis.texts.url_texts import LONGEST, LinkError, pack_text, unpack_text
 
 LIMIT = 2_000_000
 

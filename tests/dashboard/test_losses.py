@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.pages.tools.expected_loss import expected_loss, sort_by_loss
 from callgauge.stats import Share
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 import duckdb
 import pytest
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.metrics import (
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.metrics import (
     MetricError,
     answer_metric,
     filter_clauses,

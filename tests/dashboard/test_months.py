@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.metrics import DaysUsed, MetricError, answer_metric, metrics
-from callgauge.dashboard.metrics.published_store import Connection, open_generation, published_generation
+from callgauge.analysis.metrics import DaysUsed, MetricError, answer_metric, metrics
+from callgauge.analysis.metrics.published_store import Connection, open_generation, published_generation
 from ingest.pipeline.load import load
 from ingest.store import building_months, segments
 from tests.dashboard.test_trials_kept_apart import ASKED, PAGE, nightly

@@ -12,9 +12,9 @@ import duckdb
 import pandas as pd
 import pytest
 
-from callgauge.dashboard import day_paging
-from callgauge.dashboard.day_paging import CALLS, DISAGREEMENTS, SESSIONS
-from callgauge.dashboard.metrics import answer_metric
+from callgauge.analysis import day_paging
+from callgauge.analysis.day_paging import CALLS, DISAGREEMENTS, SESSIONS
+from callgauge.analysis.metrics import answer_metric
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.rows import empty_tables, insert
 from tests.dashboard.store_fixture import a_call, a_turn, publish, roll_up_all_days

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.load_state import describe_night, list_silent, write_days
 from callgauge.dashboard import viewer
-from callgauge.dashboard.load_state import describe_night, list_silent, write_days
 from callgauge.memory.nights.night_lock import hold_night
 from callgauge.memory.nights.night_steps import STEPS, NightRecords, NightStep, Outcome
 from callgauge.memory.nights.past_nights import PastNight, ServiceState, read_service_state

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages.playground.link_texts import make_link_parameter, read_link
-from callgauge.dashboard.texts.url_texts import pack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.texts.url_texts import LinkError, pack_text
 from callgauge.dashboard.pages.playground.link_texts import (
     EXPORTS,
     LONGEST,
@@ -20,7 +21,6 @@ from callgauge.dashboard.pages.playground.link_texts import (
     read_link,
     texts_of_call,
 )
-from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 from lenient import ToolDefinitionError
 
 CALL: dict[str, Any] = {

@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from callgauge.dashboard.address.url_keys import PageUrlKeys, declare_url_keys
     from callgauge.dashboard.components.controls.rate_choice import (
         choose_dimension,
         choose_rate,
         choose_smallest,
         link_here,
     )
+    from callgauge.dashboard.url_keys import PageUrlKeys, declare_url_keys
 
     declare_url_keys(PageUrlKeys(place=("rate", "by", "against"), kept=("smallest",)))
     rate = choose_rate()

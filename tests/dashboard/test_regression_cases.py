@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.regression_cases import case_json, text_case_json
+from callgauge.analysis.regression_cases import case_json, text_case_json
 from lenient import ToolCatalog, ToolDefinition
 from tests import test_cases
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.pages.replay.sentences import describe_replay
-from callgauge.dashboard.replay import worker
-from callgauge.dashboard.replay.replay_calls import CallReplay, ChangeKind, ReplayedCall, StoredCall
-from callgauge.dashboard.replay.scenarios import (
+from callgauge.analysis.replay import worker
+from callgauge.analysis.replay.replay_calls import CallReplay, ChangeKind, ReplayedCall, StoredCall
+from callgauge.analysis.replay.scenarios import (
     NEWEST,
     STORED,
     ReplayRules,
@@ -19,7 +18,8 @@ from callgauge.dashboard.replay.scenarios import (
     ScenarioError,
     parse_definitions,
 )
-from callgauge.dashboard.replay.tally import ReplaySummary, ReplayTally, changed_row, moved_values
+from callgauge.analysis.replay.tally import ReplaySummary, ReplayTally, changed_row, moved_values
+from callgauge.dashboard.pages.replay.sentences import describe_replay
 from callgauge.stats import compare_paired, compare_same_calls
 from lenient import Policy, ToolDefinition, parse_arguments
 

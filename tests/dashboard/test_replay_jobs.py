@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.replay.jobs import (
+from callgauge.analysis.replay.jobs import (
     WAITING,
     ReplayJob,
     ReplayQueue,
@@ -20,7 +20,7 @@ from callgauge.dashboard.replay.jobs import (
     ReplayRequest,
     SessionReplay,
 )
-from callgauge.dashboard.replay.scenarios import Scenario
+from callgauge.analysis.replay.scenarios import Scenario
 from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 DEFINITION = {
@@ -60,7 +60,7 @@ def desk() -> ReplayQueue:
 
 
 def asked(generation: str, scenario: Scenario | None = None, **given: Any) -> ReplayRequest:
-    return ReplayRequest(generation, given, 43, 1, scenario or Scenario(policy="strict"))
+    return ReplayRequest(generation, given, 43, 1, scenario or Scenario(policy="strict"), True)
 
 
 def ended(desk: ReplayQueue, job: ReplayJob, seconds: float = 240.0) -> ReplayJob:
@@ -95,7 +95,7 @@ def test_days_and_sessions_of_a_slice_narrow_a_replay(desk: ReplayQueue, generat
     assert ended(desk, none).summary
     assert none.summary
     assert none.summary.calls == 0
-    third = ReplayJob(ReplayRequest(generation, {}, 43, 3, Scenario()))
+    third = ReplayJob(ReplayRequest(generation, {}, 43, 3, Scenario(), True))
     desk.submit(third)
     ended(desk, third)
     assert third.summary
@@ -207,7 +207,7 @@ def test_a_worker_ends_when_its_server_does(generation: str, tmp_path: Path) -> 
 
 _PATIENT = """
 import time
-from callgauge.dashboard.replay import worker
+from callgauge.analysis.replay import worker
 worker._replay = lambda *_: time.sleep(60)
 worker.main()
 """

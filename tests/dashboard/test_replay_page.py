@@ -10,6 +10,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from callgauge.analysis.replay.scenarios import Scenario
+from callgauge.analysis.replay.tally import CodeMoves, ReplaySummary
+from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages.replay import slice_size
 from callgauge.dashboard.pages.replay.sentences import (
     describe_edits,
@@ -17,9 +20,6 @@ from callgauge.dashboard.pages.replay.sentences import (
     describe_replay,
     describe_settings,
 )
-from callgauge.dashboard.replay.scenarios import Scenario
-from callgauge.dashboard.replay.tally import CodeMoves, ReplaySummary
-from callgauge.dashboard.texts.url_texts import pack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
 from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
@@ -163,7 +163,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     replayed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
-    monkeypatch.setattr("callgauge.dashboard.replay.jobs.AT_ONCE", 10)
+    monkeypatch.setattr("callgauge.analysis.replay.jobs.AT_ONCE", 10)
     app = fresh_browser(reading=mark)
     assert not app.header
     assert "press Run" in said(app)
@@ -200,7 +200,7 @@ def test_a_definition_of_another_tool_is_said_to_change_nothing(replayed: Path) 
 
 
 def test_a_running_replay_can_be_cancelled(replayed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("callgauge.dashboard.replay.jobs.COMMAND", ("sleep", "60"))
+    monkeypatch.setattr("callgauge.analysis.replay.jobs.COMMAND", ("sleep", "60"))
     app = opened(PAGE)
     app.button(key="replay_run").click().run()
     assert "Replaying" in said(app)
@@ -211,7 +211,7 @@ def test_a_running_replay_can_be_cancelled(replayed: Path, monkeypatch: pytest.M
 
 
 def test_a_dead_worker_is_a_sentence(replayed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("callgauge.dashboard.replay.jobs.COMMAND", ("sh", "-c", "kill -9 $$"))
+    monkeypatch.setattr("callgauge.analysis.replay.jobs.COMMAND", ("sh", "-c", "kill -9 $$"))
     assert "process ended (killed" in said(run(opened(PAGE)))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.dashboard.metrics import metrics
+from callgauge.analysis.metrics import metrics
 from callgauge.dashboard.pages import PAGES
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 import duckdb
 import pytest
 
-from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.metrics.published_store import published_generation
+from callgauge.analysis.metrics import answer_metric
+from callgauge.analysis.metrics.published_store import published_generation
 from callgauge.dashboard.pages.retries.losses import describe_blast, lost_beside
 from callgauge.stats import Share
 from ingest.pipeline.load import load

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.same_mix import (
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.same_mix import (
     ArmStrata,
     SameMix,
     Stratum,
@@ -16,7 +16,7 @@ from callgauge.dashboard.measures.same_mix import (
     describe_dimensions,
     make_strata,
 )
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, standardise
 from tests.dashboard.session_shares import of_sessions, place_sessions
 

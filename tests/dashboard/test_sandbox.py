@@ -17,11 +17,11 @@ import duckdb
 import pandas as pd
 import pytest
 
-from callgauge.dashboard.sandbox import query_runs
-from callgauge.dashboard.sandbox.child import _ORPHANED as ORPHANED
-from callgauge.dashboard.sandbox.child import _describe_error, open_locked_down
-from callgauge.dashboard.sandbox.query_runs import QueryLimits, SandboxBusyError, SqlError, run
-from callgauge.dashboard.sandbox.statement import StatementRefusedError, allow_statement
+from callgauge.analysis.sandbox import query_runs
+from callgauge.analysis.sandbox.child import _ORPHANED as ORPHANED
+from callgauge.analysis.sandbox.child import _describe_error, open_locked_down
+from callgauge.analysis.sandbox.query_runs import QueryLimits, SandboxBusyError, SqlError, run
+from callgauge.analysis.sandbox.statement import StatementRefusedError, allow_statement
 from tests.dashboard.store_fixture import publish, small_tables
 
 T = TypeVar("T")
@@ -225,12 +225,16 @@ def test_a_question_to_the_store_runs(connection: duckdb.DuckDBPyConnection, sql
 
 def refusal(generation: Path, sql: str, limits: QueryLimits = query_runs.LIMITS) -> str:
     with pytest.raises(SqlError) as refused:
-        run(generation, sql, limits)
+        run(generation, sql, limits, texts=True)
     return str(refused.value)
 
 
 def test_a_result_has_names_types_and_values(generation: Path) -> None:
-    result = run(generation, "SELECT 1 AS a, 'x' AS a, NULL AS b, [1.5] AS c, {'d': DATE '2026-01-02'} AS e")
+    result = run(
+        generation,
+        "SELECT 1 AS a, 'x' AS a, NULL AS b, [1.5] AS c, {'d': DATE '2026-01-02'} AS e",
+        texts=True,
+    )
     assert result.table.column_names == ["a", "a (2)", "b", "c", "e"]
     assert [str(value) for value in result.read_rows(0, 5)[0]] == [
         "1",
@@ -243,23 +247,25 @@ def test_a_result_has_names_types_and_values(generation: Path) -> None:
 
 
 def test_every_type_of_duckdb_arrives(generation: Path) -> None:
-    result = run(generation, "FROM test_all_types()")
+    result = run(generation, "FROM test_all_types()", texts=True)
     assert len(result.read_rows(0, 50)) == 3
     assert len(result.to_frame()) == 3
-    assert run(generation, "SELECT INTERVAL '1 month 2 days'").read_rows(0, 1) == [
+    assert run(generation, "SELECT INTERVAL '1 month 2 days'", texts=True).read_rows(0, 1) == [
         ["1 months 2 days 0 seconds"]
     ]
 
 
 def test_rows_beyond_the_bound_are_counted_but_not_kept(generation: Path) -> None:
-    result = run(generation, "FROM range(25000)", QueryLimits(rows=10))
+    result = run(generation, "FROM range(25000)", QueryLimits(rows=10), texts=True)
     assert (len(result.table), result.rows, result.counted) == (10, 25_000, True)
-    endless = run(generation, "FROM range(1000000000000)", QueryLimits(rows=10, counting=0.1))
+    endless = run(generation, "FROM range(1000000000000)", QueryLimits(rows=10, counting=0.1), texts=True)
     assert (len(endless.table), endless.counted) == (10, False)
 
 
 def test_bytes_beyond_the_bound_are_not_kept(generation: Path) -> None:
-    result = run(generation, "SELECT repeat('x', 1000) FROM range(100)", QueryLimits(bytes=50_000))
+    result = run(
+        generation, "SELECT repeat('x', 1000) FROM range(100)", QueryLimits(bytes=50_000), texts=True
+    )
     assert 0 < len(result.table) < 50
     assert result.rows == 100
     assert "The first row alone" in refusal(
@@ -307,7 +313,7 @@ def test_memory_is_bounded(generation: Path, sql: str) -> None:
 )
 def test_a_text_that_is_nested_without_end_harms_no_other(generation: Path, sql: str) -> None:
     assert refusal(generation, sql, QueryLimits(seconds=5))
-    assert run(generation, "SELECT 1").rows == 1
+    assert run(generation, "SELECT 1", texts=True).rows == 1
 
 
 @pytest.mark.parametrize(
@@ -337,11 +343,11 @@ def test_no_more_queries_run_at_once_than_the_machine_bears(generation: Path) ->
     time.sleep(0.5)
     try:
         with pytest.raises(SandboxBusyError, match="are running; try again"):
-            run(generation, "SELECT 1", QueryLimits(waiting=0.1))
+            run(generation, "SELECT 1", QueryLimits(waiting=0.1), texts=True)
     finally:
         for thread in slow:
             thread.join()
-    assert run(generation, "SELECT 1").rows == 1
+    assert run(generation, "SELECT 1", texts=True).rows == 1
 
 
 @pytest.mark.parametrize(
@@ -382,9 +388,10 @@ def test_a_generation_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
 ASKING = """
 import sys
 from pathlib import Path
-from callgauge.dashboard.sandbox.query_runs import QueryLimits, run
+from callgauge.analysis.sandbox.query_runs import QueryLimits, run
 print("asking", flush=True)
-run(Path(sys.argv[1]), "SELECT count(*) FROM range(1000000) a, range(1000000) b", QueryLimits(seconds=300))
+run(Path(sys.argv[1]), "SELECT count(*) FROM range(1000000) a, range(1000000) b",
+    QueryLimits(seconds=300), texts=True)
 """
 
 

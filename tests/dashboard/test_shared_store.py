@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import duckdb
 import pytest
 
-from callgauge.dashboard.metrics import MetricError, answer_metric
+from callgauge.analysis.metrics import MetricError, answer_metric
 from ingest.store.shared.outage import note_outage
 from tests.dashboard.conftest import opened
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from callgauge.dashboard.measures.slices import make_slices, merge_slices, rank_slices, sum_groups
+from callgauge.analysis.measures.slices import make_slices, merge_slices, rank_slices, sum_groups
 from tests.dashboard.session_shares import count_by_group, of_sessions, of_slice, place_sessions
 
 

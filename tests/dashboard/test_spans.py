@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callgauge.dashboard.texts.marked_text import (
+from callgauge.analysis.texts.marked_text import (
     LIMIT,
     WIDTH,
     TextMark,

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard.export import to_csv, to_parquet
-from callgauge.dashboard.sandbox import query_runs
-from callgauge.dashboard.sandbox.query_runs import run
-from callgauge.dashboard.texts.url_texts import pack_text, unpack_text
+from callgauge.analysis.export import to_csv, to_parquet
+from callgauge.analysis.sandbox import query_runs
+from callgauge.analysis.sandbox.query_runs import run
+from callgauge.analysis.texts.url_texts import pack_text, unpack_text
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 from tests.dashboard.store_fixture import HOSTILE
@@ -114,6 +114,7 @@ def test_a_result_with_hostile_names_and_values_is_taken_away_safely(small: Path
     result = run(
         small / "gen-000001.duckdb",
         "SELECT tool, '=1+1' AS \"=1+1\", ['=1+1'] AS many FROM tool_calls WHERE call_id = 'c43'",
+        texts=True,
     )
     lines = to_csv(result.to_frame()).decode().splitlines()
     assert lines[0] == "tool,'=1+1,many"
@@ -122,7 +123,7 @@ def test_a_result_with_hostile_names_and_values_is_taken_away_safely(small: Path
 
 
 def test_a_result_of_every_type_can_be_taken_away(small: Path) -> None:
-    rows = run(small / "gen-000001.duckdb", "FROM test_all_types()").to_frame()
+    rows = run(small / "gen-000001.duckdb", "FROM test_all_types()", texts=True).to_frame()
     assert to_csv(rows).count(b"\n") >= 4
     assert pq.read_table(BytesIO(to_parquet(rows))).num_rows == 3
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callgauge.dashboard.metrics import metrics
+from callgauge.analysis.metrics import metrics
+from callgauge.analysis.queries import queries
+from callgauge.analysis.sandbox.child import open_locked_down
+from callgauge.analysis.sandbox.statement import allow_statement
+from callgauge.analysis.texts.sql_literals import fill_parameters, write_literal
 from callgauge.dashboard.pages.sql.table_notes import read_table_notes
-from callgauge.dashboard.queries import queries
-from callgauge.dashboard.sandbox.child import open_locked_down
-from callgauge.dashboard.sandbox.statement import allow_statement
-from callgauge.dashboard.texts.sql_literals import fill_parameters, write_literal
 from tests.dashboard.rows import empty_tables
 from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
 

@@ -8,9 +8,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
+from callgauge.analysis.measures.rates import HEADLINES, RATES
 from callgauge.cli.main import app as cli
 from callgauge.cli.store_rates import describe_store_rates
-from callgauge.dashboard.measures.rates import HEADLINES, RATES
 from callgauge.monitoring.exposition import StoreFigures
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.store_fixture import a_call, publish

@@ -12,13 +12,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from callgauge.analysis.measures.comparisons import compare_pairs
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import difference_cell, verdict_cell
 from callgauge.dashboard.components.slice_table import part_cell, rate_cell, share_cell
 from callgauge.dashboard.components.table import Cell, Column, Table, choose_decimals
-from callgauge.dashboard.measures.comparisons import compare_pairs
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice
 from callgauge.stats import Share
 from tests.dashboard.conftest import COUNTING, opened
 from tests.dashboard.sheets import sheets

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard import viewer, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import viewer
 from callgauge.dashboard.pages import PAGES
 from callgauge.memory import alert_rules, baselines, decisions, notes, signature_states, views
 from callgauge.memory.decisions import FrozenComparison, FrozenSide

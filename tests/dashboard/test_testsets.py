@@ -14,11 +14,11 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard import testsets
-from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.testsets import CaseFile, make_case_file
-from callgauge.dashboard.testsets.cases import MOST_EARLIER
-from callgauge.dashboard.testsets.shapes import SHAPES
+from callgauge.analysis import testsets
+from callgauge.analysis.metrics import answer_metric
+from callgauge.analysis.testsets import CaseFile, make_case_file
+from callgauge.analysis.testsets.cases import MOST_EARLIER
+from callgauge.analysis.testsets.shapes import SHAPES
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import read_plan_and_tasks

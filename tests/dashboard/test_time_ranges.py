@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from callgauge.dashboard.address.time_ranges import PRESETS, TimeRange, read_range
+from callgauge.analysis.time_ranges import PRESETS, TimeRange, read_range
 
 NEWEST, TODAY = date(2026, 11, 15), date(2026, 11, 24)
 

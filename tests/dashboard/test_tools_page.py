@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.session_shares import of_slice

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from callgauge.dashboard.charts import DayRate, Mark, draw_trend
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice
-from callgauge.dashboard.measures.trends import (
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.measures.trends import (
     ENOUGH_DAYS,
+    DayRate,
     describe_named,
     examined_series,
     find_shifts,
@@ -17,6 +17,7 @@ from callgauge.dashboard.measures.trends import (
     name_series,
     order_versions,
 )
+from callgauge.dashboard.charts import Mark, draw_trend
 from callgauge.stats import Share
 from tests.dashboard.session_shares import of_sessions
 

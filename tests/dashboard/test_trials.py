@@ -10,14 +10,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from callgauge.dashboard.measures.trials import (
+from callgauge.analysis.measures.trials import (
     MEASURES,
     RunResults,
     make_looks,
     make_runs,
     make_trials,
 )
-from callgauge.dashboard.metrics import answer_metric
+from callgauge.analysis.metrics import answer_metric
 from callgauge.trials.planning.plan import Budget
 from callgauge.trials.verdicts.report import Report, make_report
 from callgauge.trials.verdicts.run_record import RunRecord, read_run

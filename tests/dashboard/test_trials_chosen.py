@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.dashboard.address.time_ranges import TimeRange
+from callgauge.analysis.time_ranges import TimeRange
 from ingest.pipeline.load import load
 from tests.dashboard.conftest import FILES, opened, said
 from tests.store.made_runs import RUN, write_run

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.metrics import answer_metric, metrics
+from callgauge.analysis.metrics.published_store import Connection, open_generation, published_generation
+from callgauge.analysis.queries import queries
 from callgauge.cli.store_rates import describe_store_rates
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.metrics import answer_metric, metrics
-from callgauge.dashboard.metrics.published_store import Connection, open_generation, published_generation
-from callgauge.dashboard.queries import queries
 from ingest.pipeline.load import load
 from tests.store.made_runs import RUN, offered, write_run
 from tests.store.night import claude_code_session, session
@@ -110,7 +110,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def opened(store: Path) -> Connection:
-    return open_generation(published_generation(str(store)))
+    return open_generation(published_generation(str(store)), texts=True)
 
 
 def rows(store: Path, metric: str, **asked: Any) -> list[str]:

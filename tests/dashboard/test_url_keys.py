@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys, declare_url_keys, write_to_url
 from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.url_keys import PageUrlKeys, declare_url_keys, write_to_url
 from tests.dashboard.conftest import opened
 
 FILTERED = [entry for entry in PAGES if entry.filtered]

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from callgauge.dashboard.measures.comparisons import (
+from callgauge.analysis.measures.comparisons import (
     RankedTable,
     SliceComparison,
     Standing,
     compare_pairs,
     rank_table,
 )
-from callgauge.dashboard.measures.same_mix import Stratum
-from callgauge.dashboard.measures.slices import Slice
-from callgauge.dashboard.measures.verdicts import (
+from callgauge.analysis.measures.same_mix import Stratum
+from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.measures.verdicts import (
     describe_bottom,
     describe_mix,
     describe_top,
@@ -24,7 +24,7 @@ from callgauge.dashboard.measures.verdicts import (
     format_size,
     shorten_verdict,
 )
-from callgauge.dashboard.wording import round_up
+from callgauge.analysis.wording import round_up
 from callgauge.stats import sessions_needed
 from tests.dashboard.session_shares import of_slice
 from tests.dashboard.test_comparisons import KIDNEY_STONES, arms_of, hold

@@ -10,15 +10,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from callgauge.analysis.metrics import answer_metric, metrics
+from callgauge.analysis.metrics.masked_store import ALIAS
+from callgauge.analysis.metrics.masked_store import _select_column as select_column
+from callgauge.analysis.metrics.published_store import open_generation
+from callgauge.analysis.sandbox.child import open_locked_down
+from callgauge.analysis.sandbox.query_runs import SqlError, run
+from callgauge.analysis.sandbox.statement import StatementRefusedError, allow_statement
 from callgauge.dashboard import viewer
-from callgauge.dashboard.metrics import answer_metric, metrics
-from callgauge.dashboard.metrics.masked_store import ALIAS
-from callgauge.dashboard.metrics.masked_store import _select_column as select_column
-from callgauge.dashboard.metrics.published_store import open_generation
 from callgauge.dashboard.pages import PAGES
-from callgauge.dashboard.sandbox.child import open_locked_down
-from callgauge.dashboard.sandbox.query_runs import SqlError, run
-from callgauge.dashboard.sandbox.statement import StatementRefusedError, allow_statement
 from callgauge.serving.identity import LOCAL_USER, NETWORK_USER, User
 from callgauge.serving.settings import TEXTS_VARIABLE
 from tests.dashboard.conftest import opened, said
@@ -89,7 +89,7 @@ def test_every_column_of_text_is_decided_on(connection: duckdb.DuckDBPyConnectio
 
 @pytest.mark.usefixtures("without_texts")
 def test_no_metric_answers_with_a_text(generation: Path) -> None:
-    with open_generation(generation) as masked:
+    with open_generation(generation, texts=False) as masked:
         answers = {name: answer_metric(masked, name, {}).to_csv() for name in metrics()}
         for name in ("calls", "session_find", "turn_texts"):
             answers[f"{name}, searched"] = answer_metric(
@@ -147,8 +147,12 @@ def test_sql_answers_without_texts(connection: duckdb.DuckDBPyConnection) -> Non
 @pytest.mark.usefixtures("without_texts")
 def test_the_process_of_a_query_opens_no_texts(generation: Path) -> None:
     with pytest.raises(SqlError, match="alone"):
-        run(generation, TRIES[0])
-    found = run(generation, "SELECT raw_arguments, parse_error FROM tool_calls WHERE parse_error = 'coded'")
+        run(generation, TRIES[0], texts=False)
+    found = run(
+        generation,
+        "SELECT raw_arguments, parse_error FROM tool_calls WHERE parse_error = 'coded'",
+        texts=False,
+    )
     assert {tuple(row.values()) for row in found.table.to_pylist()} == {(None, "coded")}
 
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pandas as pd
 import pytest
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.export import to_csv
+from callgauge.analysis import wording
+from callgauge.analysis.export import to_csv
 
 
 @pytest.mark.parametrize(

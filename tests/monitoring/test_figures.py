@@ -11,8 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
+from callgauge.analysis.measures.rates import RATES
 from callgauge.cli.main import app as cli
-from callgauge.dashboard.measures.rates import RATES
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.monitoring.exposition import StoreFigures
 from callgauge.monitoring.store_figures import MOST_MODELS, SPANS, WATCHED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.report.content.compose import TeamContext, make_report
 from callgauge.report.content.morning_report import MorningReport
 from tests.dashboard.made_nights import publish_nights, regressed
@@ -50,7 +50,7 @@ def report_of(
     since: date | None = None,
     address: str | None = ADDRESS,
 ) -> MorningReport:
-    with read_store(store) as reader:
+    with read_store(store, texts=True) as reader:
         return make_report(
             reader.ask, team or TeamContext(), night, store="store", since=since, address=address
         )

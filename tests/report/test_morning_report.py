@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from callgauge.dashboard.measures.costs import Cost
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.measures.costs import Cost
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.alert_rules import mute_rule, save_rule
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.nights.source_states import SourceState, SourceStates
@@ -51,7 +51,7 @@ def test_what_changed_is_told_with_its_counts_interval_and_link(report: MorningR
 
 
 def test_the_rates_of_the_newest_day_are_those_of_its_metric(published: Path, report: MorningReport) -> None:
-    with read_store(published) as reader:
+    with read_store(published, texts=True) as reader:
         rows = reader.ask("slices", rates=("parse_error",), from_day=LAST, to_day=LAST)
     told = report.rates[0]
     assert (told.name, told.k, told.n) == ("parse_error", rows["k"].sum(), rows["n"].sum())
@@ -167,7 +167,7 @@ def test_what_retries_cost_is_told_where_enough_of_them_have_a_price() -> None:
 
 def test_a_day_counts_when_it_is_over(published: Path) -> None:
     """The last load was in the morning of the 21st: what it saw of that day would be a night's few calls."""
-    with read_store(published) as reader:
+    with read_store(published, texts=True) as reader:
 
         def ask(metric: str, **given: object) -> pd.DataFrame:
             rows = reader.ask(metric, **given)
@@ -230,7 +230,7 @@ def test_since_that_is_no_day_is_refused() -> None:
 
 def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(published: Path) -> None:
     def told_with(chance: float) -> list[str]:
-        with read_store(published) as reader:
+        with read_store(published, texts=True) as reader:
 
             def ask(metric: str, **given: object) -> pd.DataFrame:
                 rows = reader.ask(metric, **given)

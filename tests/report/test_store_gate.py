@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from callgauge.analysis.comparison import Arm
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.cli.main import app
-from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.metrics.store_reader import read_store
 from callgauge.dashboard.page_files import page_file
-from callgauge.gates.gate_syntax import GateSyntaxError
 from callgauge.memory.baselines import Baseline, save_baseline
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.report.gate_arms import choose_gate_arms, read_labels
@@ -28,6 +27,7 @@ from callgauge.report.store_gate import (
     read_rate_margin,
 )
 from callgauge.stats import Share
+from callgauge.stats.gate_syntax import GateSyntaxError
 from callgauge.stats.over_time.day_spread import reach_of_days
 from tests.bench.statistics.cells import Cell
 from tests.bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
@@ -87,7 +87,7 @@ def test_other_days_widen_the_interval_by_how_much_days_differ(published: Path) 
 
 
 def test_of_the_same_days_the_interval_is_the_pages(published: Path) -> None:
-    with read_store(published) as reader:
+    with read_store(published, texts=True) as reader:
         arms = (
             Arm("A", {"model": ("falcon-3",)}, (date(2026, 11, 1), LAST)),
             Arm("B", {"model": ("heron-large",)}, (date(2026, 11, 1), LAST)),

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from callgauge.dashboard.texts.url_texts import pack_text
+from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
 from ingest.store.generations import published_generation
 from tests.browser.conftest import Served, serving

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.metrics.published_store import open_generation
-from callgauge.dashboard.sandbox import query_runs
-from callgauge.dashboard.sandbox.query_runs import QueryLimits, SqlError
+from callgauge.analysis.metrics import answer_metric
+from callgauge.analysis.metrics.published_store import open_generation
+from callgauge.analysis.sandbox import query_runs
+from callgauge.analysis.sandbox.query_runs import QueryLimits, SqlError
 from ingest.backup.make_backup import make_backup
 from ingest.backup.restore import restore
 from ingest.backup.verify import verify_store
@@ -91,7 +91,7 @@ def test_old_months_of_sums_stay_there_and_change_there(
     given = {"rates": ["parse_error"], "from_day": date(2026, 7, 1), "to_day": date(2026, 8, 31)}
     answers = []
     for store in (reader, alone):
-        connection = open_generation(generation(store))
+        connection = open_generation(generation(store), texts=True)
         answers.append(answer_metric(connection, "slices", given).k.to_list())
         connection.close()
     assert answers[0] == answers[1] != []
@@ -114,7 +114,7 @@ def test_a_persons_query_reads_them_without_credentials(
     belongs(folder("reader")).fetch()
     asked = "SELECT count(*), count(DISTINCT day) FROM tool_calls"
     limits = QueryLimits(seconds=120)
-    assert query_runs.run(generation(folder("reader")), asked, limits).read_rows(0, 1) == [[6, 2]]
+    assert query_runs.run(generation(folder("reader")), asked, limits, texts=True).read_rows(0, 1) == [[6, 2]]
 
     def fail(*_: object) -> bytes:
         raise UnreachableError("gone")
@@ -122,7 +122,7 @@ def test_a_persons_query_reads_them_without_credentials(
     segment_files._opened.clear()
     monkeypatch.setattr(SharedPlace, "read_range", fail)
     with pytest.raises(SqlError):
-        query_runs.run(generation(folder("reader")), asked, limits)
+        query_runs.run(generation(folder("reader")), asked, limits, texts=True)
 
 
 def test_segments_that_nobody_reads_any_more_are_removed(

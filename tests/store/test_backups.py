@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.metrics.store_reader import read_store
+from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.team_memory import TeamMemory
 from ingest.backup import make_backup as backups
 from ingest.backup.make_backup import make_backup, read_record
@@ -42,7 +42,7 @@ def loaded(logs: Path, store: Path) -> Path:
 
 
 def all_numbers(store: Path) -> dict[str, Any]:
-    with read_store(store) as reader:
+    with read_store(store, texts=True) as reader:
         return {
             metric: reader.ask(metric, by="model").to_dict()
             for metric in ("breakdown", "coverage", "fault_layers", "costs", "signatures", "extent")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.dashboard.metrics.published_store import open_generation
+from callgauge.analysis.metrics.published_store import open_generation
 from ingest.backup.make_backup import make_backup
 from ingest.backup.restore import restore
 from ingest.backup.verify import verify_backup, verify_store

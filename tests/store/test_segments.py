@@ -12,12 +12,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from callgauge.dashboard import metrics
-from callgauge.dashboard.day_paging import CALLS, SESSIONS, DayList, read_page
-from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.metrics.published_store import open_generation
-from callgauge.dashboard.metrics.store_reader import read_store
-from callgauge.dashboard.sandbox.child import open_locked_down
+from callgauge.analysis import metrics
+from callgauge.analysis.day_paging import CALLS, SESSIONS, DayList, read_page
+from callgauge.analysis.metrics import answer_metric
+from callgauge.analysis.metrics.published_store import open_generation
+from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.sandbox.child import open_locked_down
 from ingest.backup.make_backup import make_backup
 from ingest.backup.restore import restore
 from ingest.backup.verify import verify_backup, verify_store
@@ -121,7 +121,10 @@ def test_a_store_in_segments_is_the_store_in_one_file(loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("listed", [CALLS, SESSIONS])
 def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Loaded, listed: DayList) -> None:
-    with read_store(loaded.whole) as whole, read_store(loaded.in_segments) as in_segments:
+    with (
+        read_store(loaded.whole, texts=True) as whole,
+        read_store(loaded.in_segments, texts=True) as in_segments,
+    ):
         ((first, last),) = whole.ask("extent").itertuples(index=False)
         ranges = [{}, {"from_day": last}, {"to_day": first}, {"from_day": first, "to_day": first}]
         for given in ranges:
@@ -144,7 +147,10 @@ def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
         narrow_facts(cursor, sql, first, last)
 
     monkeypatch.setattr(metrics, "narrow_facts", narrow)
-    with read_store(loaded.whole) as whole, read_store(loaded.in_segments) as in_segments:
+    with (
+        read_store(loaded.whole, texts=True) as whole,
+        read_store(loaded.in_segments, texts=True) as in_segments,
+    ):
         newest = whole.ask("last_load").newest.item()
         assert in_segments.ask("last_load").newest.item() == newest
         assert in_segments.ask("last_load", runs=("no run",)).newest.item() is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from callgauge.dashboard.metrics import answer_metric
+from callgauge.analysis.metrics import answer_metric
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.store.night import ask

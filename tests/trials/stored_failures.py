@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from callgauge.dashboard.metrics import answer_metric
-from callgauge.dashboard.testsets import Ask
+from callgauge.analysis.metrics import answer_metric
+from callgauge.analysis.testsets import Ask
 from tests.dashboard.store_fixture import a_call, a_turn, publish
 
 Rows = list[dict[str, Any]]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.testsets import make_case_file
-from callgauge.dashboard.testsets.shapes import SHAPES
-from callgauge.dashboard.testsets.trial_package import gather_tasks, write_tasks
+from callgauge.analysis.testsets import make_case_file
+from callgauge.analysis.testsets.shapes import SHAPES
+from callgauge.analysis.testsets.trial_package import gather_tasks, write_tasks
 from callgauge.gateway import ChatMessage
 from callgauge.trials.planning.foreign_tasks import FOREIGN_FORMATS, find_format
 from callgauge.trials.planning.plan_file import read_plan

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 from callgauge.cli.main import app
-from callgauge.gates.gate_syntax import GateSyntaxError
+from callgauge.stats.gate_syntax import GateSyntaxError
 from callgauge.stats.task_pairs import pair_tasks
 from callgauge.trials.results.run_folder import TrialOutcome
 from callgauge.trials.verdicts.gate import (

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from callgauge.dashboard.testsets import REASONS
-from callgauge.dashboard.testsets.cases import MOST_EARLIER
-from callgauge.dashboard.testsets.trial_package import (
+from callgauge.analysis.testsets import REASONS
+from callgauge.analysis.testsets.cases import MOST_EARLIER
+from callgauge.analysis.testsets.trial_package import (
     TrialPackage,
     gather_tasks,
     make_package,
     name_package,
     write_tasks,
 )
-from callgauge.dashboard.testsets.trial_tasks import TEXT_KEPT, TrialTask
+from callgauge.analysis.testsets.trial_tasks import TEXT_KEPT, TrialTask
 from callgauge.gateway import RecordedAnswer
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.task import Task

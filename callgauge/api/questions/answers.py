@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from callgauge.dashboard.measures.comparisons import SliceComparison
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.comparisons import SliceComparison
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Difference
 
 Row = dict[str, Any]

@@ -8,13 +8,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from callgauge.analysis import wording
+from callgauge.analysis.day_paging import CALLS, SESSIONS, DayList, read_page
 from callgauge.api.questions.answers import Answer, Row, first_row, list_rows
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.slice_filters import FILTERS, choose_filters
 from callgauge.api.questions.store_access import StoreAccess
-from callgauge.dashboard import wording
-from callgauge.dashboard.day_paging import CALLS, SESSIONS, DayList, read_page
 
 OUTCOMES = ("clean", "mended", "coerced", "repaired", "failed", "strict", "truncated", "unmeasured")
 FAULTS = (

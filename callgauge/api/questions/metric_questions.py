@@ -10,9 +10,9 @@ import re
 from functools import cache
 from typing import Any
 
+from callgauge.analysis.metrics import Metric, metrics
 from callgauge.api.questions.parameters import Given, Kind, Parameter, read_parameters
 from callgauge.api.questions.problems import refuse_name
-from callgauge.dashboard.metrics import Metric, metrics
 
 ADMIN_METRICS = frozenset(
     {"calls", "rejects", "replayed_calls", "sessions", "testset_calls", "testset_steps", "turn_answers"}

@@ -6,6 +6,28 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from callgauge.analysis import wording
+from callgauge.analysis.comparison import PARAMETERS, Arm, Letter, name_arms
+from callgauge.analysis.comparisons.cautions import list_cautions
+from callgauge.analysis.comparisons.sides import (
+    CompareSide,
+    break_sides_down,
+    compare_sides,
+    measure_sides,
+    read_work,
+)
+from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis.measures.breakdown import Breakdown
+from callgauge.analysis.measures.comparisons import (
+    SMALLEST,
+    SliceComparison,
+    choose_reference,
+    compare_pairs,
+)
+from callgauge.analysis.measures.headlines import ArmNames, write_headline
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.verdicts import describe_basis, describe_bottom, describe_top
 from callgauge.api.questions.answers import (
     Answer,
     Row,
@@ -24,28 +46,6 @@ from callgauge.api.questions.slice_filters import (
     find_values,
 )
 from callgauge.api.questions.store_access import StoreAccess
-from callgauge.dashboard import wording
-from callgauge.dashboard.comparison import PARAMETERS, Arm, Letter, name_arms
-from callgauge.dashboard.comparisons.cautions import list_cautions
-from callgauge.dashboard.comparisons.sides import (
-    CompareSide,
-    break_sides_down,
-    compare_sides,
-    measure_sides,
-    read_work,
-)
-from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
-from callgauge.dashboard.measures.breakdown import Breakdown
-from callgauge.dashboard.measures.comparisons import (
-    SMALLEST,
-    SliceComparison,
-    choose_reference,
-    compare_pairs,
-)
-from callgauge.dashboard.measures.headlines import ArmNames, write_headline
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.verdicts import describe_basis, describe_bottom, describe_top
 
 DIMENSIONS = (
     "model", "provider", "prompt", "prompt_name", "tool", "definition", "strategy", "source",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from callgauge.analysis.comparison import PARAMETERS
+from callgauge.analysis.time_ranges import PRESETS, read_range
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import ProblemError, refuse_name
-from callgauge.dashboard.address.time_ranges import PRESETS, read_range
-from callgauge.dashboard.comparison import PARAMETERS
 
 Ask = Callable[..., pd.DataFrame]
 Labels = Mapping[str, Mapping[str, str]]

@@ -17,16 +17,17 @@ from typing import TypeVar, cast
 import anyio
 import anyio.to_thread
 
-from callgauge.api.questions.problems import ProblemError
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.published_store import (
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import (
     Connection,
     NothingLoadedError,
     UnshownStoreError,
     open_generation,
     published_generation,
 )
-from callgauge.dashboard.metrics.store_reader import StoreReader
+from callgauge.analysis.metrics.store_reader import StoreReader
+from callgauge.api.questions.problems import ProblemError
+from callgauge.serving.settings import texts_are_shown
 
 SECONDS = 20.0
 """How long one question may take."""
@@ -170,7 +171,7 @@ class SharedStore:
             identity = (str(path), status.st_ino, status.st_mtime_ns)
             with self._lock:
                 if identity not in self._opened:
-                    self._opened[identity] = _Opened(open_generation(path))
+                    self._opened[identity] = _Opened(open_generation(path, texts=texts_are_shown()))
                 opened = self._opened[identity]
                 opened.users += 1
         except NothingLoadedError:

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from callgauge.analysis import wording
+from callgauge.analysis.metrics import metrics
+from callgauge.analysis.sandbox import query_runs
 from callgauge.api.questions.answers import Answer, Row, first_row, list_rows
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.parsed_calls import code_data
 from callgauge.api.questions.problems import ProblemError, refuse_name
 from callgauge.api.questions.store_access import StoreAccess
-from callgauge.dashboard import wording
-from callgauge.dashboard.metrics import metrics
-from callgauge.dashboard.sandbox import query_runs
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
+from callgauge.serving.settings import texts_are_shown
 from lenient import CODES, DEFINITION_CODES
 
 _LOG = logging.getLogger(__name__)
@@ -146,7 +147,7 @@ def ask_metrics(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
 def ask_sql(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     """Return the rows of a query of one's own, which runs in a process apart with limits of its own."""
     try:
-        found = query_runs.run(store.reader.path, given["query"])
+        found = query_runs.run(store.reader.path, given["query"], texts=texts_are_shown())
     except query_runs.SandboxBusyError as busy:
         raise ProblemError(503, str(busy)) from None
     except query_runs.SqlError as refused:

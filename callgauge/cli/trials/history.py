@@ -41,8 +41,8 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 
     Raises StoreProblemError.
     """
-    from callgauge.dashboard.metrics import MetricError, read_batches  # these open DuckDB
-    from callgauge.dashboard.metrics.published_store import (
+    from callgauge.analysis.metrics import MetricError, read_batches  # these open DuckDB
+    from callgauge.analysis.metrics.published_store import (
         UnshownStoreError,
         open_generation,
         published_generation,
@@ -51,7 +51,7 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
     found: dict[str, History] = {}
     notes: list[str] = []
     try:
-        with open_generation(published_generation(str(store))) as connection:
+        with open_generation(published_generation(str(store)), texts=True) as connection:
             for name in dict.fromkeys(arm.model for arm in plan.arms):
                 model = plan.models[name].model
                 sizes = next(read_batches(connection, "turn_sizes", {"models": [model]}, 1), [_NO_TURNS])
@@ -79,7 +79,7 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
     """Return the rate that is like the primary measure, and of what it is: the plan's tools, else all.
 
     None below ENOUGH calls or turns."""
-    from callgauge.dashboard.metrics import read_batches
+    from callgauge.analysis.metrics import read_batches
 
     primary = plan.measure.primary
     rate = _RATES.get(primary)

@@ -33,7 +33,7 @@ def report(
     """
     # numpy and scipy take half a second, which no other command should wait for.
     from callgauge.cli.render.trial_report_lines import trial_report_lines
-    from callgauge.gates.gate_syntax import GateSyntaxError
+    from callgauge.stats.gate_syntax import GateSyntaxError
     from callgauge.trials.verdicts.gate import choose_exit_code, judge_gate, read_gate
     from callgauge.trials.verdicts.report import make_report
     from callgauge.trials.verdicts.report_files import write_report

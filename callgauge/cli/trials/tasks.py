@@ -141,13 +141,13 @@ def _make_files(
     output: Path | None,
 ) -> tuple[dict[Path, bytes], list[str]]:
     """Return the files to write, the plan last, and sentences on what is in them and what is not."""
-    from callgauge.dashboard.metrics import MetricError, read_rows  # it opens DuckDB
-    from callgauge.dashboard.metrics.published_store import (
+    from callgauge.analysis.metrics import MetricError, read_rows  # it opens DuckDB
+    from callgauge.analysis.metrics.published_store import (
         UnshownStoreError,
         open_generation,
         published_generation,
     )
-    from callgauge.dashboard.testsets.trial_package import (
+    from callgauge.analysis.testsets.trial_package import (
         PLAN,
         describe_gaps,
         gather_tasks,
@@ -157,7 +157,7 @@ def _make_files(
 
     left_out: Counter[str] = Counter()
     try:
-        with open_generation(published_generation(str(store))) as connection:
+        with open_generation(published_generation(str(store)), texts=True) as connection:
 
             def ask(metric: str, given: Mapping[str, Any]) -> list[dict[Any, Any]]:
                 return read_rows(connection, metric, given)
@@ -192,8 +192,8 @@ def _find_tasks_path(plan: Path, output: Path | None) -> str:
 def _describe(
     calls: int, limit: int, made: int, notes: Sequence[str], left_out: Mapping[str, int]
 ) -> list[str]:
-    from callgauge.dashboard.testsets import REASONS
-    from callgauge.dashboard.wording import plural
+    from callgauge.analysis.testsets import REASONS
+    from callgauge.analysis.wording import plural
 
     looked = f"the newest {limit:,} of {plural(calls, 'call')}" if calls > limit else plural(calls, "call")
     told = [f"{plural(made, 'task')} from {looked} that went wrong"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.advice import Advice
+from callgauge.analysis import wording
+from callgauge.analysis.advice import Advice
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 

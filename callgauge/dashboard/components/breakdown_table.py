@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures import headlines, verdicts
+from callgauge.analysis.measures.breakdown import Breakdown, StratumComparison
+from callgauge.analysis.measures.comparisons import SliceComparison
+from callgauge.analysis.measures.headlines import ArmNames
+from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.difference_cells import (
@@ -18,11 +24,6 @@ from callgauge.dashboard.components.difference_cells import (
 )
 from callgauge.dashboard.components.slice_table import count_values, name_cell, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import headlines, verdicts
-from callgauge.dashboard.measures.breakdown import Breakdown, StratumComparison
-from callgauge.dashboard.measures.comparisons import SliceComparison
-from callgauge.dashboard.measures.headlines import ArmNames
-from callgauge.dashboard.measures.slices import Slice, merge_slices
 
 _SHOWN = 15  # strata of a table, until all are asked for
 Link = Callable[[int, Mapping[str, str]], str | None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.texts.marked_text import TextMark, find_named_position
+from callgauge.analysis import wording
+from callgauge.analysis.texts.marked_text import TextMark, find_named_position
 from callgauge.dashboard.viewer import sees_texts
 
 Row = Mapping[Any, Any]

@@ -10,15 +10,16 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.export import to_csv, to_parquet
+from callgauge.analysis.metrics import GROUPS, Metric, MetricError, metrics
+from callgauge.analysis.metrics.published_store import NothingLoadedError, UnshownStoreError
+from callgauge.analysis.texts.sql_literals import fill_parameters
+from callgauge.analysis.texts.url_texts import LinkError, pack_text
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
-from callgauge.dashboard.export import to_csv, to_parquet
-from callgauge.dashboard.metrics import GROUPS, Metric, MetricError, metrics
-from callgauge.dashboard.metrics.published_store import NothingLoadedError, UnshownStoreError
 from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.texts.sql_literals import fill_parameters
-from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from callgauge.analysis.measures import verdicts
+from callgauge.analysis.measures.comparisons import RankedTable, SliceComparison, Standing
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.components.table import Cell, Column, Percentages
-from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison, Standing
-from callgauge.dashboard.measures.slices import Slice
 
 _STEP = 0.05
 _FINE = 0.01

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.slice_table import part_cell

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
-from callgauge.dashboard.texts import marked_text as spans
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
 _LISTED = 100  # findings of one text; a megabyte of slips has thousands

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _SHOWN = 1_000  # characters of a text

@@ -9,8 +9,14 @@ from string import ascii_uppercase
 
 import streamlit as st
 
-from callgauge.dashboard import charts, filters, store_queries, wording
-from callgauge.dashboard.charts import DayRate, Level, Mark, Trend
+from callgauge.analysis import wording
+from callgauge.analysis.measures import trends
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.measures.trends import DayRate, RateShift
+from callgauge.analysis.measures.verdicts import LESS
+from callgauge.dashboard import charts, filters, store_queries
+from callgauge.dashboard.charts import Level, Mark, Trend
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
@@ -23,11 +29,6 @@ from callgauge.dashboard.components.memory.trend_marks import (
 )
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import trends
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
-from callgauge.dashboard.measures.trends import RateShift
-from callgauge.dashboard.measures.verdicts import LESS
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.slices import Slice, rank_slices
+from callgauge.analysis.measures.verdicts import LESS, RULE
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
-from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice, rank_slices
-from callgauge.dashboard.measures.verdicts import LESS, RULE
 from callgauge.stats import Share
 
 READING = (

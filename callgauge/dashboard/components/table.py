@@ -15,7 +15,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components.controls.component_files import read_source
 
 Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]

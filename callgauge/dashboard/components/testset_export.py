@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.testsets import MOST, MOST_BYTES, REASONS, make_case_file
-from callgauge.dashboard.testsets.shapes import SHAPES
-from callgauge.dashboard.testsets.trial_package import gather_tasks, make_package, name_package
+from callgauge.analysis import wording
+from callgauge.analysis.testsets import MOST, MOST_BYTES, REASONS, make_case_file
+from callgauge.analysis.testsets.shapes import SHAPES
+from callgauge.analysis.testsets.trial_package import gather_tasks, make_package, name_package
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.viewer import refuse_file
 
 TRIAL = "trial"

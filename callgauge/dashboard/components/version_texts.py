@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.texts.text_diff import definition_text, unified_diff
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 
 
 class VersionedText(NamedTuple):

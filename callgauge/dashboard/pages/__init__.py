@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
 from callgauge.dashboard.page_files import page_file
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.address.url_keys import declare_url_keys
+from callgauge.analysis import wording
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import UnshownStoreError
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
@@ -16,9 +18,8 @@ from callgauge.dashboard.components.memory.saved_views import ask_view_name, lis
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import PageLink, draw_navigation
 from callgauge.dashboard.components.shell.palette import draw_palette, take_save_wish
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.metrics.published_store import UnshownStoreError
 from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.url_keys import declare_url_keys
 from callgauge.dashboard.viewer import current_viewer, leave_place_out, log_page, note_page, signed_in_viewer
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.memory_file import MemoryProblemError

@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.load_state import describe_rejected
-from callgauge.dashboard.measures.alert_rules import describe_finding, judge_rules
-from callgauge.dashboard.measures.alerts import Alert, NewError, find_echoes
-from callgauge.dashboard.measures.attention import (
+from callgauge.analysis import wording
+from callgauge.analysis.load_state import describe_rejected
+from callgauge.analysis.measures.alert_rules import describe_finding, judge_rules
+from callgauge.analysis.measures.alerts import Alert, NewError, find_echoes
+from callgauge.analysis.measures.attention import (
     Attention,
     AttentionItem,
     describe_item,
@@ -25,9 +25,9 @@ from callgauge.dashboard.measures.attention import (
     find_returned_errors,
     format_day,
 )
-from callgauge.dashboard.measures.costs import Cost, find_costs
-from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
-from callgauge.dashboard.measures.slices import MEASURED_ENOUGH, Slice, make_slices, merge_slices
+from callgauge.analysis.measures.costs import Cost, find_costs
+from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices, merge_slices
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.nights.source_states import make_silence_key
 from callgauge.memory.reports import ToldReport

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from email.message import EmailMessage
 
+from callgauge.analysis import wording
 from callgauge.configuration.settings import EmailSettings
-from callgauge.dashboard import wording
 from callgauge.report.delivery.attempts import SendError
 
 TIMEOUT = 15.0

@@ -11,7 +11,7 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport
 from callgauge.report.delivery.attempts import SendError
 from callgauge.report.formats.discord import make_discord_message

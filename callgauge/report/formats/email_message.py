@@ -10,7 +10,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
 from hashlib import sha256
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 from callgauge.report.formats.html_page import write_html
 

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate, TrendPoint
 from callgauge.stats import Interval
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate
 from callgauge.stats import Interval
 

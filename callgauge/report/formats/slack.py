@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BLOCKS, LONGEST_TEXT, LONGEST_HEADER = 50, 3000, 150

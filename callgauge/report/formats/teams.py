@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BYTES = 27_000

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 
-from callgauge.gates.gate_syntax import EXIT_CODES, Verdict, choose_worst, read_gate_text
+from callgauge.stats.gate_syntax import EXIT_CODES, Verdict, choose_worst, read_gate_text
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.sequential import normal_quantile, observations_needed
 from callgauge.stats.task_pairs import (

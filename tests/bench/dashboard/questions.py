@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
-from callgauge.dashboard import day_paging
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.metrics import answer_metric, metrics
-from callgauge.dashboard.metrics.published_store import Connection, open_generation
+from callgauge.analysis import day_paging
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.metrics import answer_metric, metrics
+from callgauge.analysis.metrics.published_store import Connection, open_generation
 
 FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE
@@ -86,7 +86,7 @@ class Took:
 
 
 def measured(store: Path, filters: Sequence[dict[str, Any]] = FILTERS) -> Iterator[Took]:
-    with open_generation(store / (store / "CURRENT").read_text().strip()) as connection:
+    with open_generation(store / (store / "CURRENT").read_text().strip(), texts=True) as connection:
         for name, metric in metrics().items():
             if name in STREAMED:
                 continue

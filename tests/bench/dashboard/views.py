@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 from streamlit.testing.v1 import AppTest
 
+from callgauge.analysis.metrics import answer_metric
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.metrics import answer_metric
 from callgauge.dashboard.pages import PAGES, shell
 
 APP = Path(__file__).parents[3] / "app.py"

@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from callgauge.dashboard.metrics import answer_metric, read_batches
-from callgauge.dashboard.metrics.published_store import Connection, open_generation
-from callgauge.dashboard.replay.replay_calls import CallReplay, StoredCall, restore_definition
-from callgauge.dashboard.replay.scenarios import STORED, Scenario
-from callgauge.dashboard.replay.tally import ReplayTally
+from callgauge.analysis.metrics import answer_metric, read_batches
+from callgauge.analysis.metrics.published_store import Connection, open_generation
+from callgauge.analysis.replay.replay_calls import CallReplay, StoredCall, restore_definition
+from callgauge.analysis.replay.scenarios import STORED, Scenario
+from callgauge.analysis.replay.tally import ReplayTally
 from lenient import ToolDefinition
 from tests.bench.dashboard.made_store import make
 
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 def measured(store: Path) -> Iterator[tuple[str, int, float]]:
     """Scenario, calls, seconds of CPU: other processes on a busy machine do not count."""
     path = store / (store / "CURRENT").read_text(encoding="utf-8").strip()
-    with open_generation(path) as connection:
+    with open_generation(path, texts=True) as connection:
         for name, scenario in SCENARIOS.items():
             started = time.process_time()
             calls = _replayed(connection, scenario)

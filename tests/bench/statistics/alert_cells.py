@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from scipy.special import expit, logit
 
-from callgauge.dashboard.measures.alerts import list_nights
+from callgauge.analysis.measures.alerts import list_nights
 from callgauge.stats import GROUPS
 from callgauge.stats.over_time.lasting_changes import DailySeries, Following, LastingChange, follow_changes
 from tests.bench.statistics.cells import Cell

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, relate_slices
+from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, relate_slices
 from callgauge.report.store_gate import decide, widen_by_days
 from callgauge.stats import GROUPS, Share
 from tests.bench.statistics.cells import Cell

@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 
-from callgauge.dashboard.measures.breakdown import Breakdown, break_down
-from callgauge.dashboard.measures.comparisons import Standing, compare_pairs
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, merge_slices, relate_slices
+from callgauge.analysis.measures.breakdown import Breakdown, break_down
+from callgauge.analysis.measures.comparisons import Standing, compare_pairs
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, merge_slices, relate_slices
 from callgauge.stats import Share
 from tests.bench.statistics.cells import Cell
 from tests.bench.statistics.draws import Floats, Sessions, Sizes

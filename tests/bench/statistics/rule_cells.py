@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 
-from callgauge.dashboard.measures.alert_rules import judge_bound
-from callgauge.dashboard.measures.alerts import list_nights
+from callgauge.analysis.measures.alert_rules import judge_bound
+from callgauge.analysis.measures.alerts import list_nights
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.stats import Share
 from callgauge.stats.over_time.lasting_changes import DailySeries, LastingChange, follow_changes

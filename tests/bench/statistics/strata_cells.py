@@ -10,10 +10,10 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, logit
 
-from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference, rank_table
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.same_mix import ArmStrata, Stratum
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.comparisons import RankedTable, choose_reference, rank_table
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, compare_rates, make_shares, standardise
 from tests.bench.statistics.cells import Cell
 from tests.bench.statistics.draws import Floats, Sessions

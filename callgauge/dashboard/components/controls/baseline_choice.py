@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callgauge.analysis.measures.comparisons import choose_reference
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_one
-from callgauge.dashboard.measures.comparisons import choose_reference
-from callgauge.dashboard.measures.slices import Slice
 
 
 def baseline_key(dimension: str) -> str:

@@ -7,11 +7,11 @@ from typing import Literal
 
 import streamlit as st
 
+from callgauge.analysis.measures.comparisons import SMALLEST
+from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.verdicts import format_size
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
-from callgauge.dashboard.measures.comparisons import SMALLEST
-from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.verdicts import format_size
 
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",

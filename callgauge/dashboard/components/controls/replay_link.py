@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import streamlit as st
 
+from callgauge.analysis.texts.url_texts import LinkError, pack_text
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.texts.url_texts import LinkError, pack_text
 
 
 def draw_replay_link(tool: str, definition: str = "") -> None:

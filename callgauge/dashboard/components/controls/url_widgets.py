@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from callgauge.dashboard.address.url_keys import require_declared, write_to_url
+from callgauge.dashboard.url_keys import require_declared, write_to_url
 
 Value = TypeVar("Value")
 

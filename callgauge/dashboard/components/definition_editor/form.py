@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components.definition_editor.parameters import (
     MOST,
     TYPES,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.viewer import current_viewer, leave_place_out
 from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 from callgauge.memory.records import TeamRecords

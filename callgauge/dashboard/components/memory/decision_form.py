@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
@@ -14,7 +15,6 @@ from callgauge.dashboard.components.memory.changes import (
     may_write,
     read_records,
 )
-from callgauge.dashboard.measures.rates import RATES, RateDefinition
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.records import Goal
 from callgauge.memory.team_memory import TeamMemory

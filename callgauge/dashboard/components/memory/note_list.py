@@ -8,7 +8,8 @@ from hashlib import sha256
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.memory.changes import (

@@ -7,7 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RATES
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.rate_choice import name_rate
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
@@ -17,7 +19,6 @@ from callgauge.dashboard.components.memory.changes import (
     read_records,
     take_author,
 )
-from callgauge.dashboard.measures.rates import RATES
 from callgauge.memory.alert_rules import AlertRule, RuleKind, mute_rule, save_rule
 from callgauge.memory.kept_slices import take_slice
 

@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     author_name,

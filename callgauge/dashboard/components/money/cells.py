@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.dashboard.components.table import Cell, Column
-from callgauge.dashboard.measures.costs import Cost, MeanCost
 from callgauge.stats import ENOUGH, Interval
 
 MakeCell = Callable[[Cost, int], Cell]

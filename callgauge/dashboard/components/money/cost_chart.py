@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import MeanCost
 from callgauge.dashboard.charts import SERIES, Figure, layout
-from callgauge.dashboard.measures.costs import MeanCost
 from callgauge.stats import ENOUGH, Share
 
 _GREY = "rgba(128,128,128,0.9)"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from callgauge.analysis.measures.costs import Cost, CostSummary, cost_parameters, find_costs, match_models
+from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.measures.costs import Cost, CostSummary, cost_parameters, find_costs, match_models
-from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.prices import PriceList, PriceMatch

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import COMMAND
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.costs import COMMAND
 from callgauge.memory.records import ModelPrice
 from callgauge.prices import Owner, PriceList, PriceMatch
 

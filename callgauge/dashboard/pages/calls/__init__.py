@@ -1,6 +1,6 @@
 """URL keys of the page Calls, which lists all calls or shows one call in full."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     narrowing={

@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.texts.text_diff import arguments_change
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import call_link
 from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.texts.text_diff import arguments_change
 
 Row = Mapping[Hashable, Any]
 _COMPARED = 20_000  # characters of each text

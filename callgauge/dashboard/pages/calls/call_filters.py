@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.address.url_keys import read_dropped, write_to_url
+from callgauge.analysis import wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.list_filters import (
     ATTEMPTS,
     CHAINS,
@@ -20,6 +20,7 @@ from callgauge.dashboard.components.controls.list_filters import (
 )
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls import URL_KEYS
+from callgauge.dashboard.url_keys import read_dropped, write_to_url
 
 OUTCOMES = {
     "": "All outcomes",

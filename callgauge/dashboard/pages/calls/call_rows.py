@@ -7,11 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.texts.marked_text import one_line_with_hits
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table, order_column
 from callgauge.dashboard.pages.calls.call_filters import kept_keys
-from callgauge.dashboard.texts.marked_text import one_line_with_hits
 
 Row = Mapping[Hashable, Any]
 _PREVIEW = 160  # characters

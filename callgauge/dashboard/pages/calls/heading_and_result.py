@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components.call_descriptions import (
     TEXT_REMOVED,
     is_harness_fault,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from callgauge.analysis.reparsed_call import restore_definition
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.finding_list import Finding
-from callgauge.dashboard.reparsed_call import restore_definition
 from lenient import ToolDefinition
 
 Row = Mapping[Any, Any]

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.reparsed_call import reparse_call
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import call_descriptions, cards
 from callgauge.dashboard.components.call_descriptions import Row
 from callgauge.dashboard.components.controls.page_links import draw_link
@@ -24,7 +26,6 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
 from callgauge.dashboard.pages.calls.loaded_call import load_call
-from callgauge.dashboard.reparsed_call import reparse_call
 
 _CALLS_SHOWN = 12  # of the turn, before a person asks for all
 

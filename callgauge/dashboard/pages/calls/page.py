@@ -8,7 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, testsets, wording
+from callgauge.analysis import testsets, wording
+from callgauge.analysis.day_paging import CALLS, ListPage, read_page
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import (
     ListStep,
@@ -22,7 +24,6 @@ from callgauge.dashboard.components.controls.paging import (
 )
 from callgauge.dashboard.components.fault_cards import describe_untold
 from callgauge.dashboard.components.testset_export import draw_testset_export
-from callgauge.dashboard.day_paging import CALLS, ListPage, read_page
 from callgauge.dashboard.pages.calls import one_call
 from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
 from callgauge.dashboard.pages.calls.call_rows import draw_rows

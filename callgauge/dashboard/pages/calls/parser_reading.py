@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.reparsed_call import ReparsedCall
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.parser_steps import draw_parser_steps
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters
-from callgauge.dashboard.reparsed_call import ReparsedCall
 from lenient import ToolDefinition
 
 _VALUE = 300  # characters

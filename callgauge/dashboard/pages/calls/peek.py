@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.reparsed_call import reparse_call
+from callgauge.analysis.texts.marked_text import TextMark, annotate
+from callgauge.dashboard import filters
 from callgauge.dashboard.components import call_descriptions
 from callgauge.dashboard.components.controls.copy_button import copy_text
 from callgauge.dashboard.components.controls.page_links import draw_link
@@ -18,8 +21,6 @@ from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, dra
 from callgauge.dashboard.pages.calls.loaded_call import LoadedCall, load_call
 from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_parameters
 from callgauge.dashboard.pages.calls.parser_reading import HEAT
-from callgauge.dashboard.reparsed_call import reparse_call
-from callgauge.dashboard.texts.marked_text import TextMark, annotate
 from lenient import ToolDefinition
 
 _COLUMNS = 40  # characters of a line of the raw text

@@ -1,7 +1,7 @@
 """URL keys of the page Compare, which tells whether one slice is better than another."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
-from callgauge.dashboard.comparison import PARAMETERS
+from callgauge.analysis.comparison import PARAMETERS
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 ARM_KEYS = tuple(f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days"))
 """The URL keys that choose the two slices: `a_model`, `b_days` and so on."""

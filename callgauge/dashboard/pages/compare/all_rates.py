@@ -6,8 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
-from callgauge.dashboard.comparisons.sides import CompareSide
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.sides import CompareSide
+from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
+from callgauge.analysis.measures.headlines import ArmNames
+from callgauge.analysis.measures.rates import GROUPS, RATES, RateDefinition
+from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import count_cell, name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
@@ -18,9 +22,6 @@ from callgauge.dashboard.components.difference_cells import (
     verdict_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
-from callgauge.dashboard.measures.headlines import ArmNames
-from callgauge.dashboard.measures.rates import GROUPS, RATES, RateDefinition
 from callgauge.dashboard.pages.compare import URL_KEYS
 from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.costs import draw_costs

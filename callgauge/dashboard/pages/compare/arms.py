@@ -8,13 +8,14 @@ from datetime import date, timedelta
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import comparison, filters, store_queries, wording
-from callgauge.dashboard.address.url_keys import write_to_url
-from callgauge.dashboard.comparison import PARAMETERS, Arm, Days, Letter
+from callgauge.analysis import comparison, wording
+from callgauge.analysis.comparison import PARAMETERS, Arm, Days, Letter
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
-from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.dashboard.pages.compare import ARM_KEYS
+from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
 # The others are one click away. Pixels: a name of 30 letters is not cut, and two rows hold all.

@@ -7,8 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.comparisons.sides import CompareSide
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.sides import CompareSide
+from callgauge.analysis.measures.costs import Cost, cost_per_turn, format_amount
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.money.cells import make_money_columns
@@ -16,9 +20,6 @@ from callgauge.dashboard.components.money.page_costs import ask_costs
 from callgauge.dashboard.components.money.price_table import draw_no_price
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
-from callgauge.dashboard.measures.costs import Cost, cost_per_turn, format_amount
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
 from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from callgauge.dashboard.comparisons.sides import CompareSide
+from callgauge.analysis.comparisons.sides import CompareSide
+from callgauge.analysis.measures.comparisons import SliceComparison, Standing
+from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.dashboard.components.memory.decision_form import draw_decide, freeze_parameters
 from callgauge.dashboard.components.memory.saved_views import read_query
-from callgauge.dashboard.measures.comparisons import SliceComparison, Standing
-from callgauge.dashboard.measures.rates import RateDefinition
 from callgauge.memory.decisions import FrozenComparison, FrozenSide
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from callgauge.analysis.comparison import Arm
+from callgauge.analysis.comparisons.sides import CompareSide, find_apart
+from callgauge.analysis.comparisons.strata_queries import choose_breakdown
+from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.comparison import Arm
-from callgauge.dashboard.comparisons.sides import CompareSide, find_apart
-from callgauge.dashboard.comparisons.strata_queries import choose_breakdown
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.measures.rates import RateDefinition
 
 
 def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) -> cards.Download:

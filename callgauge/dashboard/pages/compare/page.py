@@ -6,14 +6,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from callgauge.dashboard import comparison, filters, store_queries, wording
-from callgauge.dashboard.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
+from callgauge.analysis import comparison, wording
+from callgauge.analysis.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
+from callgauge.analysis.measures.headlines import ArmNames
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
 from callgauge.dashboard.components.controls.tabs import draw_tabs
 from callgauge.dashboard.components.memory.changes import read_records
-from callgauge.dashboard.measures.headlines import ArmNames
 from callgauge.dashboard.pages.compare.all_rates import draw_all_rates
 from callgauge.dashboard.pages.compare.arms import (
     calls_link,

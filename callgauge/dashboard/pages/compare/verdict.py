@@ -8,20 +8,21 @@ from math import isnan
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.comparisons.cautions import list_cautions
-from callgauge.dashboard.comparisons.sides import CompareSide
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.cautions import list_cautions
+from callgauge.analysis.comparisons.sides import CompareSide
+from callgauge.analysis.measures.comparisons import SliceComparison
+from callgauge.analysis.measures.headlines import ArmNames
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import SameMix
+from callgauge.analysis.measures.slices import Slice
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import name_columns
 from callgauge.dashboard.components.controls.rate_choice import choose_toggle
 from callgauge.dashboard.components.difference_cells import difference_cell, difference_column, track_reach
 from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import SliceComparison
-from callgauge.dashboard.measures.headlines import ArmNames
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.same_mix import SameMix
-from callgauge.dashboard.measures.slices import Slice
 from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.exports import make_export
 from callgauge.stats import Difference, bootstrap_interval, compare_paired

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
-from callgauge.dashboard.call_traits import TITLES, class_words
-from callgauge.dashboard.comparisons.sides import CompareSide
+from callgauge.analysis import wording
+from callgauge.analysis.call_traits import TITLES, class_words
+from callgauge.analysis.comparisons.sides import CompareSide
+from callgauge.analysis.measures import verdicts
+from callgauge.analysis.measures.makeup import MakeupShift, find_makeup_shifts
+from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.measures.makeup import MakeupShift, find_makeup_shifts
 from callgauge.dashboard.pages.compare.arms import read_makeup
 from callgauge.dashboard.pages.compare.exports import make_export
 

@@ -1,6 +1,6 @@
 """URL keys of the page Data, which shows loaded and rejected data and the limits of each source."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.load_state import describe_lag, describe_rejected, describe_silence
 from callgauge.dashboard.components.controls.paging import Row
-from callgauge.dashboard.load_state import describe_lag, describe_rejected, describe_silence
 
 
 def describe_feed(

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.load_state import write_days
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
-from callgauge.dashboard.load_state import write_days
 from callgauge.dashboard.viewer import current_viewer, leave_place_out
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import STEPS, NightStep

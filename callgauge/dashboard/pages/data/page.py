@@ -9,17 +9,18 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
-from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
-from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
-from callgauge.dashboard.load_state import (
+from callgauge.analysis import wording
+from callgauge.analysis.load_state import (
     describe_night,
     describe_rejected,
     describe_share_read,
     list_silent,
 )
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
+from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.pages.data import (
     model_names,
     nights_card,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.page_links import draw_link

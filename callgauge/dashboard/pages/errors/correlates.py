@@ -12,10 +12,10 @@ from operator import add
 
 import pandas as pd
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.call_traits import TITLES, class_words
-from callgauge.dashboard.measures.slices import read_shares
-from callgauge.dashboard.measures.verdicts import RULE, format_difference
+from callgauge.analysis import wording
+from callgauge.analysis.call_traits import TITLES, class_words
+from callgauge.analysis.measures.slices import read_shares
+from callgauge.analysis.measures.verdicts import RULE, format_difference
 from callgauge.stats import Difference, Share, compare_rates, holm, relate_shares
 
 _CHANCE = 0.05

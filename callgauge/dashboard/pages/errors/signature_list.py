@@ -9,7 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, testsets, wording
+from callgauge.analysis import testsets, wording
+from callgauge.analysis.day_paging import CALLS, read_page
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
@@ -18,7 +20,6 @@ from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
-from callgauge.dashboard.day_paging import CALLS, read_page
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.errors.signature_status import (
     KnownErrors,

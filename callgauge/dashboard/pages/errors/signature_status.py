@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.attention import ReturnedError, find_returned_errors
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.memory.changes import (
@@ -20,7 +22,6 @@ from callgauge.dashboard.components.memory.changes import (
     take_author,
 )
 from callgauge.dashboard.components.table import Cell
-from callgauge.dashboard.measures.attention import ReturnedError, find_returned_errors
 from callgauge.memory.signature_states import STATES, SignatureState, State, clear_state, set_state
 
 Status = Literal["new", "known", "being fixed", "fixed", "back"]

@@ -1,5 +1,5 @@
 """URL keys of the page Glossary, which explains the words of all pages."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(place=("about",))

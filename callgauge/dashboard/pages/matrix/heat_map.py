@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.slices import Slice
 
 DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis.measures.comparisons import RankedTable
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.verdicts import RULE, describe_top
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.baseline_choice import choose_baseline
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -24,10 +29,6 @@ from callgauge.dashboard.components.slice_table import (
     name_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.verdicts import RULE, describe_top
 from callgauge.dashboard.pages.matrix.heat_map import HeatMap, build_heat_map
 
 _PAIRS = {"model.prompt": "Model × prompt", "model.tool": "Model × tool", "tool.prompt": "Tool × prompt"}

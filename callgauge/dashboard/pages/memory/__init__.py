@@ -1,5 +1,5 @@
 """URL keys of the page Memory, which lists what the team remembers; `about` is the open tab."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(place=("about",))

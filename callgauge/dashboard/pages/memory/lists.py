@@ -9,7 +9,9 @@ from hashlib import sha256
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judge_rules
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
@@ -18,7 +20,6 @@ from callgauge.dashboard.components.memory.changes import apply_change, may_writ
 from callgauge.dashboard.components.memory.note_list import draw_note
 from callgauge.dashboard.components.memory.rule_form import ask_mute, describe_rule
 from callgauge.dashboard.components.memory.saved_views import view_link, visible_views
-from callgauge.dashboard.measures.alert_rules import RuleFinding, RuleState, judge_rules
 from callgauge.memory.alert_rules import AlertRule, delete_rule
 from callgauge.memory.baselines import Baseline, remove_baseline
 from callgauge.memory.notes import Note

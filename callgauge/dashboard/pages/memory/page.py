@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.tabs import draw_tabs
 from callgauge.dashboard.components.memory.changes import describe_reader, may_write

@@ -1,7 +1,7 @@
 """URL keys of the page Models, which ranks models by rate and shows their cost and trend."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
 from callgauge.dashboard.components.controls.baseline_choice import baseline_key
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 RANKED = ("model", "provider", "harness_version", "strategy", "source")
 """The dimensions that the page can rank."""

@@ -8,7 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, read_shares
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.slice_table import (
@@ -19,8 +22,6 @@ from callgauge.dashboard.components.slice_table import (
     make_scale,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, read_shares
 from callgauge.dashboard.pages.models.strategy_audit import (
     NATIVE,
     AuditFinding,

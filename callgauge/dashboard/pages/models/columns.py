@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis.measures.rates import RATES
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
-from callgauge.dashboard.measures.rates import RATES
 from callgauge.dashboard.pages.models import cost_columns, money_columns
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.cost_columns import read_cost_columns

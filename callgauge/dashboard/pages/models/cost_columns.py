@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import cost_per_turn, format_amount
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.table import Cell, Column
-from callgauge.dashboard.measures.costs import cost_per_turn, format_amount
-from callgauge.dashboard.measures.slices import MEASURED_ENOUGH
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 
 Row = Mapping[Hashable, Any]

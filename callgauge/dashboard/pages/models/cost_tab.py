@@ -7,7 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import charts, filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import Cost
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.verdicts import LESS, RULE
+from callgauge.analysis.metrics import MetricError
+from callgauge.dashboard import charts, filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.folds import draw_fold
@@ -23,11 +29,6 @@ from callgauge.dashboard.components.money.page_costs import (
 from callgauge.dashboard.components.money.price_table import draw_no_price, draw_prices
 from callgauge.dashboard.components.slice_table import name_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.costs import Cost
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.verdicts import LESS, RULE
-from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.pages.models.money_columns import DIMENSIONS as TURNS_BY
 
 _SHOWN = 12  # rows before a person asks for all

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.measures.trends import RateShift
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trends import RateShift
+from callgauge.dashboard import filters, store_queries
 
 _WORDS = {"harness_version": "harness", "prompt": "prompt", "provider": "host", "strategy": "strategy"}
 _NAMED = 4

@@ -11,8 +11,14 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.comparisons.strata_queries import read_strata
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.strata_queries import read_strata
+from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import SameMix
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.verdicts import RULE
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
@@ -23,11 +29,6 @@ from callgauge.dashboard.components.difference_cells import (
 )
 from callgauge.dashboard.components.slice_table import draw_thin_slices, make_scale, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.same_mix import SameMix
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.verdicts import RULE
 
 _SHOWN = 60  # rows
 Pair = tuple[Slice, Slice | None]

@@ -7,14 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures import trends
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.trends import VersionShift
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures import trends
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.trends import VersionShift
 
 _SOURCES = 4  # the most used; a version says nothing beside those of another harness
 _SHOWN = 40  # versions of a source, the newest

@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.baseline_choice import choose_baseline
@@ -19,8 +21,6 @@ from callgauge.dashboard.components.controls.rate_choice import (
 from callgauge.dashboard.components.controls.tabs import draw_tabs
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
 from callgauge.dashboard.pages.models.cost_tab import draw_cost

@@ -8,8 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis.measures.comparisons import RankedTable, SliceComparison
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.measures.verdicts import RULE, describe_bottom, describe_top
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.difference_cells import (
@@ -30,10 +35,6 @@ from callgauge.dashboard.components.slice_table import (
     rate_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.comparisons import RankedTable, SliceComparison
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.slices import Slice
-from callgauge.dashboard.measures.verdicts import RULE, describe_bottom, describe_top
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
 

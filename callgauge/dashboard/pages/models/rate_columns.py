@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.slice_table import calls_link, compact_rate_cell
 from callgauge.dashboard.components.table import Column
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 
 

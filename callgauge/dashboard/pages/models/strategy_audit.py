@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.measures import verdicts
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis import wording
+from callgauge.analysis.measures import verdicts
+from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import compare_rates
 
 NATIVE = "tool_use"

@@ -1,5 +1,5 @@
 """URL keys of the page Overview, which shows the main rates, recent changes and faults."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(place=("rate", "found", "which_model_thin"), kept=("smallest",))

@@ -9,7 +9,21 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.load_state import lag_days, write_days
+from callgauge.analysis.measures import attention
+from callgauge.analysis.measures.alert_rules import RuleFinding, describe_finding, judge_rules
+from callgauge.analysis.measures.attention import (
+    Attention,
+    AttentionItem,
+    describe_item,
+    describe_returned,
+    find_returned_errors,
+    format_rate,
+)
+from callgauge.analysis.measures.verdicts import RULE
+from callgauge.analysis.metrics import MetricError
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.memory.changes import (
@@ -21,19 +35,6 @@ from callgauge.dashboard.components.memory.changes import (
 )
 from callgauge.dashboard.components.memory.rule_form import ask_rule
 from callgauge.dashboard.components.rate_trend import TrendEvent
-from callgauge.dashboard.load_state import lag_days, write_days
-from callgauge.dashboard.measures import attention
-from callgauge.dashboard.measures.alert_rules import RuleFinding, describe_finding, judge_rules
-from callgauge.dashboard.measures.attention import (
-    Attention,
-    AttentionItem,
-    describe_item,
-    describe_returned,
-    find_returned_errors,
-    format_rate,
-)
-from callgauge.dashboard.measures.verdicts import RULE
-from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.store_queries import Generation
 from callgauge.dashboard.viewer import leave_place_out

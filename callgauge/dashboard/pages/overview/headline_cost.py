@@ -8,10 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import COMMAND, Cost, CostSummary
+from callgauge.analysis.metrics import MetricError
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.money.page_costs import summarise_costs
-from callgauge.dashboard.measures.costs import COMMAND, Cost, CostSummary
-from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.headline_card import draw_headline_card
 from callgauge.stats import ENOUGH

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
+from callgauge.analysis.measures.costs import CostSummary
+from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.measures.verdicts import format_points
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.memory.goals import describe_goal
-from callgauge.dashboard.measures.comparisons import SliceComparison, Standing, compare_pairs
-from callgauge.dashboard.measures.costs import CostSummary
-from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
-from callgauge.dashboard.measures.verdicts import format_points
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.headline_card import draw_headline_card
 from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.load_state import (
+from callgauge.analysis import wording
+from callgauge.analysis.load_state import (
     describe_lag,
     describe_night,
     describe_rejected,
@@ -15,6 +15,7 @@ from callgauge.dashboard.load_state import (
     describe_silence,
     list_silent,
 )
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.page_files import page_file
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.folds import draw_fold
@@ -16,8 +18,6 @@ from callgauge.dashboard.components.controls.rate_choice import choose_rate, cho
 from callgauge.dashboard.components.memory.baseline_form import draw_baselines_form
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.measures.rates import HEADLINES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
 from callgauge.dashboard.pages.overview.headline_cost import read_costs
 from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_baseline, read_days

@@ -7,8 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis.measures.agreement import describe_agreement
+from callgauge.analysis.measures.comparisons import RankedTable, choose_reference
+from callgauge.analysis.measures.costs import CostSummary
+from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.verdicts import describe_bottom, describe_top
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
@@ -21,12 +28,6 @@ from callgauge.dashboard.components.slice_table import (
     rate_cell,
 )
 from callgauge.dashboard.components.table import Column, draw_table
-from callgauge.dashboard.measures.agreement import describe_agreement
-from callgauge.dashboard.measures.comparisons import RankedTable, choose_reference
-from callgauge.dashboard.measures.costs import CostSummary
-from callgauge.dashboard.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.measures.verdicts import describe_bottom, describe_top
 from callgauge.dashboard.pages.overview.headline_cost import describe_model_costs
 
 _ROWS = 4

@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.comparisons.strata_queries import judge_pairs
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.strata_queries import judge_pairs
+from callgauge.analysis.measures.headlines import ArmNames, write_advice
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
-from callgauge.dashboard.measures.headlines import ArmNames, write_advice
-from callgauge.dashboard.measures.rates import RateDefinition
 
 _PROMPTS = 3  # the most used with two versions or more
 _NAMED = 3  # prompts with one version that the card names

@@ -1,6 +1,6 @@
 """URL keys of the page Playground, which parses a pasted text with a tool definition."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=("laid_out", "steps", "others", "advice", "shapes"),

@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.regression_cases import to_plain
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.pages.playground import definition_form
 from callgauge.dashboard.pages.playground.definition_form import FormField
 from callgauge.dashboard.pages.playground.link_texts import LONGEST
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.start import EditorDesk
-from callgauge.dashboard.regression_cases import to_plain
 from lenient import ToolDefinition
 
 _WAYS = {"text": "Text", "form": "Form"}

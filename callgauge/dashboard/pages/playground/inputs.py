@@ -8,16 +8,17 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.address.url_keys import write_to_url
+from callgauge.analysis import wording
+from callgauge.analysis.metrics import MetricError
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.playground import argument_form
 from callgauge.dashboard.pages.playground.link_texts import LONGEST
 from callgauge.dashboard.pages.playground.parsing import ParsedTools, parse_tools_cached
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.start import KNOWN, EditorDesk, begin_with
+from callgauge.dashboard.url_keys import write_to_url
 from lenient import DIALECTS, ToolDefinition
 
 Row = Mapping[Hashable, Any]

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
-from callgauge.dashboard.wording import escape
+from callgauge.analysis.texts.url_texts import LinkError, pack_text, unpack_text
+from callgauge.analysis.wording import escape
 from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 from lenient.diagnostics import MAX_DEPTH
 

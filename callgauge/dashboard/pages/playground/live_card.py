@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.testsets import REASONS, find_case
+from callgauge.analysis.testsets.cases import NotExportedError, TestsetCase
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.money.page_costs import read_prices
@@ -19,9 +23,6 @@ from callgauge.dashboard.components.shell.live_requests import (
     find_sender,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.metrics import MetricError
-from callgauge.dashboard.testsets import REASONS, find_case
-from callgauge.dashboard.testsets.cases import NotExportedError, TestsetCase
 from lenient import ToolCallRequest, ToolCatalog, ToolDefinition, parse_arguments
 
 _SENT = "live_replies"

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
+from callgauge.analysis.regression_cases import to_plain
 from callgauge.dashboard.pages.playground.pydantic_models import NotSimpleError, make_pydantic_model
-from callgauge.dashboard.regression_cases import to_plain
 from lenient import ToolCallRequest
 from lenient.definitions.json_schema.json_values import same_json
 

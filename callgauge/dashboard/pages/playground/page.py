@@ -6,7 +6,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.regression_cases import case_json, text_case_json
+from callgauge.analysis.texts.url_texts import LinkError
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
@@ -19,8 +21,6 @@ from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_p
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.start import clear_desk, open_desk
-from callgauge.dashboard.regression_cases import case_json, text_case_json
-from callgauge.dashboard.texts.url_texts import LinkError
 
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 # What of the URL goes along with the texts in a link.

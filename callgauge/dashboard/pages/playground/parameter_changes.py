@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components.definition_editor.parameters import describe_parameter
 from lenient import CODES, Diagnostic, Outcome, ToolCallRequest
 from lenient.diagnostics import render_path

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.finding_list import (

@@ -11,11 +11,11 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.texts.url_texts import LinkError
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.address.url_keys import write_to_url
 from callgauge.dashboard.components.controls import editor
 from callgauge.dashboard.components.definition_editor.editor import edit_definition
-from callgauge.dashboard.metrics import MetricError
 from callgauge.dashboard.pages.playground.link_texts import (
     PlaygroundTexts,
     definition_text,
@@ -24,7 +24,7 @@ from callgauge.dashboard.pages.playground.link_texts import (
 )
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
-from callgauge.dashboard.texts.url_texts import LinkError
+from callgauge.dashboard.url_keys import write_to_url
 
 ROADS = ("p", "call", "example")
 """The URL parameters that name both texts, in order of precedence."""

@@ -6,8 +6,8 @@ import json
 
 import streamlit as st
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.advice import Advice, NotReadableError, find_advice
+from callgauge.analysis import wording
+from callgauge.analysis.advice import Advice, NotReadableError, find_advice
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.copy_button import copy_text
 from callgauge.dashboard.components.controls.folds import draw_fold

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.finding_list import draw_marked_text, outcome_cell
@@ -14,7 +15,6 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import result
 from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs
 from callgauge.dashboard.pages.playground.parsing import find_calls
-from callgauge.dashboard.texts import marked_text as spans
 from lenient import TextCall
 
 _LISTED = 100  # calls

@@ -9,13 +9,19 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.comparisons.strata_queries import (
+from callgauge.analysis import wording
+from callgauge.analysis.comparisons.strata_queries import (
     break_compared_down,
     choose_breakdown,
     read_arms,
     read_strata,
 )
+from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.headlines import ArmNames
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import ArmStrata, SameMix
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -43,11 +49,6 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
-from callgauge.dashboard.measures.comparisons import SliceComparison, compare_pairs
-from callgauge.dashboard.measures.headlines import ArmNames
-from callgauge.dashboard.measures.rates import RateDefinition
-from callgauge.dashboard.measures.same_mix import ArmStrata, SameMix
-from callgauge.dashboard.measures.slices import Slice, make_slices
 
 Version = Mapping[Hashable, Any]
 _RATES = (

@@ -1,6 +1,6 @@
 """URL keys of the page Replay, which parses stored calls again under other settings."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=("moved_page", "flow", "rates", "codes", "picture"),

@@ -10,7 +10,12 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import charts, filters, testsets, wording
+from callgauge.analysis import testsets, wording
+from callgauge.analysis.measures import verdicts
+from callgauge.analysis.reparsed_call import NOT_READ
+from callgauge.analysis.replay.jobs import ReplayJob
+from callgauge.analysis.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
+from callgauge.dashboard import charts, filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
@@ -20,11 +25,7 @@ from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
-from callgauge.dashboard.measures import verdicts
 from callgauge.dashboard.pages.replay.sentences import describe_order, describe_replay, describe_settings
-from callgauge.dashboard.reparsed_call import NOT_READ
-from callgauge.dashboard.replay.jobs import ReplayJob
-from callgauge.dashboard.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
 from callgauge.dashboard.viewer import refuse_file
 
 _TITLES = {"failed": "Refused", "mended": "Mended (coerced or repaired)", "clean": "Clean"}

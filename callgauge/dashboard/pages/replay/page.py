@@ -7,12 +7,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.address.url_keys import write_to_url
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.pages.replay import moves, settings
-from callgauge.dashboard.pages.replay.slice_size import ReplayedSlice, measure_slice
-from callgauge.dashboard.replay.jobs import (
+from callgauge.analysis import wording
+from callgauge.analysis.replay.jobs import (
     AT_ONCE,
     JobState,
     ReplayJob,
@@ -21,7 +17,12 @@ from callgauge.dashboard.replay.jobs import (
     ReplayRequest,
     SessionReplay,
 )
-from callgauge.dashboard.replay.scenarios import STORED, Scenario
+from callgauge.analysis.replay.scenarios import STORED, Scenario
+from callgauge.dashboard import filters, store_queries, viewer
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.pages.replay import moves, settings
+from callgauge.dashboard.pages.replay.slice_size import ReplayedSlice, measure_slice
+from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
 MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly
@@ -66,6 +67,7 @@ def show() -> None:
         found.calls,
         every,
         scenario or Scenario(),
+        viewer.sees_texts(),
     )
     _run(asked, found, None if scenario is None else settings.make_run_mark(tool, scenario))
     _draw_shown(asked, tool, answer)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.replay.replay_calls import ChangeKind
+from callgauge.analysis.replay.scenarios import STORED, Scenario, parse_definitions
+from callgauge.analysis.replay.tally import ReplaySummary
 from callgauge.dashboard.components.definition_editor.parameters import (
     list_types,
     required_names,
     schema_properties,
 )
-from callgauge.dashboard.replay.replay_calls import ChangeKind
-from callgauge.dashboard.replay.scenarios import STORED, Scenario, parse_definitions
-from callgauge.dashboard.replay.tally import ReplaySummary
 from lenient import PARSER_VERSION, Outcome
 
 _CHANGES = {

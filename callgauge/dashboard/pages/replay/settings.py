@@ -10,13 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.address.url_keys import write_to_url
-from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
-from callgauge.dashboard.components.definition_editor.editor import edit_definition
-from callgauge.dashboard.pages.replay.sentences import describe_edits
-from callgauge.dashboard.replay.scenarios import (
+from callgauge.analysis import wording
+from callgauge.analysis.replay.scenarios import (
     BEFORE,
     OWN,
     Scenario,
@@ -24,8 +19,14 @@ from callgauge.dashboard.replay.scenarios import (
     definition_text,
     parse_definitions,
 )
-from callgauge.dashboard.texts.text_diff import unified_diff
-from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
+from callgauge.analysis.texts.text_diff import unified_diff
+from callgauge.analysis.texts.url_texts import LinkError, pack_text, unpack_text
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.components.definition_editor.editor import edit_definition
+from callgauge.dashboard.pages.replay.sentences import describe_edits
+from callgauge.dashboard.url_keys import write_to_url
 from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"

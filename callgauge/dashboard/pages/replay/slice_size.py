@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from callgauge.analysis.day_paging import oldest_of_newest
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.day_paging import oldest_of_newest
 
 SIZED = 2_000_000  # calls of the newest days whose texts and versions are counted
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from callgauge.dashboard import filters, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters
 from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale, part_cell, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table

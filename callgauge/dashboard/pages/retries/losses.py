@@ -7,7 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.day_paging import DISAGREEMENTS, read_page
+from callgauge.analysis.measures.slices import sum_groups
+from callgauge.analysis.measures.verdicts import RULE, format_difference
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.call_descriptions import REASONS
 from callgauge.dashboard.components.controls.folds import draw_fold
@@ -21,9 +25,6 @@ from callgauge.dashboard.components.controls.paging import (
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.day_paging import DISAGREEMENTS, read_page
-from callgauge.dashboard.measures.slices import sum_groups
-from callgauge.dashboard.measures.verdicts import RULE, format_difference
 from callgauge.dashboard.page_files import page_file
 from callgauge.stats import Difference, Share, compare_rates
 

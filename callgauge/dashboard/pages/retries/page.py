@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.verdicts import RULE, format_difference
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one, choose_segment
 from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.verdicts import RULE, format_difference
 from callgauge.dashboard.pages.retries import losses, recovery
 from callgauge.dashboard.pages.retries.chain_table import draw_chain_table, draw_funnel, link_to_chains
 from callgauge.stats import Share, compare_rates

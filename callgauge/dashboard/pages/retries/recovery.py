@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.dashboard.measures.slices import sum_groups
+from callgauge.analysis.measures.slices import sum_groups
 from callgauge.stats import Share
 
 Row = Mapping[Any, Any]

@@ -1,6 +1,6 @@
 """URL keys of the page Sessions, which lists all sessions or shows one session as a time line."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     narrowing={

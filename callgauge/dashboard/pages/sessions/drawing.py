@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.pages.sessions import timelines
 from callgauge.dashboard.pages.sessions.timeline_items import (
     Item,

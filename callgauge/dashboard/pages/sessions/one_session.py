@@ -8,7 +8,9 @@ from datetime import date
 import pandas as pd
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.day_paging import SESSIONS
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.paging import ListStep, draw_steps, find_steps, read_newest
@@ -16,7 +18,6 @@ from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.timeline import draw_timeline
-from callgauge.dashboard.day_paging import SESSIONS
 from callgauge.dashboard.pages.sessions import URL_KEYS, session_head, session_search, timelines
 from callgauge.dashboard.pages.sessions.drawing import make_drawing_data
 from callgauge.dashboard.pages.sessions.session_filters import kept_keys, list_link, read_filters

@@ -7,7 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.day_paging import SESSIONS, ListPage, read_page
+from callgauge.analysis.measures.slices import make_slices
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.list_filters import (
     draw_pick,
@@ -22,8 +25,6 @@ from callgauge.dashboard.components.controls.paging import (
     show_nothing_found,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table, order_column
-from callgauge.dashboard.day_paging import SESSIONS, ListPage, read_page
-from callgauge.dashboard.measures.slices import make_slices
 from callgauge.dashboard.pages.sessions import URL_KEYS, one_session
 from callgauge.dashboard.pages.sessions.session_filters import (
     ORDERS,

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
-from callgauge.dashboard.address.url_keys import read_dropped
+from callgauge.analysis import wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.list_filters import (
     ATTEMPTS,
     CHAINS,
@@ -18,6 +18,7 @@ from callgauge.dashboard.components.controls.list_filters import (
 from callgauge.dashboard.components.controls.paging import Row
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.pages.sessions import URL_KEYS
+from callgauge.dashboard.url_keys import read_dropped
 
 PICKS = (
     ("chain", "Chain of attempts", {**CHAINS, "none": "Without a chain", "any": "With a chain"}),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table

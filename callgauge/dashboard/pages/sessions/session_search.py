@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.list_filters import draw_search_box
 from callgauge.dashboard.components.table import Cell, Column, draw_table

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.call_descriptions import REASONS, TEXT_IS
 from callgauge.dashboard.components.controls.session_links import call_link, session_link
 from callgauge.dashboard.components.finding_list import outcome_tone

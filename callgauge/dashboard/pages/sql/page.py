@@ -12,16 +12,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries
-from callgauge.dashboard.address.url_keys import write_to_url
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.copy_button import copy_link
-from callgauge.dashboard.components.controls.editor import edited_text, editor
-from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
-from callgauge.dashboard.metrics import metrics
-from callgauge.dashboard.pages.sql import query_result, table_list
-from callgauge.dashboard.queries import queries
-from callgauge.dashboard.sandbox.query_runs import (
+from callgauge.analysis.metrics import metrics
+from callgauge.analysis.queries import queries
+from callgauge.analysis.sandbox.query_runs import (
     LIMITS,
     LONGEST,
     QueryResult,
@@ -29,8 +22,15 @@ from callgauge.dashboard.sandbox.query_runs import (
     SqlError,
     run,
 )
-from callgauge.dashboard.texts.sql_literals import fill_parameters
-from callgauge.dashboard.texts.url_texts import LinkError, pack_text, unpack_text
+from callgauge.analysis.texts.sql_literals import fill_parameters
+from callgauge.analysis.texts.url_texts import LinkError, pack_text, unpack_text
+from callgauge.dashboard import store_queries, viewer
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.copy_button import copy_link
+from callgauge.dashboard.components.controls.editor import edited_text, editor
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.pages.sql import query_result, table_list
+from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
 _BEGUN = "_sql_begun"  # the text put into the editor last, and how many were
@@ -211,7 +211,7 @@ def _run_or_reuse(asked: str) -> QueryResult | SqlError:
     outcome: QueryResult | SqlError
     with st.spinner("Running …"):
         try:
-            outcome = run(generation, asked)
+            outcome = run(generation, asked, texts=viewer.sees_texts())
         except SandboxBusyError as busy:
             return busy
         except SqlError as refused:

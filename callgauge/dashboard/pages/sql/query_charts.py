@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
 from callgauge.dashboard.charts import DASHES, SERIES, Figure, layout
 
 _MOST_POINTS = 2_000

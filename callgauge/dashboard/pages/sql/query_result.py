@@ -10,7 +10,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from callgauge.dashboard import charts, wording
+from callgauge.analysis import wording
+from callgauge.analysis.sandbox.query_runs import QueryResult, SqlError
+from callgauge.dashboard import charts
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.cards import Download
 from callgauge.dashboard.components.controls.rate_choice import choose_one, choose_segment
@@ -18,7 +20,6 @@ from callgauge.dashboard.components.controls.session_links import call_link, ses
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.table import Cell, Column, Kind, draw_table
 from callgauge.dashboard.pages.sql.query_charts import plot_result
-from callgauge.dashboard.sandbox.query_runs import QueryResult, SqlError
 
 _PER_PAGE = 50
 _LONGEST = 300  # characters of a cell

@@ -1,6 +1,6 @@
 """URL keys of the page Tools, which ranks tools by lost calls and finds the parameters at fault."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.measures.slices import Slice, merge_slices
+from callgauge.analysis import wording
+from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.dashboard.pages.tools.expected_loss import expected_loss
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, compare_rates
 

@@ -7,16 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
-from callgauge.dashboard.advice import Culprit, NotReadableError, find_advice
+from callgauge.analysis import wording
+from callgauge.analysis.advice import Culprit, NotReadableError, find_advice
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.texts.text_diff import definition_text, unified_diff
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.slice_table import make_scale, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices
-from callgauge.dashboard.texts.text_diff import definition_text, unified_diff
 
 Row = Mapping[Hashable, Any]
 _RATES = ("parse_error", "mended", "tool_rejected")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from callgauge.dashboard.measures.slices import Slice
+from callgauge.analysis.measures.slices import Slice
 
 
 def expected_loss(one: Slice | None) -> float:

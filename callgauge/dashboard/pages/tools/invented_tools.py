@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.slices import Slice
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.session_links import call_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.slices import Slice
 
 RATE = "unknown_tool"
 NAMELESS = "unknown"

@@ -7,7 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices, sum_groups
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.page_links import draw_link
 from callgauge.dashboard.components.controls.replay_link import draw_replay_link
@@ -15,8 +18,6 @@ from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices, rank_slices, sum_groups
 from callgauge.dashboard.pages.tools import definitions, parameter, trend
 from callgauge.dashboard.pages.tools.parameter import judged_cell, judged_share
 from callgauge.stats import Share

@@ -8,7 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import draw_pager
@@ -23,8 +26,6 @@ from callgauge.dashboard.components.slice_table import (
     rate_column,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import Slice, make_slices
 from callgauge.dashboard.pages.tools import invented_tools, one_tool
 from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
 from callgauge.dashboard.pages.tools.expected_loss import expected_loss, sort_by_loss

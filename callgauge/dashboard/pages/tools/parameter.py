@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.slices import sum_groups
+from callgauge.analysis.measures.verdicts import LESS
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_dimension
 from callgauge.dashboard.components.slice_table import FILTERED, IntervalScale, make_scale, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.slices import sum_groups
-from callgauge.dashboard.measures.verdicts import LESS
 from callgauge.stats import Share
 from callgauge.stats.intervals import Floats
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.rate_trend import TrendEvent, draw_rate_trend
-from callgauge.dashboard.measures.rates import RATES
-from callgauge.dashboard.measures.slices import make_slices
 
 Row = Mapping[Hashable, Any]
 

@@ -1,6 +1,6 @@
 """URL keys of the page Trials, which lists the runs of trials, or shows the verdict of one and its proof."""
 
-from callgauge.dashboard.address.url_keys import PageUrlKeys
+from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     narrowing={"task": "search for a task"},

@@ -7,11 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import comparison, filters, wording
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.slice_table import IntervalScale
-from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import (
+from callgauge.analysis import comparison, wording
+from callgauge.analysis.measures.trials import (
     MEASURES,
     ArmTotal,
     RunResults,
@@ -19,6 +16,10 @@ from callgauge.dashboard.measures.trials import (
     TrialMeasure,
     TrialRun,
 )
+from callgauge.dashboard import filters
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.slice_table import IntervalScale
+from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.trials import words
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import Decision, MeasuredDifference

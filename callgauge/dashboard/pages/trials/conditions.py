@@ -8,10 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trials import RunResults, TrialRun
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import RunResults, TrialRun
 from callgauge.dashboard.pages.trials import words
 from callgauge.stats.task_pairs import MOST_MISSING
 

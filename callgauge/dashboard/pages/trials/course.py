@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from callgauge.dashboard import charts, wording
-from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.chart import draw_chart
-from callgauge.dashboard.components.controls.rate_choice import choose_segment
-from callgauge.dashboard.measures.trials import (
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trials import (
     CoursePoint,
     RunResults,
     StoredLook,
     TrialMeasure,
     TrialRun,
 )
+from callgauge.dashboard import charts
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.chart import draw_chart
+from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.pages.trials import words
 
 _READING = (

@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trials import TrialRun
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import TrialRun
 from callgauge.dashboard.pages.trials import words
 
 _BY = {"tool": "By tool", "parameter": "By parameter", "code": "By finding"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from callgauge.dashboard import wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trials import MEASURES, RunResults, SuccessCost, TrialRun
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import MEASURES, RunResults, SuccessCost, TrialRun
 from callgauge.dashboard.pages.trials import words
 from callgauge.stats import Interval
 

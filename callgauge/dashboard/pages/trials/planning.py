@@ -8,14 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.dashboard import store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.measures.verdicts import format_size
+from callgauge.analysis.metrics import MetricError
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.money.page_costs import ask_costs
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.slices import Slice, make_slices, merge_slices
-from callgauge.dashboard.measures.verdicts import format_size
-from callgauge.dashboard.metrics import MetricError
 from callgauge.stats import ENOUGH
 from callgauge.stats.sample_size import look_factor, tasks_needed_at, trial_worth
 

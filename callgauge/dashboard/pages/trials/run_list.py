@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from callgauge.dashboard import filters, store_queries, wording
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trials import TrialRun
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.measures.trials import TrialRun
 from callgauge.dashboard.pages.trials import words
 
 _SHOWN = 25  # rows before a person asks for all

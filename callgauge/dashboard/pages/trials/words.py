@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from callgauge.dashboard import wording
-from callgauge.dashboard.measures.trials import (
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trials import (
     MEASURES,
     ArmTotal,
     RunResults,
@@ -15,7 +15,7 @@ from callgauge.dashboard.measures.trials import (
     TrialMeasure,
     TrialRun,
 )
-from callgauge.dashboard.measures.verdicts import fixed_points
+from callgauge.analysis.measures.verdicts import fixed_points
 from callgauge.stats import Interval
 from callgauge.stats.task_pairs import MOST_MISSING, Decision, MeasuredDifference
 

@@ -29,7 +29,7 @@ _MEASURED = (
     "is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call",
     "cost", "latency",
 )  # fmt: skip
-_OUR_CHECK = "one.function.name === context.vars.tool"  # of callgauge/dashboard/testsets/shapes.py
+_OUR_CHECK = "one.function.name === context.vars.tool"  # of callgauge/analysis/testsets/shapes.py
 
 
 def is_test(record: Mapping[str, Any]) -> bool:

@@ -1,0 +1,145 @@
+"""Reads the work of the arms of a comparison, to compare them at the same mix and broken down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from callgauge.analysis.measures.breakdown import BROKEN_DOWN_BY, Breakdown, break_down
+from callgauge.analysis.measures.comparisons import (
+    RankedTable,
+    SliceComparison,
+    compare_pairs,
+    limit_ranked,
+    rank_table,
+)
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions, make_strata
+from callgauge.analysis.measures.slices import Slice, make_slices
+
+Ask = Callable[..., pd.DataFrame]
+"""Answers a metric, given its name and its parameters by name."""
+RANKED = 25
+"""Slices that a page ranks, the most used."""
+ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
+"""The slices of each arm within each value of a dimension: by dimension, then by arm."""
+
+
+def read_strata(
+    ask: Ask,
+    rate: RateDefinition,
+    by: str | None,
+    chosen: Mapping[str, Any],
+    *,
+    arms: Sequence[str] | None = None,
+    apart: Iterable[str] = (),
+) -> ArmStrata:
+    """Return the strata of each value of the dimension `by`; of all together, named `all`, without `by`.
+
+    `arms`: read only these values. `apart`: further dimensions that tell the arms apart.
+    """
+    dimensions = choose_dimensions(rate, [*([by] if by else []), *apart])
+    asked = dict(zip(("first", "second", "third"), dimensions, strict=False))
+    rows = ask(
+        "strata",
+        rates=(rate.name,),
+        by=by,
+        among=tuple(arms) if arms is not None else None,
+        **asked,
+        **chosen,
+    )
+    return make_strata(rows, dimensions)
+
+
+def rank_at_same_mix(
+    ask: Ask,
+    rate: RateDefinition,
+    by: str,
+    several: Sequence[Slice],
+    baseline: Slice,
+    chosen: Mapping[str, Any],
+    smallest: float,
+    *,
+    most: int = RANKED,
+) -> RankedTable:
+    """Return the slices ranked, each compared with the baseline at the same mix of work.
+
+    `smallest`: the smallest difference worth knowing, a share. Every two slices are compared, so only the
+    `most` used of those of which enough is known are ranked; the others, and those of which too little is
+    known, are not.
+    """
+    shown, thin = limit_ranked(several, baseline, most)
+    strata = read_strata(ask, rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
+    return rank_table([*shown, *thin], baseline, strata, smallest)
+
+
+def judge_pairs(
+    ask: Ask, rate: RateDefinition, by: str, pairs: Sequence[tuple[str, str]], chosen: Mapping[str, Any]
+) -> list[Breakdown | None]:
+    """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
+
+    A pair: the value that is judged and its baseline, such as the newest version of a prompt and the one
+    before it. `chosen`: the parameters of the metrics. The whole differences are corrected for the number of
+    pairs. None where one of the two has nothing of this rate. `measures.headlines` makes sentences of it.
+    """
+    slices = {one.name: one for one in make_slices(ask("slices", rates=(rate.name,), by=by, **chosen))}
+    known = [pair for pair in pairs if all(name in slices for name in pair)]
+    if not known:
+        return [None] * len(pairs)
+    names = tuple(dict.fromkeys(name for pair in known for name in pair))
+    work = read_strata(ask, rate, by, chosen, arms=names)
+    compared = [(slices[of], slices[against]) for of, against in known]
+    mixes = work.compare([((one.name, one), (other.name, other)) for one, other in compared])
+    arms = read_arms(ask, rate, by, names, chosen)
+    found = {
+        pair: break_compared_down(whole, arms, work)
+        for pair, whole in zip(known, compare_pairs(compared, mixes), strict=True)
+    }
+    return [found.get(pair) for pair in pairs]
+
+
+def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata) -> Breakdown:
+    """Return the difference of two values of one dimension, broken down; arms have the values' names."""
+    pair = (whole.other.name if whole.other else "", whole.slice.name)
+    return break_down(
+        whole,
+        {name: (its.get(pair[0], ()), its.get(pair[1], ())) for name, its in arms.items()},
+        work,
+        pair,
+    )
+
+
+def read_arms(
+    ask: Ask, rate: RateDefinition, by: str, arms: Sequence[str], chosen: Mapping[str, Any]
+) -> ArmSlices:
+    """Return the slices of each of these values of the dimension `by`, by the other dimensions."""
+    return split_arms(ask_arms(ask, rate, [by], chosen, by=by, among=tuple(arms)))
+
+
+def ask_arms(
+    ask: Ask, rate: RateDefinition, apart: Iterable[str], chosen: Mapping[str, Any], **arms: Any
+) -> pd.DataFrame:
+    """Return the rows of the metric `breakdown`, by the dimensions that do not tell the arms apart.
+
+    `apart`: the dimensions that do. `arms`: the metric's parameters `by` and `arms`.
+    """
+    dimensions = choose_breakdown(apart)
+    return ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
+
+
+def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
+    """Return the dimensions that a difference is broken down by: those that do not tell its arms apart."""
+    others = {"prompt" if name == "prompt_name" else name for name in apart}
+    return tuple(name for name in BROKEN_DOWN_BY if name not in others)
+
+
+def split_arms(rows: pd.DataFrame) -> ArmSlices:
+    """Return the slices of the metric `breakdown`; those of a dimension lend each other their likeness."""
+    found: dict[str, dict[str, list[Slice]]] = {}
+    for dimension, its in rows.groupby("dimension", sort=False):
+        arms = found.setdefault(str(dimension), {})
+        for one in make_slices(its):
+            arms.setdefault(one.also, []).append(one)
+    return {name: found[name] for name in BROKEN_DOWN_BY if name in found}

@@ -1,0 +1,101 @@
+"""Words on the state of the store: what loads read and rejected, failed nights, silent sources, old data."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from callgauge.analysis import wording
+from callgauge.memory.nights.past_nights import ServiceState
+
+_FRESH_DAYS = 2  # a night's load sees the day before; one more for a late or missed night
+
+
+def describe_share_read(load: pd.Series[Any]) -> str:
+    """Return how much of the files and of their lines is in: 292 of 397 files, 99.9% of their lines read.
+
+    `load`: the row of the metric `last_load`. How many lines a rejected file has is not known.
+    """
+    files, rejected, lines = (int(load[name]) for name in ("files", "rejected_files", "lines"))
+    if rejected:
+        told = f"{files:,} of {wording.plural(files + rejected, 'file')}"
+    else:
+        told = wording.plural(files, "file")
+    if not lines:
+        return told
+    left_out = int(load["lines_left_out"])
+    share = f"{wording.rate(lines - left_out, lines)} of their lines" if left_out else "all their lines"
+    return f"{told}, {share} read"
+
+
+def describe_rejected(files: int, lines: int) -> str:
+    """Return what was rejected: 2 files and 33 lines. Empty when nothing was."""
+    told = ((files, "file"), (lines, "line"))
+    return " and ".join(wording.plural(number, noun) for number, noun in told if number)
+
+
+def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
+    """Return which sources are silent: Goose silent for 2 days. Empty when none is. Contains stored text.
+
+    `silent`: rows with `title` and `silent_days`, the longest silence first. `one` and `several`: the verb.
+    """
+    if not silent:
+        return ""
+    longest = write_days(silent[0]["silent_days"])
+    if len(silent) == 1:
+        words = (wording.one_line(silent[0]["title"], 40), one, f"silent for {longest}")
+    else:
+        words = (wording.plural(len(silent), "source"), several, f"silent, one for {longest}")
+    return " ".join(filter(None, words))
+
+
+def list_silent(
+    service: ServiceState, by_format: Sequence[Mapping[Hashable, Any]], now: datetime
+) -> Sequence[Mapping[Hashable, Any]]:
+    """Return silent sources for `describe_silence`: those of the team's callgauge.toml, by its own limits.
+
+    Where none of these is silent, the rows of the metric `silent_sources`: formats, against their own rhythm.
+    """
+    return [
+        {"title": one.name, "silent_days": one.count_silent_days(now)} for one in service.find_silent(now)
+    ] or by_format
+
+
+def write_days(days: float) -> str:
+    """Write whole days, and less than one as hours."""
+    return wording.plural(int(days), "day") if days >= 1 else wording.plural(round(days * 24), "hour")
+
+
+def describe_night(service: ServiceState, now: datetime) -> str:
+    """Return what was wrong with the last night: last night failed: backup. Empty when nothing was."""
+    if missing := service.find_missing_night(now):
+        return f"no night since {wording.utc(missing)}"
+    unfinished = service.nights[0].unfinished if service.nights else ()
+    if not unfinished:
+        return ""
+    outcomes = {step.outcome or "broken off" for step in unfinished}
+    how = next(one for one in ("failed", "broken off", "stopped") if one in outcomes)
+    verb = {"failed": "failed", "broken off": "broke off", "stopped": "was stopped"}[how]
+    return f"last night {verb}: {', '.join(step.step for step in unfinished)}"
+
+
+def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
+    """Return how many days old the newest turn was at the load; 0 for two days or less, or unknown.
+
+    `newest`, `loaded`: the times of the newest turn of the store and of its last load, in UTC.
+    """
+    if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not itself
+        return 0
+    days = (loaded.date() - newest.date()).days
+    return days if days > _FRESH_DAYS else 0
+
+
+def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
+    """Return the words for `lag_days`; empty where that is 0."""
+    days = lag_days(newest, loaded)
+    if newest is None or not days:
+        return ""
+    return f"the newest turn is from {newest:%Y-%m-%d}, {wording.plural(days, 'day')} before the load"

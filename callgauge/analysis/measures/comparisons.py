@@ -1,0 +1,308 @@
+"""Compares slices: pairs, and a table with ranks. One rule says what may be judged, on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import ArmStrata, SameMix
+from callgauge.analysis.measures.slices import Slice, rank_slices
+from callgauge.stats import Difference, compare_estimates, holm, rank_arms
+
+LEVEL = 0.05
+SMALLEST = 0.02
+"""The smallest difference worth knowing, as a share, unless a reader chooses another."""
+
+
+class Standing(Enum):
+    """What can be said of a slice beside the one it is held against."""
+
+    REFERENCE = "nothing to be held against"
+    UNNAMED = "several things that the log does not name"
+    UNMEASURED = "nothing was observed"
+    TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"
+    OTHER_WORK = "most of the work of the two is not of the same kind"
+    BETTER = "better"
+    WORSE = "worse"
+    MORE = "more, where neither is better"
+    LESS = "less, where neither is better"
+    ALIKE = "the whole interval is within the smallest difference worth knowing"
+    UNDECIDED = "not decided"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceComparison:
+    """A slice held against another slice.
+
+    `difference`: the one to be told: at the same mix of work where the mix matters, else the plain one; None
+    without another slice or without observations. `p`: its p-value, adjusted for all comparisons of the
+    table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
+    of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
+    in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
+    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
+    """
+
+    slice: Slice
+    difference: Difference | None
+    p: float | None
+    other: Slice | None = None
+    plain: Difference | None = None
+    same_mix: SameMix | None = None
+    is_apart: bool = False
+    compared: int = 1
+    family: str = "comparisons"
+    is_thin: bool = False
+
+    @property
+    def is_at_same_mix(self) -> bool:
+        """True when `difference` is that at the same mix of work."""
+        return self.same_mix is not None and self.difference is self.same_mix.found.difference
+
+    @property
+    def as_plain(self) -> SliceComparison:
+        """The same with the difference of the plain rates as the one to be told, to be drawn beside it."""
+        return SliceComparison(self.slice, self.plain, self.p)
+
+    @property
+    def does_other_work(self) -> bool:
+        """True when the two have less than half of their work in common."""
+        uncommon = self.same_mix is not None and not self.same_mix.found.is_comparable
+        return self.is_apart or (self.is_at_same_mix and uncommon)
+
+    @property
+    def is_decisive(self) -> bool:
+        """True when the interval does not contain 0 and the adjusted `p` is below 0.05."""
+        return (
+            self.difference is not None
+            and self.difference.is_decisive
+            and self.p is not None
+            and self.p < LEVEL
+        )
+
+    def standing(self, smallest: float = SMALLEST) -> Standing:
+        """Return what can be said of it; `smallest`: the smallest difference worth knowing, a share."""
+        found = self.difference
+        if self.other is None and self.plain is None and found is None:
+            return Standing.REFERENCE
+        if found is None:
+            return Standing.UNMEASURED
+        if self.p is None:
+            if self.is_thin:
+                return Standing.TOO_FEW
+            is_named = self.slice.is_named and (self.other is None or self.other.is_named)
+            return Standing.OTHER_WORK if self.does_other_work and is_named else Standing.UNNAMED
+        if found.is_within(smallest):
+            return Standing.ALIKE
+        if not self.is_decisive:
+            return Standing.UNDECIDED
+        if self.slice.rate.better is None:
+            return Standing.MORE if found.estimate > 0 else Standing.LESS
+        return Standing.BETTER if (found.estimate > 0) == self.slice.rate.is_good else Standing.WORSE
+
+
+def compare_pairs(
+    pairs: Sequence[tuple[Slice, Slice | None]],
+    mixes: Sequence[SameMix | None] | None = None,
+    family: str = "comparisons",
+) -> list[SliceComparison]:
+    """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
+
+    `mixes`: each pair at the same mix of work, None for a pair without common work. The p-values are adjusted
+    by Holm's method over all pairs; `family`: what these are, in the plural.
+    """
+    held = _hold_against(pairs, mixes)
+    adjusted = iter(holm([each.difference.p for each in held if each.difference and each.p is not None]))
+    judged = sum(each.p is not None for each in held)
+    return [
+        replace(each, p=next(adjusted), compared=judged, family=family) if each.p is not None else each
+        for each in held
+    ]
+
+
+def _hold_against(
+    pairs: Sequence[tuple[Slice, Slice | None]], mixes: Sequence[SameMix | None] | None
+) -> list[SliceComparison]:
+    """Return the comparison of each pair; its `p` is that of the difference alone.
+
+    `mixes`: each pair at the same mix, None for a pair without common work; or None where work is not known.
+    """
+    estimates = [(one.share.estimate, other.share.estimate if other else None) for one, other in pairs]
+    found = iter(compare_estimates([(a, b) for a, b in estimates if a and b]))
+    held = []
+    for (one, other), (a, b), mix in zip(pairs, estimates, mixes or [None] * len(pairs), strict=True):
+        plain = next(found) if a and b else None
+        told = mix.found.difference if mix and plain and mix.found.outweighs(plain) else plain
+        judged = other is not None and one.has_enough_to_compare and other.has_enough_to_compare
+        is_apart = mixes is not None and mix is None and plain is not None and judged
+        p = told.p if told and judged else None
+        each = SliceComparison(one, told, p, other, plain, mix, is_apart, is_thin=not judged)
+        held.append(replace(each, p=None) if each.does_other_work else each)
+    return held
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a slice in a ranking; a tie group shares one.
+
+    The first group are the slices of which none is known to be worse than another; the next are those of
+    which this holds when the first are taken away, and so on.
+    """
+
+    number: int
+    is_shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTable:
+    """Slices of one rate, the best first, each held against `reference`.
+
+    `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
+    `best`: the slices of which none is known to be worse than another: the tie group at the top. `wins`: the
+    pairs (better, worse) that are decided, by name. `places`: the place of each slice with a rank, by name;
+    empty where neither end of the rate is better. `pairs`: how many were compared. `is_apart`: some of the
+    best do different work, so that they were not compared.
+    """
+
+    rows: Sequence[SliceComparison]
+    reference: Slice
+    ranks: dict[str, tuple[int, int]]
+    best: Sequence[Slice]
+    wins: frozenset[tuple[str, str]]
+    places: Mapping[str, Place]
+    pairs: int
+    is_apart: bool = False
+
+    @property
+    def judged(self) -> list[Slice]:
+        """The slices that may be judged, the best first."""
+        return [row.slice for row in self.rows if row.slice.name in self.ranks]
+
+    @property
+    def is_by_mix(self) -> bool:
+        """True when some slice is held against the reference at the same mix of work."""
+        return any(row.is_at_same_mix and row.p is not None for row in self.rows)
+
+
+def choose_reference(several: Sequence[Slice]) -> Slice:
+    """Return the slice to hold the others against: that with most sessions, never chosen by its rate."""
+    return max(
+        several,
+        key=lambda one: (one.is_named, one.is_solid, one.share.sessions or 0, one.share.n, one.name),
+    )
+
+
+def limit_ranked(several: Sequence[Slice], reference: Slice, most: int) -> tuple[list[Slice], list[Slice]]:
+    """Return the slices to rank, at most `most`, and those of which too little is known.
+
+    To be ranked are the reference and the most used of those of which enough is known.
+    """
+    solid = [one for one in several if one.is_solid]
+    by_use = sorted(solid, key=lambda one: (one is not reference, -one.total, one.name))
+    return by_use[:most], [one for one in several if not one.is_solid]
+
+
+def rank_table(
+    several: Sequence[Slice],
+    reference: Slice,
+    strata: ArmStrata | None = None,
+    smallest: float = SMALLEST,
+) -> RankedTable:
+    """Rank slices of one rate, and hold each against `reference`.
+
+    `strata`: the work of each slice, so that two of them are compared at the same mix where that matters. The
+    p-values are adjusted over all pairs of slices that may be judged. What the logs do not name is several
+    things, and gets no rank and no verdict. Slices whose whole difference is smaller than `smallest` are not
+    ranked apart.
+    """
+    order = [reference, *(one for one in several if one is not reference)]
+    places = [place for place, one in enumerate(order) if one.is_solid and one.is_named]
+    inner = [(one, other) for index, other in enumerate(places) for one in places[index + 1 :]]
+    known = set(inner)
+    outer = [(place, 0) for place in range(1, len(order)) if (place, 0) not in known]
+    pairs = [*inner, *outer]
+    slices = [(order[one], order[other]) for one, other in pairs]
+    mixes = strata.compare([((a.name, a), (b.name, b)) for a, b in slices]) if strata else None
+    held = dict(zip(pairs, _hold_against(slices, mixes), strict=True))
+    held |= {
+        pair: replace(held[pair], p=None, is_thin=not all(order[place].is_solid for place in pair))
+        for pair in outer
+    }
+    differences = {
+        pair: each.difference for pair, each in held.items() if each.p is not None and each.difference
+    }
+    ranking = rank_arms(
+        len(order),
+        differences,
+        high_is_good=reference.rate.is_good,
+        reference=0 if 0 in places else None,
+        smallest=smallest,
+    )
+    of_reference = sum(other == 0 for _, other in differences)
+    judged = {place for pair in differences for place in pair}
+    unjudged = len(order) - len(judged)  # these take no rank from the others
+    ranks = {
+        order[place].name: (first, last - unjudged)
+        for place, (first, last) in enumerate(ranking.ranks)
+        if place in judged
+    }
+    rows = [SliceComparison(reference, None, None)] + [
+        replace(held[place, 0], p=ranking.p.get((place, 0)), compared=of_reference)
+        for place in range(1, len(order))
+    ]
+    best = [place for place in ranking.best if place in judged]
+    wins = frozenset((order[one].name, order[other].name) for one, other in ranking.wins)
+    found_places = _find_places(ranks, wins) if reference.rate.better else {}
+    return RankedTable(
+        _order_rows(rows, found_places, reference.rate),
+        reference,
+        ranks,
+        [order[place] for place in best],
+        wins,
+        found_places,
+        len(differences),
+        any({one, other} <= set(best) and (one, other) not in differences for one, other in inner),
+    )
+
+
+def _find_places(names: Iterable[str], wins: Set[tuple[str, str]]) -> dict[str, Place]:
+    """Return the place of each slice. `wins`: the pairs (better, worse) that are decided.
+
+    Of slices that beat each other in a ring, and of those behind them, none has a place.
+    """
+    left = list(names)
+    places: dict[str, Place] = {}
+    while left:
+        worse = {loser for winner, loser in wins if winner in left}
+        group = [name for name in left if name not in worse]
+        if not group:
+            break
+        places |= dict.fromkeys(group, Place(len(places) + 1, len(group) > 1))
+        left = [name for name in left if name not in group]
+    return places
+
+
+def _order_rows(
+    rows: Sequence[SliceComparison], places: Mapping[str, Place], rate: RateDefinition
+) -> list[SliceComparison]:
+    """Return the rows by their places; then the others, those of which enough is known first.
+
+    Slices that share a place, or have none, are in the order of their rates, the best first; a row that is
+    held against the reference at the same mix in the order of that difference. What the logs do not name
+    comes after what they name. The order of rows on every page is made here.
+    """
+    (reference,) = (row.slice for row in rows if row.other is None)
+    base = reference.share.rate or 0.0
+    sign = -1 if rate.is_good else 1
+
+    def sort_key(row: SliceComparison) -> tuple[bool, bool, bool, int, float, int]:
+        told = row.slice.share.rate or 0.0
+        if row.is_at_same_mix and row.difference and row.p is not None:
+            told = base + row.difference.estimate
+        one = row.slice
+        place = places[one.name].number if one.name in places else len(rows)
+        return not one.is_solid, not one.is_rankable, not one.is_named, place, sign * told, -one.share.n
+
+    by_name = {row.slice.name: row for row in rows}
+    return sorted((by_name[one.name] for one in rank_slices(row.slice for row in rows)), key=sort_key)

@@ -1,0 +1,176 @@
+"""Money: what turns, completed turns and retries cost, at the price of each model on each day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pandas as pd
+
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH, sum_groups
+from callgauge.memory.records import ModelPrice
+from callgauge.prices import PriceList, PriceMatch
+from callgauge.stats import Interval, compare_ratios, ratio_interval
+from callgauge.stats.intervals import Floats
+
+Ask = Callable[..., pd.DataFrame]
+Row = Mapping[Hashable, Any]
+COMMAND = "callgauge prices FILE --store DIR"
+"""The command that loads a team's prices."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCost:
+    """Money for each of `turns` turns, with its 95 % interval over sessions.
+
+    `interval` is None where fewer than eight groups of sessions tell of it. `by_group`: the money and the
+    turns of each random group of sessions.
+    """
+
+    amount: float
+    turns: int
+    interval: Interval | None
+    by_group: tuple[Floats, Floats] = field(compare=False, repr=False)
+
+    def compare_with(self, other: MeanCost) -> Interval | None:
+        """Return the 95 % interval of this amount divided by the other; None where it is not known."""
+        return compare_ratios(other.by_group, self.by_group)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The cost of one slice's turns, in `currency`; None = not known, which is never 0.
+
+    `calls`: model calls. `told_calls`: those whose tokens the log tells, of which `priced_calls` have a
+    price on their day. `per_turn`: over turns of which every call is priced. `per_completed`: what such
+    turns with a known end cost for each one that completed, `ok_by` the log's word or ours. `retries`: of
+    the `retry_priced` of `retry_calls` model calls that attempts after the first took.
+    """
+
+    slice: str
+    currency: str
+    turns: int
+    calls: int
+    told_calls: int
+    priced_calls: int
+    total: float | None
+    per_turn: MeanCost | None
+    per_completed: MeanCost | None
+    judged: int
+    ok_by: Literal["recorded", "derived"]
+    retry_calls: int
+    retry_priced: int
+    retries: float | None
+
+    @property
+    def unpriced_calls(self) -> int:
+        return self.calls - self.priced_calls
+
+    @property
+    def is_priced_enough(self) -> bool:
+        """True when a mean over the priced turns tells of the slice: a fifth of its calls is priced."""
+        return self.priced_calls >= MEASURED_ENOUGH * self.calls
+
+
+@dataclass(frozen=True, slots=True)
+class CostSummary:
+    """The cost of the chosen turns, by model (the dearest first), and of the same over earlier days."""
+
+    overall: Cost | None
+    by_model: tuple[Cost, ...]
+    before: Cost | None
+
+    @property
+    def change(self) -> float | None:
+        """The change of the cost per completed turn, 0.1 for 10 % more; None where one is not known."""
+        now, before = (cost and cost.per_completed for cost in (self.overall, self.before))
+        return now.amount / before.amount - 1 if now and before and before.amount else None
+
+
+def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
+    """Return the prices of each model that the store names, None for a model without."""
+    choices = ask("choices")
+    names = choices[choices.dimension == "model"].value
+    return {name: prices.match(name) for name in names if name != "unknown"}
+
+
+def write_parameter(matches: Iterable[PriceMatch | None]) -> str:
+    """Return prices as the parameter `$prices` of the metric `costs`: JSON, without gaps between days."""
+    return json.dumps([one for match in matches if match for one in _write_periods(match)])
+
+
+def _write_periods(match: PriceMatch) -> Iterable[dict[str, Any]]:
+    for price, end in match.periods():
+        yield {
+            "model": match.model,
+            "from_day": price.from_day.isoformat(),
+            "to_day": end.isoformat() if end else None,
+            "input": price.input,
+            "cached_input": _or_input(price.cached_input, price),
+            "cache_write": _or_input(price.cache_write, price),
+            "output": price.output,
+        }
+
+
+def _or_input(amount: float | None, price: ModelPrice) -> float:
+    return price.input if amount is None else amount
+
+
+def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the metric `costs` for a dimension and filters. Raises MetricError."""
+    found = write_parameter(match_models(ask, prices).values())
+    return {**chosen, "by": by, "prices": found}
+
+
+def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
+    """Return the cost of each slice of a dimension, the dearest first; of all turns without `by`.
+
+    `ask`: answers a metric. `by`: model, provider, prompt, prompt_name, source or day. `chosen`: the filters.
+    Raises MetricError.
+    """
+    rows = ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records")
+    return [make_cost(row, prices.currency) for row in rows]
+
+
+def make_cost(row: Row, currency: str) -> Cost:
+    """Return the cost of a row of the metric `costs`."""
+    groups = sum_groups([row], "priced_turns", "turns_amount", "completed", "judged_amount")
+    priced_turns, turns_amount, completed, judged_amount = groups
+    return Cost(
+        slice=row["slice"],
+        currency=currency,
+        turns=row["turns"],
+        calls=row["calls"],
+        told_calls=row["told_calls"],
+        priced_calls=row["priced_calls"],
+        total=row["amount"],
+        per_turn=_make_mean(turns_amount, priced_turns),
+        per_completed=_make_mean(judged_amount, completed),
+        judged=row["judged"],
+        ok_by=row["ok_by"],
+        retry_calls=row["retry_calls"],
+        retry_priced=row["retry_priced"],
+        retries=row["retry_amount"],
+    )
+
+
+def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
+    known = int(turns.sum())
+    if not known:
+        return None
+    return MeanCost(float(amounts.sum()) / known, known, ratio_interval(amounts, turns), (amounts, turns))
+
+
+def cost_per_turn(amount: float, turns: int) -> float | None:
+    """Return the mean amount of a turn; None without turns."""
+    return amount / turns if turns else None
+
+
+def format_amount(value: float) -> str:
+    """Write three significant digits: 12,345.6 as 12,300, and 3.456 as 3.46."""
+    if value >= 100:
+        magnitude = 10 ** (len(str(int(value))) - 3)
+        return f"{magnitude * round(value / magnitude):,}"
+    return f"{value:.3g}"

@@ -1,0 +1,141 @@
+"""Arms at the same mix of work: the strata of each arm, and two arms compared stratum by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice
+from callgauge.stats import Share, StandardisedDifference, place_in_groups
+from callgauge.stats.standardisation import standardise_all
+
+_OF_CALLS = ("model", "tool", "strategy", "prompt")
+_OF_TURNS = ("model", "source", "prompt")
+_FINEST = 3  # dimensions of a stratum
+_PLURALS = {"strategy": "strategies"}
+_UNSEEN = Share(0, 0)
+_UNNAMED = "unknown"
+
+Stratum = tuple[str, ...]
+
+
+def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
+    """Return the dimensions that form the strata of a rate, the most telling first.
+
+    `arms`: the dimensions that tell the arms apart, which cannot form strata. A call has one tool and
+    strategy; a turn calls several tools, but has one prompt and comes from one source.
+    """
+    apart = {"prompt" if name == "prompt_name" else name for name in arms}
+    known = _OF_TURNS if rate.noun == "turn" else _OF_CALLS
+    return tuple(name for name in known if name not in apart)[:_FINEST]
+
+
+def describe_dimensions(names: Sequence[str]) -> str:
+    """Return the words for dimensions: tools, strategies and prompts."""
+    if not names:
+        return "all work"
+    words = [_PLURALS.get(name, f"{name}s") for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class SameMix:
+    """Two arms at the same mix of the dimensions `by`; empty where the logs name none."""
+
+    found: StandardisedDifference
+    by: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return describe_dimensions(self.by)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmStrata:
+    """The strata of each arm, by the values of `dimensions`."""
+
+    dimensions: tuple[str, ...]
+    by_arm: Mapping[str, Mapping[Stratum, Share]]
+
+    def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
+        """Return each pair of arms at the same mix, the first minus the second; None without common work.
+
+        A pair: the names of both arms and their whole slices. The finest strata are taken of which both arms
+        have most of their work in common, since the finest may be too fine: prompts that each session has its
+        own of are in no other arm. What a log does not name is the same as nothing else; a dimension that is
+        named in neither arm is left out.
+        """
+        found: list[SameMix | None] = [None] * len(pairs)
+        named = [self._named_dimensions(one, other) for (one, _), (other, _) in pairs]
+        for fewer in range(len(self.dimensions) + 1):
+            left = [
+                place
+                for place, each in enumerate(found)
+                if (each is None or not each.found.is_representative)
+                and (len(named[place]) > fewer or not (named[place] or fewer))
+            ]
+            cuts = [named[place][: len(named[place]) - fewer] for place in left]
+            strata = [
+                _pair_up(*(self._cut(arm, cut) for arm, _ in pairs[place]))
+                for place, cut in zip(left, cuts, strict=True)
+            ]
+            likeness = [
+                (one.share.likeness, other.share.likeness)
+                for (_, one), (_, other) in (pairs[place] for place in left)
+            ]
+            for place, cut, each in zip(left, cuts, standardise_all(strata, likeness), strict=True):
+                present = found[place]
+                if each and (present is None or each.is_representative or not present.found.is_comparable):
+                    found[place] = SameMix(each, tuple(self.dimensions[number] for number in cut))
+        return found
+
+    def within(self, dimension: str, value: str) -> ArmStrata:
+        """Return the strata of each arm with one value of a dimension, by the other dimensions."""
+        place = self.dimensions.index(dimension)
+        return ArmStrata(
+            self.dimensions[:place] + self.dimensions[place + 1 :],
+            {
+                arm: {
+                    key[:place] + key[place + 1 :]: share for key, share in its.items() if key[place] == value
+                }
+                for arm, its in self.by_arm.items()
+            },
+        )
+
+    def _named_dimensions(self, *arms: str) -> list[int]:
+        """Return the numbers of the dimensions that are named in some stratum of some arm."""
+        strata = [stratum for arm in arms for stratum in self.by_arm.get(arm, {})]
+        return [
+            number for number in range(len(self.dimensions)) if any(one[number] != _UNNAMED for one in strata)
+        ]
+
+    def _cut(self, arm: str, dimensions: Sequence[int]) -> dict[Stratum, Share]:
+        """Return the strata of an arm by some of the dimensions; those without a name are its own alone."""
+        cut: dict[Stratum, Share] = {}
+        for stratum, share in self.by_arm.get(arm, {}).items():
+            key = tuple(stratum[number] for number in dimensions)
+            if _UNNAMED in key:
+                key = (*key, arm)
+            cut[key] = cut[key] + share if key in cut else share
+        return cut
+
+
+def _pair_up(of: Mapping[Stratum, Share], against: Mapping[Stratum, Share]) -> list[tuple[Share, Share]]:
+    return [(of.get(key, _UNSEEN), against.get(key, _UNSEEN)) for key in dict.fromkeys([*of, *against])]
+
+
+def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
+    """Return the strata of all arms from the rows of the metric `strata`."""
+    by_arm: dict[str, dict[Stratum, Share]] = {}
+    columns = [rows[name] for name in ("arm", "first", "second", "third", "k", "n", "sessions")]
+    counts = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
+    for (arm, first, second, third, k, n, sessions), groups in zip(
+        zip(*columns, strict=True), counts, strict=True
+    ):
+        if n:
+            stratum = (first, second, third)[: len(dimensions)]
+            by_arm.setdefault(arm, {})[stratum] = Share(k, n, sessions, groups)
+    return ArmStrata(dimensions, by_arm)

@@ -1,0 +1,116 @@
+"""Slices: a rate of a group of calls, turns or chains, with what its uncertainty rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import pandas as pd
+
+from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.stats import Share, place_in_groups, relate_shares
+from callgauge.stats.intervals import Floats
+
+MEASURED_ENOUGH = 0.2  # a slice of which less could be measured is shown and badged, but not ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One rate of one slice: of the calls, turns or chains with the value `name` of a dimension.
+
+    `also`: the value of a second dimension. `total`: how many there are in all; `share.n` of these could be
+    measured.
+    """
+
+    rate: RateDefinition
+    name: str
+    also: str
+    share: Share
+    total: int
+
+    @property
+    def measured_share(self) -> float:
+        """The share of `total` that could be measured, 0 to 1."""
+        return self.share.n / self.total if self.total else 0.0
+
+    @property
+    def is_named(self) -> bool:
+        """False for all that the logs do not name, together: it may be several things."""
+        return self.name != "unknown"
+
+    @property
+    def is_rankable(self) -> bool:
+        return self.share.n > 0 and self.measured_share >= MEASURED_ENOUGH
+
+    @property
+    def is_solid(self) -> bool:
+        """True when a rank or an alert has enough observations and sessions, and enough was measured."""
+        return self.is_rankable and self.share.has_enough
+
+    @property
+    def has_enough_to_compare(self) -> bool:
+        """True when this can be one side of a difference that is judged, and enough was measured."""
+        return self.is_rankable and self.share.has_enough_to_compare
+
+
+def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
+    """Return a slice for each row of the metric `slices` (or one with its columns), in the same order.
+
+    The slices of a rate lend each other what they tell of how alike the calls of a session are; not so with
+    `related` False, for slices that are only parts of others.
+    """
+    columns = (rows[name] for name in ("rate", "slice", "also", "total"))
+    found = [
+        Slice(RATES[rate], name, also, share, total)
+        for rate, name, also, total, share in zip(*columns, read_shares(rows), strict=True)
+    ]
+    return relate_slices(found) if related else found
+
+
+def read_shares(rows: pd.DataFrame) -> list[Share]:
+    """Return the share of each row of a metric with the columns k, n, sessions and those of groups."""
+    by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
+    counts = zip(rows["k"], rows["n"], rows["sessions"], by_group, strict=True)
+    return [Share(k, n, sessions, groups) for k, n, sessions, groups in counts]
+
+
+def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
+    """Return the counts of all rows together by random group of sessions: an array of columns by GROUPS."""
+    known = list(rows)
+    counts = ([row[f"group_{column}"] for row in known] for column in columns)
+    found: Floats = place_in_groups([row["group_ids"] for row in known], *counts).sum(axis=0)
+    return found
+
+
+def relate_slices(several: Sequence[Slice]) -> list[Slice]:
+    """Return the slices, those of each rate with what they lend each other."""
+    related = relate_shares([one.share for one in several], [one.rate.name for one in several])
+    return [replace(one, share=share) for one, share in zip(several, related, strict=True)]
+
+
+def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
+    """Return the sum of several slices of one rate; None for no slices.
+
+    The number of sessions counts a shared session once for each slice; the interval keeps it together.
+    """
+    parts = list(several)
+    if not parts:
+        return None
+    whole = reduce(add, (part.share for part in parts))
+    return Slice(parts[0].rate, name, "all", whole, sum(part.total for part in parts))
+
+
+def rank_slices(several: Iterable[Slice]) -> list[Slice]:
+    """Return the slices, the best first. Those with too little measured come last, by size."""
+    return sorted(
+        several,
+        key=lambda one: (
+            not one.is_rankable,
+            0.0 if not one.is_rankable else (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1),
+            -one.share.n,
+            one.name,
+        ),
+    )

@@ -1,0 +1,162 @@
+"""Rates by day or by version, and the days or versions at which a rate changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import reduce
+from operator import add
+
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.stats import Share
+from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
+
+ENOUGH_DAYS = 12
+"""Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
+LOOKED_AT = 6  # series, the longest first: each is shuffled some hundred times
+NAMED = 5
+"""Series with a line of their own where there are more than fit."""
+_MOST_USED = 3
+DAYS = 120  # the newest with data, of each series
+
+
+@dataclass(frozen=True, slots=True)
+class DayRate:
+    """One point of a trend: the share of a series on a day."""
+
+    day: date
+    series: str
+    share: Share
+
+
+@dataclass(frozen=True, slots=True)
+class RateShift:
+    """A change of the rate of a series: `day` is the first day of the new rate.
+
+    The change began on a day from `first` to `last` with 95 % confidence, given that it was found. `before`
+    and `after` are the rates (shares) up to the neighbouring changes.
+    """
+
+    series: str
+    day: date
+    first: date
+    last: date
+    before: float
+    after: float
+    p: float
+
+
+def group_by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
+    """Return the points of each slice in the order of their days, from slices whose `also` is the day.
+
+    Days without observations are left out, and so are slices without a day.
+    """
+    points: dict[str, list[DayRate]] = {}
+    for one in several:
+        if one.also != "unknown" and one.share.n:
+            day = date.fromisoformat(one.also)
+            points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
+    return {name: sorted(its, key=lambda point: point.day) for name, its in points.items()}
+
+
+def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
+    """Return the series that a chart names, the most used first: all of up to six.
+
+    Of more it names the three most used and the two worst of the others that have enough observations and
+    sessions; the most used where there are fewer such ones.
+    """
+    by_use, worst = _sort_series(points, rate)
+    if len(by_use) <= NAMED + 1:
+        return by_use
+    filled = [*worst, *(name for name in by_use[_MOST_USED:] if name not in worst)][: NAMED - _MOST_USED]
+    return [name for name in by_use if name in {*by_use[:_MOST_USED], *filled}]
+
+
+def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> str:
+    """Return a sentence on which of many series have a line of their own."""
+    worst = len(_sort_series(points, rate)[1])
+    if not worst:
+        return f"Named: the {NAMED} most used of {len(points)}."
+    others = f"the {worst} worst others" if worst > 1 else "the worst other"
+    return f"Named of {len(points)}: the {NAMED - worst} most used, and {others} with enough sessions."
+
+
+def _sort_series(
+    points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
+) -> tuple[list[str], list[str]]:
+    """Return the names, the most used first, and the worst of the less used ones with enough sessions."""
+    whole = {name: reduce(add, (point.share for point in its)) for name, its in points.items()}
+    by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
+    if not rate.better:
+        return by_use, []
+    way = -1 if rate.better == "low" else 1
+    # A session counts once a day, so a sum over days counts it again; its group is the same on each day.
+    solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
+    worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
+    return by_use, worst[: NAMED - _MOST_USED]
+
+
+def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
+    """Return the names of the series that `find_shifts` examines: the most observed with enough days."""
+    long = [name for name, its in points.items() if len(its) >= ENOUGH_DAYS]
+    return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
+
+
+def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
+    """Return the changes in the series that `examined_series` names, the newest first."""
+    found = []
+    for name in examined_series(points):
+        its = points[name][-DAYS:]
+        for change in find_changes([(point.share.k, point.share.n) for point in its]):
+            at, first, last = (its[place].day for place in (change.at, change.first, change.last))
+            found.append(RateShift(name, at, first, last, change.before, change.after, change.p))
+    return sorted(found, key=lambda shift: (shift.day, shift.series), reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionShift:
+    """A change of a rate at `version`; with 95 % confidence it began with one from `first` to `last`."""
+
+    version: str
+    first: str
+    last: str
+    before: float
+    after: float
+    p: float
+
+
+def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
+    """Return each version as (day of its first use, slice), in the order of these days.
+
+    `several`: slices by version whose `also` is the day. Slices without a version or a day are left out.
+    """
+    used: dict[str, list[Slice]] = {}
+    for one in several:
+        if one.name != "unknown" and one.also != "unknown":
+            used.setdefault(one.name, []).append(one)
+    wholes = [(min(one.also for one in its), merge_slices(its, name)) for name, its in used.items()]
+    return sorted(
+        ((first, whole) for first, whole in wholes if whole is not None),
+        key=lambda pair: (pair[0], pair[1].name),
+    )
+
+
+def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
+    """Return the changes of the rate along versions ordered by use; None with fewer than 12 versions."""
+    known = [one for _, one in versions if one.share.n]
+    if len(known) < ENOUGH_DAYS:
+        return None
+    return [
+        VersionShift(
+            known[found.at].name, known[found.first].name, known[found.last].name,
+            found.before, found.after, found.p,
+        )
+        for found in find_changes([(one.share.k, one.share.n) for one in known])
+    ]  # fmt: skip
+
+
+def describe_doubt(series: int) -> str:
+    """Return a sentence on how many series would show a change by chance alone, at most."""
+    return f"By chance alone at most {series * MOST_FALSE:.2f} of {series} series would show one on average."

@@ -1,0 +1,44 @@
+-- title: Arms broken down
+-- question: How often does it happen in each arm, within each model, tool or prompt?
+-- unit: calls, turns or chains, as the rate says; the rate is k / n
+-- days: added up
+-- column rate: which rate, see callgauge/analysis/measures/rates.py
+-- column dimension: what `slice` is a value of: one of $dimensions
+-- column slice: the value of the dimension, 'unknown' where the log names none
+-- column also: the arm: the value of $by; 'all' without it
+-- column k: observed with it
+-- column n: of which it can be known
+-- column total: all there are; total - n is unmeasured
+-- column sessions: in which n was observed
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
+-- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool and prompt, too.
+-- note: From the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
+-- $dimensions: model, tool, prompt. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
+-- harness_version, day. $among: values of $by.
+WITH
+named AS NOT MATERIALIZED (
+  SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
+),
+asked AS (
+  SELECT unnest($dimensions::VARCHAR[]) AS asked_for
+),
+chosen AS NOT MATERIALIZED (
+  SELECT rate, asked_for AS dimension,
+         CASE asked_for WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')
+           ELSE coalesce(prompt_id, 'unknown') END AS slice, {value: by} AS also, k, n, total, sessions, group_ids, group_k, group_n
+  FROM named CROSS JOIN asked
+  WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
+    AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR asked_for = 'tool'
+                     OR coalesce($by, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
+    AND ($among IS NULL OR list_contains($among, {value: by}))
+    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
+),
+sums AS (
+  SELECT rate, dimension, slice, also, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,
+         sum(sessions)::BIGINT AS sessions
+  FROM chosen GROUP BY ALL
+),
+{groups: rate, dimension, slice, also}
+SELECT rate, dimension, slice, also, k, n, total, sessions, group_ids, group_k, group_n
+FROM grouped
+ORDER BY rate, dimension, also, total DESC, slice

@@ -1,0 +1,129 @@
+"""Finds the generation that a store publishes, and opens it read-only."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+
+import duckdb
+
+from callgauge.analysis.metrics import first_line
+from callgauge.analysis.metrics.masked_store import connect_without_texts
+from ingest.errors import StoreError
+from ingest.store import generations
+from ingest.store.migrations import SCHEMA_VERSION
+from ingest.store.segments import connect_read_only, is_of_object_store
+from ingest.store.shared.outage import read_outage
+
+Connection = duckdb.DuckDBPyConnection
+
+_LOCKED_DOWN = """
+    SET threads = 2;
+    SET memory_limit = '1GB';
+    SET GLOBAL TimeZone = 'UTC';
+    SET enable_external_access = false;
+    SET lock_configuration = true;
+"""
+
+
+_OPENING = Lock()
+_files: dict[Path, tuple[int, int]] = {}  # which file this process has open under a path: inode and time
+
+
+class UnshownStoreError(Exception):
+    """Raised when the store cannot be shown.
+
+    `message`: the problem; `remedy`: advice; `command`: the shell command for that, or None.
+    """
+
+    def __init__(self, message: str, remedy: str, command: str | None = None) -> None:
+        super().__init__(f"{message} {remedy} {command or ''}".rstrip())
+        self.message = message
+        self.remedy = remedy
+        self.command = command
+
+
+class NothingLoadedError(UnshownStoreError):
+    """Raised when no store folder is named, or when nothing has been loaded into the folder yet."""
+
+
+def published_generation(folder: str | None) -> Path:
+    """Return the file of the generation that `CURRENT` names. Raises UnshownStoreError."""
+    if not folder:
+        raise NothingLoadedError("No store is named.", *_load_into("DIR"))
+    try:
+        path = generations.published_generation(Path(folder))
+    except StoreError as unreadable:
+        raise UnshownStoreError(f"{unreadable}.", *_load_into(folder)) from None
+    if path is None:
+        raise NothingLoadedError("Nothing has been loaded yet.", *_load_into(folder))
+    return path
+
+
+def find_outage(folder: str | None) -> datetime | None:
+    """Return since when (UTC) the shared store of a folder has not answered; None where nothing is wrong."""
+    outage = read_outage(Path(folder)) if folder else None
+    return outage.since if outage else None
+
+
+def open_generation(path: Path, *, texts: bool) -> Connection:
+    """Return a read-only connection to a published generation; each query takes a cursor of the connection.
+
+    `texts`: whether it sees texts.
+
+    Raises UnshownStoreError when the file cannot be opened or has another schema version.
+    """
+    try:
+        with _OPENING:
+            connection = connect_read_only(path, {}) if texts else connect_without_texts(path, {})
+            # What is open already in this process is shared, and locked.
+            if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
+                connection.execute(_LOCKED_DOWN)
+                _files[path] = _identify(path)
+        is_replaced = _files.setdefault(path, _identify(path)) != _identify(path)
+    except (duckdb.Error, OSError, StoreError) as refused:
+        if isinstance(refused, duckdb.Error) and is_of_object_store(refused):
+            raise UnshownStoreError(
+                "Older calls are in an object store that cannot be reached now.",
+                "Reload the page in a moment.",
+            ) from refused
+        raise UnshownStoreError(f"{path} cannot be opened: {first_line(refused)}.", *_rebuild(path)) from None
+    if is_replaced:
+        connection.close()
+        raise UnshownStoreError(
+            f"{path} was replaced, and this server still has the earlier one open.",
+            "Open a page of the dashboard, which closes it, or start the server again.",
+        )
+    try:
+        version = connection.execute("SELECT max(schema_version) FROM store_info").fetchone()
+    except duckdb.Error:
+        version = None
+    if version is None or version[0] != SCHEMA_VERSION:
+        connection.close()
+        raise UnshownStoreError(
+            f"{path} was written by another version of Callgauge.", *_describe_outdated(path, version)
+        )
+    return connection
+
+
+def _identify(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_ino, state.st_mtime_ns
+
+
+def _describe_outdated(path: Path, version: tuple[int | None] | None) -> tuple[str, str]:
+    if version is None or version[0] is None or version[0] > SCHEMA_VERSION:
+        return _rebuild(path)
+    return "Bring it up to date:", f"callgauge reparse --store {path.parent}"
+
+
+def _load_into(folder: str) -> tuple[str, str]:
+    return "Load logs into it:", f"callgauge ingest PATH --store {folder}"
+
+
+def _rebuild(path: Path) -> tuple[str, str]:
+    return (
+        f"Move the folder {path.parent} away and load again:",
+        f"callgauge ingest PATH --store {path.parent}",
+    )

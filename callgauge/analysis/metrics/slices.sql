@@ -1,0 +1,41 @@
+-- title: Rates by anything
+-- question: How often does it happen, in each slice, and how sure is that?
+-- unit: calls, turns or chains, as the rate says; the rate is k / n
+-- days: added up
+-- column rate: which rate, see callgauge/analysis/measures/rates.py
+-- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
+-- column also: the value of $also, a second dimension; 'all' without it
+-- column k: observed with it
+-- column n: of which it can be known
+-- column total: all there are; total - n is unmeasured
+-- column sessions: in which n was observed
+-- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
+-- note: A parse error is a call whose arguments were refused, by the harness or by our parser: not JSON, or not what the tool's definition asks for.
+-- note: A retry is the same tool called again after a fault, in a later step of the same turn. What the log itself calls a retry is one, too. A turn counts once, however many retries it has.
+-- note: Completed (log) is what the log says of a turn. Completed (inferred) is what we conclude: it ended with an answer, no call that never got through was left, and no call was lost. A tool that ran and failed does not count.
+-- note: Unmeasured is what the log cannot tell. It is in neither number of a rate: it counts neither as good nor as bad.
+-- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
+-- note: A session counts once for each day, model and prompt it saw, and, where tools are told apart, for each tool.
+-- note: A session is in the same of fifty groups wherever it counts (random groups): how much a rate, or the difference of two, would be another without one of them tells how sure it is.
+-- $by and $also: model, provider, prompt, prompt_name, tool, definition, strategy, source, harness_version, day.
+WITH
+named AS NOT MATERIALIZED (
+  SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
+),
+chosen AS NOT MATERIALIZED (
+  SELECT rate, {value: by} AS slice, {value: also} AS also, k, n, total, sessions, group_ids, group_k, group_n
+  FROM named
+  WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
+    AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition')
+                     OR coalesce($also, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
+    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
+),
+sums AS (
+  SELECT rate, slice, also, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,
+         sum(sessions)::BIGINT AS sessions
+  FROM chosen GROUP BY ALL
+),
+{groups: rate, slice, also}
+SELECT rate, slice, also, k, n, total, sessions, group_ids, group_k, group_n
+FROM grouped
+ORDER BY rate, total DESC, slice, also

@@ -1,0 +1,300 @@
+"""Replay jobs: runs worker processes one at a time, and tells their progress and result.
+
+A job that is not done ends with the session that asked for it: `ReplayJob.end` kills its process and removes
+its files. The files of a finished job go with the last reference to it. A worker exits by itself when the
+server process is gone (see `callgauge.analysis.replay.worker`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from callgauge.analysis.replay.scenarios import Scenario
+from callgauge.analysis.replay.tally import ReplaySummary
+from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
+from ingest.process_exit import describe_exit
+
+COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
+WAITING = 8  # jobs that may wait for the one that runs
+AT_ONCE = 200_000  # calls up to which a link starts its replay by itself
+KEPT = 8  # finished jobs whose results are kept for whoever asks for the same
+_ROOT = Path(__file__).parents[3]
+
+
+class JobState(StrEnum):
+    """The state of a replay job."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ReplayQueueFullError(Exception):
+    """Raised when too many replays wait already; the message is one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """The settings of one replay job.
+
+    `generation`: the database file; `given`: the filters of the calls; `calls`: how many calls match;
+    `every`: n to read every n-th session only; `scenario`: the changes; `texts`: whether the worker sees
+    texts.
+    """
+
+    generation: str
+    given: Mapping[str, Any]
+    calls: int
+    every: int
+    scenario: Scenario
+    texts: bool
+
+
+class ReplayJob:
+    """One replay with its worker process and files. Call `poll` to update `state`."""
+
+    def __init__(self, asked: ReplayRequest, command: Sequence[str] = ()) -> None:
+        self.asked = asked
+        self.state: JobState = JobState.WAITING
+        self.problem: str | None = None
+        self.summary: ReplaySummary | None = None
+        self._command = command or COMMAND
+        self._process: subprocess.Popen[bytes] | None = None
+        self.folder = Path(tempfile.mkdtemp(prefix="callgauge-replay-"))
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def start(self) -> bool:
+        """Start the worker process. Return False, with the state FAILED, when no process can be started."""
+        path = os.pathsep.join([str(_ROOT), *filter(None, sys.path)])
+        with (self.folder / "stderr").open("wb") as errors:
+            try:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env={**os.environ, "PYTHONPATH": path},
+                    process_group=0,  # Ctrl-C in a terminal is for the server to answer
+                )
+            except OSError as refused:
+                self.state, self.problem = (
+                    JobState.FAILED,
+                    f"No process could be started: {refused.strerror}.",
+                )
+                return False
+        self.state = JobState.RUNNING
+        with suppress(OSError):  # it is dead already; `look` will tell
+            pipe = self._process.stdin
+            if pipe:
+                pipe.write(json.dumps(self._request_data(), default=str).encode() + b"\n")
+                pipe.flush()
+        return True
+
+    def _request_data(self) -> dict[str, Any]:
+        asked = self.asked
+        return {
+            "generation": asked.generation,
+            "folder": str(self.folder),
+            "given": dict(asked.given),
+            "every": asked.every,
+            "scenario": asdict(asked.scenario),
+            "texts": asked.texts,
+        }
+
+    def poll(self) -> None:
+        """Update `state`, and `summary` or `problem`, when the worker process has ended."""
+        if self.state != JobState.RUNNING or self._process is None:
+            return
+        code = self._process.poll()
+        if code is None:
+            return
+        self._close()
+        told = self._read(SUMMARY)
+        if code == 0 and "summary" in told:
+            self.summary = ReplaySummary.from_json(told["summary"])
+            self.state = JobState.DONE
+        else:
+            self.state, self.problem = (
+                JobState.FAILED,
+                told.get("refused") or _describe_end(code, self._read_errors()),
+            )
+
+    def progress(self) -> int | None:
+        """Return the number of calls that the worker has read so far; None before its first report."""
+        return self._read(PROGRESS).get("calls")
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            told: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return told
+
+    def _read_errors(self) -> str:
+        try:
+            lines = (
+                (self.folder / "stderr").read_bytes()[-2_000:].decode("utf-8", "replace").strip().splitlines()
+            )
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
+    def read_changed_calls(
+        self, first: int = 0, count: int | None = None, flow: tuple[str, str] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the listed changed calls, from number `first` (0-based) on, at most `count`.
+
+        `flow`: only the calls with this outcome before and this one after.
+        """
+        last = None if count is None else first + count
+        yield from islice(self._changed_calls(flow), first, last)
+
+    def _changed_calls(self, flow: tuple[str, str] | None) -> Iterator[dict[str, Any]]:
+        path = self.folder / CHANGED
+        if not path.exists():
+            return
+        with path.open("rb") as lines:
+            for line in lines:
+                row = json.loads(line)
+                if flow is None or (row["outcome_before"], row["outcome_after"]) == flow:
+                    yield row
+
+    def cancel(self) -> None:
+        if self.state in (JobState.WAITING, JobState.RUNNING):
+            self.state = JobState.CANCELLED
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._close()
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdin:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    def end(self) -> None:
+        """Cancel the job and remove its files."""
+        self.cancel()
+        self._remove()
+
+
+class ReplayQueue:
+    """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads.
+
+    The results of the last eight are kept: whoever asks for the same replay of the same store gets them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: list[ReplayJob] = []
+        self._finished: list[ReplayJob] = []  # the newest last
+
+    def find_finished(self, asked: ReplayRequest) -> ReplayJob | None:
+        """Return a finished replay of the same request; None when there is none."""
+        with self._lock:
+            self._advance()
+            return next((job for job in self._finished if job.asked == asked), None)
+
+    def submit(self, job: ReplayJob) -> None:
+        """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""
+        with self._lock:
+            self._advance()
+            if len(self._jobs) > WAITING:
+                raise ReplayQueueFullError(
+                    f"{len(self._jobs)} replays wait already on this server; ask again in a while."
+                )
+            self._jobs.append(job)
+            self._advance()
+
+    def poll(self, job: ReplayJob) -> int:
+        """Update the state of all jobs. Return how many jobs run or wait before `job`."""
+        with self._lock:
+            self._advance()
+            return self._jobs.index(job) if job in self._jobs else 0
+
+    def drop(self, job: ReplayJob) -> None:
+        """Cancel `job`, and start the next job that waits."""
+        with self._lock:
+            job.cancel()
+            self._advance()
+
+    def _advance(self) -> None:
+        for job in self._jobs:
+            job.poll()
+            if job.state == JobState.DONE:
+                self._finished = [*self._finished, job][-KEPT:]
+        self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]
+        while self._jobs and self._jobs[0].state == JobState.WAITING:
+            if not self._jobs[0].start():
+                self._jobs.pop(0)
+
+
+class SessionReplay:
+    """The single replay job of a browser session; a new job replaces the previous one."""
+
+    def __init__(self, desk: ReplayQueue) -> None:
+        self._desk = desk
+        self.job: ReplayJob | None = None
+
+    def begin(self, job: ReplayJob) -> None:
+        """Submit a job in place of the previous job, or take a finished one that answers the same request.
+
+        Raises ReplayQueueFullError.
+        """
+        self.release()
+        if finished := self._desk.find_finished(job.asked):
+            job.end()
+            self.job = finished
+            return
+        try:
+            self._desk.submit(job)
+        except ReplayQueueFullError:
+            job.end()
+            raise
+        self.job = job
+
+    def poll(self) -> int:
+        """Return how many replays run or wait before the session's job; 0 without a job."""
+        if self.job is None:
+            return 0
+        before = self._desk.poll(self.job)
+        if self.job.state == JobState.WAITING and self._desk.find_finished(self.job.asked):
+            self.begin(ReplayJob(self.job.asked))
+            return 0
+        return before
+
+    def cancel(self) -> None:
+        if self.job:
+            self._desk.drop(self.job)
+
+    def release(self) -> None:
+        """Leave the session's job: one that is not done ends; a finished one lives while anybody needs it."""
+        self.cancel()
+        if self.job and self.job.state != JobState.DONE:
+            self.job.end()
+        self.job = None
+
+
+def _describe_end(code: int, words: str) -> str:
+    """Return one or two sentences on why a worker ended without a result."""
+    if code == LATE or code == -signal.SIGXCPU:
+        return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
+    rest = ". Narrow the slice." if code == -signal.SIGKILL else f": {words}" if words else "."
+    return f"The replay's process ended ({describe_exit(code)}){rest}"

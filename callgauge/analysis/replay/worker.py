@@ -1,0 +1,145 @@
+"""The worker process of a replay: reads a request on standard input, writes files into a folder.
+
+`progress.json` holds the number of calls read so far, `changed.jsonl` the changed calls, the gravest first;
+`summary.json` is written last. The process exits early when its standard input is closed, which happens when
+the server ends, and when the time limit is over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import date
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from callgauge.analysis.metrics import MetricError, answer_metric, read_batches
+from callgauge.analysis.metrics.published_store import Connection, UnshownStoreError, open_generation
+from callgauge.analysis.replay.replay_calls import (
+    CallReplay,
+    ChangeKind,
+    ReplayedCall,
+    StoredCall,
+    restore_definition,
+)
+from callgauge.analysis.replay.scenarios import STORED, Scenario, ScenarioError
+from callgauge.analysis.replay.tally import ReplayTally, changed_row
+
+PROGRESS, CHANGED, SUMMARY = "progress.json", "changed.jsonl", "summary.json"
+LISTED = 20_000  # changed calls that are listed; all are counted
+LISTED_BYTES = 64 * 1024 * 1024
+TIME_LIMIT = 15 * 60  # seconds
+LATE, ORPHANED = 71, 72  # exit codes: the time was up, nobody waits any more
+_BATCH = 1_000
+_TELL = 0.25  # seconds between two notes of progress
+
+
+def main() -> None:
+    request: dict[str, Any] = json.loads(sys.stdin.readline())
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT + 5)
+    )  # should the watch be kept from looking
+    threading.Thread(target=_watch_time, daemon=True).start()
+    threading.Thread(target=_watch_server, daemon=True).start()
+    folder = Path(request["folder"])
+    try:
+        told: dict[str, Any] = {"summary": _replay(request, folder).summary().to_json()}
+    except (MetricError, ScenarioError, UnshownStoreError) as refused:
+        told = {"refused": str(refused)}
+    _write(folder / SUMMARY, told)
+    os._exit(0)  # a thread waits for the standard input to close
+
+
+def _watch_time() -> None:
+    time.sleep(TIME_LIMIT)
+    os._exit(LATE)
+
+
+def _watch_server() -> None:
+    while sys.stdin.readline():
+        pass
+    os._exit(ORPHANED)
+
+
+def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
+    with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
+        scenario = Scenario(**request["scenario"])
+        replay = CallReplay(
+            scenario, lambda definition_id: restore_definition(_read_definition(connection, definition_id))
+        )
+        given = {
+            name: _parse_day(value) if name.endswith("_day") else value
+            for name, value in request["given"].items()
+        }
+        given |= {"every": request["every"], "stored": scenario.before == STORED}
+        tally, told = ReplayTally(), 0.0
+        with TemporaryDirectory(dir=folder) as aside:
+            listing = _ChangedCalls(Path(aside))
+            for rows in read_batches(connection, "replayed_calls", given, _BATCH):
+                for row in rows:
+                    one = replay.replay_call(StoredCall(*row))
+                    tally.take(one)
+                    listing.add(one)
+                if time.monotonic() - told >= _TELL:
+                    told = time.monotonic()
+                    _write(folder / PROGRESS, {"calls": tally.calls})
+            listing.write_sorted(folder / CHANGED)
+    return tally
+
+
+def _read_definition(connection: Connection, definition_id: str) -> list[dict[Any, Any]]:
+    return answer_metric(connection, "replayed_definition", {"definition": definition_id}).to_dict("records")
+
+
+def _parse_day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+class _ChangedCalls:
+    """Lists changed calls as JSON Lines, up to LISTED calls and LISTED_BYTES: the gravest changes first.
+
+    Each kind of change has a file of its own until all calls are read, so that many small changes leave room
+    for a grave one that comes late.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {kind: (folder / kind).open("w+b") for kind in ChangeKind}
+        self._calls = Counter[ChangeKind]()
+
+    def add(self, one: ReplayedCall) -> None:
+        kind = one.change
+        if kind is not None and self._calls[kind] < LISTED and self._files[kind].tell() < LISTED_BYTES:
+            self._calls[kind] += 1
+            line = json.dumps(changed_row(one), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            self._files[kind].write(line + b"\n")
+
+    def write_sorted(self, path: Path) -> None:
+        """Write the lines into one file at `path`, and close those of the kinds."""
+        with ExitStack() as kinds, path.open("wb") as changed:
+            files = [kinds.enter_context(file) for file in self._files.values()]
+            for file in files:
+                file.seek(0)
+            for line in islice(chain.from_iterable(files), LISTED):
+                if changed.tell() >= LISTED_BYTES:
+                    break
+                changed.write(line)
+
+
+def _write(path: Path, told: Mapping[str, Any]) -> None:
+    """Write a JSON file atomically: a reader finds either the previous or the new content."""
+    aside = path.with_suffix(".new")
+    aside.write_text(json.dumps(told), encoding="utf-8")
+    aside.replace(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The process of one query: reads a request on standard input, writes a header line and an Arrow stream.
+
+The process opens the generation read-only, gives up every right that could do harm, and only then reads the
+SQL. Neither the text nor DuckDB's handling of it is trusted: the parent process kills this process when its
+time is over.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from callgauge.analysis.metrics.masked_store import connect_without_texts
+from callgauge.analysis.sandbox.statement import StatementRefusedError, allow_statement
+from ingest.store.segments import connect_read_only
+
+_ORPHANED = 72  # exit code: nobody waits any more
+_SIGNAL_AT_PARENTS_END = 1  # PR_SET_PDEATHSIG of prctl(2)
+_BATCH = 2048  # rows; DuckDB's own vector
+_MOST_COLUMNS = 300
+# In this order: what cannot be taken back any more comes last.
+_LOCKED_DOWN = (
+    "SET TimeZone = 'UTC'",
+    "SET temp_directory = ''",
+    "SET home_directory = ''",
+    "SET secret_directory = ''",
+    "SET allow_persistent_secrets = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET python_enable_replacements = false",
+    "SET python_scan_all_frames = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+def main() -> None:
+    request = json.loads(sys.stdin.buffer.readline())
+    _end_with_server(request["seconds"])
+    if "channel" in request:
+        from ingest.store.shared.segment_channel import read_through  # its driver takes a tenth of a second
+
+        read_through(request["shared"], request["channel"])
+    connection = open_locked_down(
+        Path(request["generation"]), request["threads"], request["memory"], texts=request["texts"]
+    )
+    _give_up(request["address_space"])
+    try:
+        header, table = _answer(connection, request)
+    except (StatementRefusedError, duckdb.Error, MemoryError, pa.ArrowException) as problem:
+        header, table = {"refused": _describe_error(problem, request["generation"])}, None
+    out = sys.stdout.buffer
+    out.write(json.dumps(header).encode() + b"\n")
+    if table is not None:
+        with pa.ipc.new_stream(out, table.schema) as stream:
+            stream.write_table(table)
+    out.flush()
+    # Without closing the database: nothing was written, and what a hostile query left may crash its end.
+    os._exit(0)
+
+
+def _end_with_server(seconds: float) -> None:
+    """End this process when the server is gone, or when it was not killed at its time limit.
+
+    The server's end closes the standard input; where a thread gets no turn, the kernel sends the signal.
+    """
+    bound = int(seconds) + 5
+    threads = os.cpu_count() or 1
+    resource.setrlimit(resource.RLIMIT_CPU, (bound * threads, bound * threads + 1))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SIGNAL_AT_PARENTS_END, signal.SIGKILL)
+    threading.Thread(target=_watch_server, daemon=True).start()
+
+
+def _watch_server() -> None:
+    while sys.stdin.buffer.readline():
+        pass
+    os._exit(_ORPHANED)
+
+
+def open_locked_down(
+    generation: Path, threads: int, memory: str, *, texts: bool = True
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection that can read this one file and nothing else; of it no texts without `texts`."""
+    config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
+    connect = connect_read_only if texts else connect_without_texts
+    connection = connect(generation, config)
+    for setting in _LOCKED_DOWN:
+        connection.execute(setting)
+    return connection
+
+
+def _give_up(address_space: int) -> None:
+    """Give up rights for good: no writes to files, bounded memory, no core dump, low CPU priority."""
+    os.chdir("/")
+    os.nice(10)
+    bounds = {resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0, resource.RLIMIT_DATA: address_space}
+    for what, most in bounds.items():
+        resource.setrlimit(what, (most, most))
+
+
+def _answer(
+    connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
+) -> tuple[dict[str, Any], pa.Table]:
+    began = time.monotonic()
+    # A relation streams; what execute() begins comes as a whole, and some results have no end.
+    asked = connection.sql(allow_statement(connection, request["sql"]))
+    if len(asked.columns) > _MOST_COLUMNS:
+        raise StatementRefusedError(
+            f"The result has more than {_MOST_COLUMNS} columns: name those that you need."
+        )
+    reader = asked.to_arrow_reader(_BATCH)
+    kept: list[pa.RecordBatch] = []
+    rows, room, full, whole = 0, request["bytes"], False, False
+    for batch in reader:
+        rows += len(batch)
+        if not full:
+            fits = _count_fitting(batch, min(request["rows"] - sum(map(len, kept)), len(batch)), room)
+            kept.append(batch.slice(0, fits))
+            room -= kept[-1].nbytes
+            full = fits < len(batch)
+        elif time.monotonic() - began > request["counting"]:
+            break
+    else:
+        whole = True
+    table = pa.Table.from_batches(kept, reader.schema)
+    table = table.rename_columns(_make_unique(table.column_names))
+    header = {"rows": rows, "counted": whole, "seconds": time.monotonic() - began}
+    return header, table
+
+
+def _count_fitting(batch: pa.RecordBatch, most: int, room: int) -> int:
+    """Return how many of the first `most` rows of a batch fit into `room` bytes."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if batch.slice(0, middle).nbytes <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _make_unique(names: list[str]) -> list[str]:
+    """Return the names with a number added to each name that occurred before."""
+    free: list[str] = []
+    for name in names:
+        number, tried = 1, name
+        while tried in free:
+            number += 1
+            tried = f"{name} ({number})"
+        free.append(tried)
+    return free
+
+
+def _describe_error(problem: BaseException, generation: str) -> str:
+    """Return the error message of DuckDB without the path of the store on this machine."""
+    said = str(problem).strip() or "There was not enough memory for it."
+    if isinstance(problem, (duckdb.InternalException, duckdb.FatalException)):
+        # What follows is a trace of the machine's own files.
+        return "DuckDB met an error of its own in this query. Ask in other words, or for fewer columns."
+    return said.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""Runs one query in a separate process, kills the process at its time limit, and reads the result.
+
+DuckDB's own interrupt is not enough: it waits for single functions that work for minutes, the memory limit
+does not cover all memory, and a text nested deeply enough crashes the process that parses it (see
+docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from ingest.store.shared.link import read_link
+
+_ROOT = Path(__file__).parents[3]
+_COMMAND = [sys.executable, "-X", "utf8", "-m", "callgauge.analysis.sandbox.child"]
+AT_ONCE = 2
+_SLOTS = BoundedSemaphore(AT_ONCE)
+LONGEST = 100_000  # characters of SQL
+# What Arrow raises for a value or a type that Python has none like.
+_UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedError)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """Limits of one query.
+
+    `seconds`: time to run; `rows`, `bytes`: the part of a result that is kept; `counting`: seconds from the
+    start for counting further rows; `memory`: DuckDB's memory limit; `address_space`: bytes of data of the
+    process; `waiting`: seconds to wait while other queries run.
+    """
+
+    seconds: float = 10.0
+    counting: float = 2.0
+    rows: int = 10_000
+    bytes: int = 16_000_000
+    memory: str = "384MB"
+    address_space: int = 1_000_000_000
+    waiting: float = 2.0
+
+
+LIMITS = QueryLimits()
+
+
+class SqlError(Exception):
+    """Raised when a query gives no result; the message says why, for people, in one or several lines."""
+
+
+class SandboxBusyError(SqlError):
+    """Raised when too many other queries are running; the same query may succeed a moment later."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The result of a query.
+
+    `table`: the rows that were kept; `rows`: how many rows there are, a lower bound when `counted` is False.
+    """
+
+    table: pa.Table
+    rows: int
+    counted: bool
+    seconds: float
+
+    @property
+    def kept_rows(self) -> int:
+        return len(self.table)
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self.table.column_names)
+
+    def number_columns(self) -> list[str]:
+        """Return the names of the columns of numbers."""
+        kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+        return [field.name for field in self.table.schema if any(is_one(field.type) for is_one in kinds)]
+
+    def time_columns(self) -> list[str]:
+        """Return the names of the columns of days and times."""
+        return [field.name for field in self.table.schema if pa.types.is_temporal(field.type)]
+
+    def column_values(self, *names: str) -> list[list[Any]]:
+        return [_python_values(self.table[name]) for name in names]
+
+    def read_rows(self, offset: int, length: int) -> list[list[Any]]:
+        """Return up to `length` of the kept rows as Python values, from `offset` on."""
+        part = self.table.slice(offset, length)
+        columns = [_python_values(column) for column in part.columns]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all kept rows as a frame of Python values, for an export or a figure."""
+        columns = {name: _python_values(self.table[name]) for name in self.table.column_names}
+        return pd.DataFrame(columns, dtype=object)
+
+
+def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool) -> QueryResult:
+    """Return the result of `sql` on the database file `generation`. Raises SqlError.
+
+    `texts`: whether the query sees texts.
+    """
+    if len(sql) > LONGEST:
+        raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")
+    if not sql.isascii() and any("\ud800" <= char <= "\udfff" for char in sql):
+        raise SqlError("The text holds half of a character (a lone surrogate), which no query can.")
+    if "\0" in sql:
+        raise SqlError("The text holds a NUL character, at which a query would end.")
+    if not generation.is_file():
+        raise SqlError("The store has been loaded anew: reload the page.")
+    if not _SLOTS.acquire(timeout=limits.waiting):
+        raise SandboxBusyError(f"{AT_ONCE} queries of others are running; try again in some seconds.")
+    try:
+        return _read_result(*_run_child(generation, sql, limits, texts), limits)
+    finally:
+        _SLOTS.release()
+
+
+def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> tuple[int, bytes]:
+    """Return the exit code and the standard output of the query's process."""
+    request = {
+        "generation": str(generation.resolve()),
+        "sql": sql,
+        "rows": limits.rows,
+        "bytes": limits.bytes,
+        "seconds": limits.seconds,
+        "counting": limits.counting,
+        "memory": limits.memory,
+        "address_space": limits.address_space,
+        "texts": texts,
+        "threads": max(1, (os.cpu_count() or 1) // 2),
+    }
+    channel = _open_channel(generation.resolve().parent, request)
+    # An empty environment: nothing of this server's can be read in there.
+    with (
+        channel or nullcontext(),
+        subprocess.Popen(
+            _COMMAND,
+            cwd=_ROOT,
+            env={},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(channel.fileno(),) if channel else (),
+        ) as process,
+    ):
+        try:
+            out = _ask_child(process, json.dumps(request).encode() + b"\n", limits.seconds)
+        except subprocess.TimeoutExpired:
+            raise SqlError(
+                f"Stopped after {limits.seconds:g} seconds. Narrow it: one day, one model, or a daily_ table."
+            ) from None
+        finally:
+            process.kill()
+        return process.wait(), out
+
+
+def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None:
+    """Open the channel through which the query's process reads a shared store; None for any other store."""
+    link = read_link(folder)
+    if link is None:
+        return None
+    from ingest.store.shared.segment_channel import open_channel  # its driver takes a tenth of a second
+
+    channel = open_channel(link.address)
+    request |= {"shared": link.address, "channel": channel.fileno()}
+    return channel
+
+
+def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
+    """Send the request and return the answer. Raises subprocess.TimeoutExpired.
+
+    The child's input stays open meanwhile: its end tells the child that this server is gone.
+    """
+    pipe, process.stdin = process.stdin, None
+    if pipe is None:
+        return b""
+    with suppress(BrokenPipeError), pipe:  # the exit code says why it ended
+        pipe.write(request)
+        pipe.flush()
+        return process.communicate(timeout=seconds)[0]
+    return b""
+
+
+def _read_result(code: int, out: bytes, limits: QueryLimits) -> QueryResult:
+    head, _, stream = out.partition(b"\n")
+    if code or not head:
+        raise SqlError(_describe_end(code))
+    header = json.loads(head)
+    if "refused" in header:
+        raise SqlError(header["refused"])
+    table = pa.ipc.open_stream(stream).read_all()
+    if header["rows"] and not len(table):
+        raise SqlError(
+            f"The first row alone has more than {limits.bytes // 1_000_000} MB: "
+            "name fewer columns, or shorten one with left(column, 1000)."
+        )
+    return QueryResult(table, header["rows"], header["counted"], header["seconds"])
+
+
+def _describe_end(code: int) -> str:
+    how = "ran out of memory"
+    if -code in (signal.SIGSEGV, signal.SIGBUS):
+        how = "was nested too deeply for the parser"
+    return f"The query {how}; only the process that ran it has ended. Ask for less, or in simpler words."
+
+
+def _python_values(column: pa.ChunkedArray) -> list[Any]:
+    try:
+        values = column.to_pylist()
+        if not pa.types.is_interval(column.type):
+            return list(values)
+        # Neither Python nor Parquet has months, days and seconds in one.
+        return [None if value is None else _format_interval(*value) for value in values]
+    except _UNLIKE_PYTHON:
+        return [_python_value(scalar) for scalar in column]
+
+
+def _format_interval(months: int, days: int, nanoseconds: int) -> str:
+    return f"{months} months {days} days {nanoseconds / 1e9:g} seconds"
+
+
+def _python_value(scalar: pa.Scalar) -> Any:
+    """Return the Python value of a scalar; a text when Python has no such value, as for the year 290,000."""
+    try:
+        return scalar.as_py()
+    except _UNLIKE_PYTHON:
+        return f"({scalar.type}, out of Python's range)"

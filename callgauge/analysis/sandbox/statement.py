@@ -1,0 +1,191 @@
+"""Checks a person's SQL: returns the one statement that may run, or raises an error that says why not.
+
+DuckDB's own parser analyses the text: the number of statements, their types, and the syntax tree of a query
+as JSON. Anything not known to be harmless is refused: a query may only name tables of the store, and
+functions that neither read outside of the store nor reveal details of the machine. This check is the second
+protection; the first is the locked-down connection.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+
+from callgauge.analysis.metrics.masked_store import ALIAS
+
+_QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+# What may stand in FROM like a function. Not query() and its kin: they run a text that nobody has looked at.
+_TABLE_FUNCTIONS = frozenset(
+    {
+        "duckdb_columns",
+        "duckdb_constraints",
+        "duckdb_functions",
+        "duckdb_keywords",
+        "duckdb_schemas",
+        "duckdb_tables",
+        "duckdb_types",
+        "duckdb_views",
+        "generate_series",
+        "generate_subscripts",
+        "json_each",
+        "json_tree",
+        "pragma_storage_info",
+        "pragma_table_info",
+        "pragma_version",
+        "range",
+        "regexp_split_to_table",
+        "repeat",
+        "repeat_row",
+        "test_all_types",
+        "unnest",
+    }
+)
+# DuckDB's own views that speak of tables and columns alone. Others name paths and settings of the machine.
+_VIEWS = frozenset(
+    {
+        "duckdb_columns",
+        "duckdb_constraints",
+        "duckdb_indexes",
+        "duckdb_schemas",
+        "duckdb_tables",
+        "duckdb_types",
+        "duckdb_views",
+        "sqlite_master",
+        "sqlite_schema",
+    }
+)
+_FUNCTIONS_REFUSED = frozenset(
+    {"current_setting", "getenv", "getvariable", "write_log", "nextval", "setval", "json_serialize_plan"}
+)
+# No table of a store has one in its name; DuckDB takes such a name for that of a file.
+_SCHEMAS = ("main", "information_schema")
+_FILE_LIKE = frozenset("./\\:")
+_ONE = "One statement at a time: "
+
+
+class StatementRefusedError(Exception):
+    """Raised when the text may not run; the message is a sentence for people."""
+
+
+def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
+    """Return the statement to execute for `sql`; for an EXPLAIN, its text.
+
+    Raises StatementRefusedError when the text may not run, and duckdb.Error when the text is not SQL.
+    """
+    statements = connection.extract_statements(sql)
+    if not statements:
+        raise StatementRefusedError("There is no statement in it.")
+    if len(statements) > 1:
+        raise StatementRefusedError(f"{_ONE}this text holds {len(statements)}.")
+    statement = statements[0]
+    if statement.type == duckdb.StatementType.EXPLAIN:
+        return _allow_explained(connection, sql)
+    if statement.type == duckdb.StatementType.MULTI:
+        raise StatementRefusedError(
+            f"{_ONE}PIVOT needs its columns named, as in PIVOT … ON model IN ('a', 'b')."
+        )
+    if statement.type != duckdb.StatementType.SELECT:
+        raise StatementRefusedError(_check_reads_only(statement.type.name))
+    if statement.named_parameters:
+        names = ", ".join(f"${name}" for name in sorted(statement.named_parameters))
+        raise StatementRefusedError(f"Parameters have no value here: put one in place of {names}.")
+    _check(connection, sql)
+    return statement
+
+
+def _check_reads_only(kind: str) -> str:
+    reads = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, EXPLAIN"
+    return f"{kind.replace('_', ' ')} is refused. This page only reads: {reads}."
+
+
+def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
+    """Return an EXPLAIN to execute, after the explained query has passed the same check as any query.
+
+    The check is needed because EXPLAIN ANALYZE runs the query.
+    """
+    words = sql.split(None, 1)
+    rest = words[1] if len(words) == 2 and words[0].upper() == "EXPLAIN" else ""
+    told = "EXPLAIN"
+    if rest.split(None, 1)[0:1] and rest.split(None, 1)[0].upper() == "ANALYZE":
+        rest, told = rest[len("ANALYZE") :], "EXPLAIN ANALYZE"
+    try:
+        inner = connection.extract_statements(rest) if rest.strip() else []
+    except duckdb.Error:
+        inner = []
+    if len(inner) != 1:
+        raise StatementRefusedError(
+            "Begin with EXPLAIN or EXPLAIN ANALYZE, without options, and then the query."
+        )
+    checked = allow_statement(connection, rest)
+    if isinstance(checked, str):
+        raise StatementRefusedError("EXPLAIN explains a query, not another EXPLAIN.")
+    return f"{told} {rest}"
+
+
+def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    answer = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [sql]).fetchone()
+    try:
+        tree = json.loads(answer[0]) if answer else {"error": True}
+    except RecursionError:
+        raise StatementRefusedError("The query is nested too deeply.") from None
+    if tree.get("error") is not False:
+        raise StatementRefusedError("Only queries can run here.")
+    internal = connection.execute(
+        "SELECT lower(view_name) FROM duckdb_views() WHERE internal AND schema_name <> 'information_schema'"
+    ).fetchall()
+    hidden = frozenset(name for (name,) in internal) - _VIEWS
+    # It shows the least and the greatest values of a column, of any table that is open.
+    refused = {"pragma_storage_info"} if _is_masked(connection) else set()
+    for part in _walk_tree(tree):
+        _check_part(part, hidden, refused)
+
+
+def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of the tree; iterative, because a tree may be deeper than Python's stack."""
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+
+
+def _is_masked(connection: duckdb.DuckDBPyConnection) -> bool:
+    found = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
+    return bool(found)
+
+
+def _check_part(part: dict[str, Any], hidden: frozenset[str], refused_functions: set[str]) -> None:
+    kind = part.get("type")
+    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _QUERIES:
+        raise StatementRefusedError(_check_reads_only(kind.removesuffix("_NODE").removesuffix("_QUERY")))
+    if kind == "TABLE_FUNCTION":
+        name = str(part["function"].get("function_name", "")).lower()
+        if name not in _TABLE_FUNCTIONS or name in refused_functions:
+            raise StatementRefusedError(
+                f"{name}() is refused: a query may read the tables of the store, nothing else."
+            )
+    if kind == "BASE_TABLE":
+        name = str(part.get("table_name", ""))
+        if name.lower() in hidden:
+            raise StatementRefusedError(f"{name} is refused: it speaks of the machine, not of the store.")
+        if part.get("catalog_name") or str(part.get("schema_name") or "main").lower() not in _SCHEMAS:
+            raise StatementRefusedError(f"Name the table {name} alone, without a database before it.")
+        if not _FILE_LIKE.isdisjoint(name):
+            raise StatementRefusedError(
+                f"{name!r} is refused: a query may read the tables of the store, no file."
+            )
+    if kind == "SHOW_REF" and part.get("show_type") == "SHOW":
+        name = str(part.get("table_name"))
+        raise StatementRefusedError(
+            f"SHOW {name} is refused: it could name a setting. DESCRIBE {name} shows a table."
+        )
+    if str(part.get("function_name", "")).lower() in _FUNCTIONS_REFUSED:
+        raise StatementRefusedError(
+            f"{part['function_name']}() is refused: it speaks of the machine, not of the store."
+        )

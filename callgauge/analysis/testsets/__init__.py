@@ -1,0 +1,128 @@
+"""Makes a file of test cases from stored calls, in the format of an evaluation or training tool.
+
+A case holds the input of the model before the call: the system prompt, the user's text, the texts, calls and
+results of the earlier steps of the turn, and the definitions of the tools called. Each line is parsed again
+and checked before it counts; calls that cannot be exported are counted by reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from callgauge.analysis.testsets.cases import (
+    MOST_EARLIER,
+    Ask,
+    NotExportedError,
+    TestsetCase,
+    find_definitions,
+    make_case,
+    read_turns,
+)
+from callgauge.analysis.testsets.shapes import SHAPES, TestsetShape
+
+__all__ = [
+    "BATCH",
+    "MOST",
+    "MOST_BYTES",
+    "REASONS",
+    "Ask",
+    "CaseFile",
+    "find_case",
+    "make_case_file",
+]
+
+MOST = 1_000  # calls that are looked at
+MOST_BYTES = 32 * 1024 * 1024  # of a file
+BATCH = 25
+"""Calls whose turns are in memory together."""
+
+REASONS = {
+    "text": "the store has no text of the call",
+    "definition": "no definition of the tool is known",
+    "user": "the log keeps no text of the user",
+    "history": "an earlier call of the turn has no text",
+    "long": f"more than {MOST_EARLIER} calls came before it in its turn",
+    "uncorrected": "it went wrong, or its text was mended, and no clean later attempt is known",
+    "name": "the tool's name is none that OpenAI takes",
+    "templates": "text of it would be read as a template",
+    "unread": "the line could not be read again",
+    "result": "an earlier call of its turn has no result in the log",
+    "cut": "the store keeps only the beginning of a message or result before it",
+    "untold": "the model's own text stands right before it: what it was told then is not in the log",
+    "step": "another call of the same step makes the same task",
+    "version": "its tool had another definition than in most of the tasks",
+}
+"""Why a call is left out, in words."""
+
+
+@dataclass(slots=True)
+class CaseFile:
+    """A file of test cases: its content, its number of lines, and the calls left out, by reason.
+
+    `full`: the file ended early, because a file may be no larger than MOST_BYTES.
+    """
+
+    data: bytes = b""
+    lines: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    full: bool = False
+
+
+def make_case_file(shape: str, call_ids: Sequence[str], ask: Ask) -> CaseFile:
+    """Return the first MOST calls as a JSON Lines file in the format `shape`, a key of SHAPES.
+
+    The calls are in the order of the metric `testset_calls`. `ask` answers the metrics.
+    """
+    chosen = SHAPES[shape]
+    made = CaseFile()
+    written: list[bytes] = []
+    size = 0
+    for case in _make_cases(call_ids[:MOST], ask, made.left_out):
+        try:
+            line = _write_line(chosen, case)
+        except NotExportedError as refused:
+            made.left_out[refused.reason] += 1
+            continue
+        if size + len(line) > MOST_BYTES:
+            made.full = True
+            break
+        size += len(line)
+        written.append(line)
+    made.data, made.lines = b"".join(written), len(written)
+    return made
+
+
+def find_case(call_id: str, ask: Ask) -> TestsetCase:
+    """Return the case of one call. Raises NotExportedError with the reason when it cannot become one."""
+    left_out: Counter[str] = Counter()
+    for case in _make_cases([call_id], ask, left_out):
+        return case
+    raise NotExportedError(next(iter(left_out), "unread"))
+
+
+def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
+    """Return the line of a case, after parsing and checking the line. Raises NotExportedError."""
+    try:
+        text = json.dumps(shape.line(case), ensure_ascii=False, allow_nan=False)
+        line = text.encode() + b"\n"
+    except ValueError:  # NaN, half a character: JSON and UTF-8 have no word for them
+        raise NotExportedError("unread") from None
+    shape.check(json.loads(line), case)
+    return line
+
+
+def _make_cases(call_ids: Sequence[str], ask: Ask, left_out: Counter[str]) -> Iterator[TestsetCase]:
+    find_definition = find_definitions(ask)
+    for first in range(0, len(call_ids), BATCH):
+        rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
+        steps = read_turns(ask, "testset_steps", [row for row in rows if row["earlier"]])
+        for row in rows:
+            try:
+                case = make_case(row, steps.get(row["turn_id"], []), find_definition)
+            except NotExportedError as refused:
+                left_out[refused.reason] += 1
+            else:
+                yield case

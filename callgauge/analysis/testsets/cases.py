@@ -1,0 +1,147 @@
+"""Makes a test case from a stored call and the steps before it: messages, tools, right arguments.
+
+Messages have the format of OpenAI's chat completions; other formats are converted from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from callgauge.analysis.replay.replay_calls import restore_definition
+from lenient import ToolDefinition
+
+MOST_EARLIER = 200  # calls before the one that is exported
+_NO_RESULT = "(no result in the log)"
+Message = dict[str, Any]
+Row = Mapping[Any, Any]
+Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
+"""A metric's name and parameters → its rows."""
+
+
+class NotExportedError(Exception):
+    """Raised when a call cannot become a case; `reason` is a key of `testsets.REASONS`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class TestsetCase:
+    """One call that a tested model is to make, with the messages before the call.
+
+    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, the
+    call's own or those of a later attempt that worked; None when none are known. `tools`: first the tool that
+    the call names, then those of the earlier calls.
+    """
+
+    call_id: str
+    session_id: str
+    model: str | None
+    source: str | None
+    tool: str
+    sent: str
+    parse_error: str | None
+    messages: list[Message]
+    tools: list[ToolDefinition]
+    right: str | None
+
+
+def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefinition | None]) -> TestsetCase:
+    """Return the case of a row of `testset_calls` and the steps of its turn. Raises NotExportedError.
+
+    `defined` returns the tool definition with an id, or None.
+    """
+    if row["raw_arguments"] is None or row["args_source"] not in ("raw", "reserialised"):
+        raise NotExportedError("text")
+    tool = defined(row["definition_id"]) if row["definition_id"] else None
+    if tool is None:
+        raise NotExportedError("definition")
+    if not row["user_text"]:
+        raise NotExportedError("user")
+    if row["earlier"] > MOST_EARLIER:
+        raise NotExportedError("long")
+    earlier = [step for step in steps if step["step"] < row["step"]]
+    tools = {tool.name: tool}
+    for step in earlier:
+        known = defined(step["definition_id"]) if step["definition_id"] else None
+        if known is not None:
+            tools.setdefault(known.name, known)
+    clean = row["outcome"] == "clean" and row["fault_layer"] is None and row["args_source"] == "raw"
+    return TestsetCase(
+        call_id=row["call_id"],
+        session_id=row["session_id"],
+        model=row["model"],
+        source=row["source"],
+        tool=tool.name,
+        sent=row["raw_arguments"],
+        parse_error=row["parse_error"],
+        messages=make_messages(row, earlier),
+        tools=list(tools.values()),
+        right=row["raw_arguments"] if clean else row["corrected"],
+    )
+
+
+def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
+    """Return a function that gives the definition with an id, or None; it keeps the last ones."""
+
+    @lru_cache(maxsize=512)
+    def find_definition(definition_id: str) -> ToolDefinition | None:
+        return restore_definition(ask("replayed_definition", {"definition": definition_id}))
+
+    return find_definition
+
+
+def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows of a metric about turns, by turn, for those calls whose turn is not too long."""
+    short = sorted({row["turn_id"] for row in rows if row["earlier"] <= MOST_EARLIER})
+    turns: dict[str, list[Row]] = {}
+    for step in ask(metric, {"turns": short}) if short else ():
+        turns.setdefault(step["turn_id"], []).append(step)
+    return turns
+
+
+def right_arguments(case: TestsetCase) -> dict[str, Any]:
+    """Return the decoded arguments that are known to be right. Raises NotExportedError without any."""
+    if case.right is None:
+        raise NotExportedError("uncorrected")
+    try:
+        value = json.loads(case.right)
+    except (ValueError, RecursionError):
+        raise NotExportedError("uncorrected") from None
+    if not isinstance(value, dict):
+        raise NotExportedError("uncorrected")
+    return value
+
+
+def make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
+    """Return what the model was told before a call: prompt, user's text, earlier steps with their results.
+
+    Raises NotExportedError where the text of an earlier call is not known.
+    """
+    told: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
+    told.append({"role": "user", "content": row["user_text"]})
+    number = 0
+    for _, step in groupby(earlier, key=lambda one: one["step"]):
+        said: Message = {"role": "assistant"}
+        calls, results = [], []
+        for one in step:
+            if one["tool"] is None and one["raw_arguments"] is None and one["text"] is not None:
+                said["content"] = one["text"]
+                continue
+            if one["raw_arguments"] is None or one["tool"] is None:
+                raise NotExportedError("history")
+            number += 1
+            name = {"name": one["tool"], "arguments": one["raw_arguments"]}
+            calls.append({"id": f"call_{number}", "type": "function", "function": name})
+            result = one["result_text"] if one["result_text"] is not None else _NO_RESULT
+            results.append({"role": "tool", "tool_call_id": f"call_{number}", "content": result})
+        if calls:
+            said["tool_calls"] = calls
+        told += [said, *results]
+    return told

@@ -1,0 +1,243 @@
+"""Writes a case as one line of a file, in the format of each supported tool.
+
+Sources of the formats: MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
+one entry a line, answers in a file of their own), inspect_ai's `Sample`, promptfoo's test cases, and OpenAI's
+data for supervised fine-tuning, where only messages of weight 1 are learnt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.analysis.testsets.cases import Message, NotExportedError, TestsetCase, right_arguments
+from callgauge.analysis.testsets.checks import (
+    TEMPLATE,
+    check_answer,
+    check_entry,
+    check_promptfoo,
+    check_request,
+    check_sample,
+    check_training,
+)
+from lenient import ToolDefinition
+
+Line = dict[str, Any]
+
+_BFCL_TYPES = {"object": "dict", "number": "float"}
+_OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Our own words only: what a log says stands in variables, never in code.
+_MADE_THE_CALL = (
+    "const calls = Array.isArray(output) ? output : (output && output.tool_calls) || [];"
+    " const call = calls.find((one) => one.function && one.function.name === context.vars.tool);"
+    " if (!call) return false;"
+    " try { const sent = JSON.parse(call.function.arguments);"
+    " return sent !== null && typeof sent === 'object' && !Array.isArray(sent)"
+    " && JSON.parse(context.vars.required).every((name) => name in sent); }"
+    " catch (error) { return false; }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TestsetShape:
+    """A file format for test cases. `name`: the file name; `about`: a description for people.
+
+    `line` returns the line of a case; `check` raises NotExportedError when a parsed line does not match its
+    case.
+    """
+
+    title: str
+    name: str
+    about: str
+    line: Callable[[TestsetCase], Line]
+    check: Callable[[Line, TestsetCase], None]
+
+
+def _tool_line(tool: ToolDefinition) -> Line:
+    return tool.to_openai(defaults=True)
+
+
+def _request_line(case: TestsetCase) -> Line:
+    return {"messages": case.messages, "tools": [_tool_line(tool) for tool in case.tools]}
+
+
+def _entry_line(case: TestsetCase) -> Line:
+    functions = [
+        {"name": tool.name, "description": tool.description, "parameters": _as_bfcl(tool.to_json_schema())}
+        for tool in case.tools
+    ]
+    return {"id": f"callgauge_{case.call_id}", "question": [case.messages], "function": functions}
+
+
+def _as_bfcl(value: Any, key: str | None = None) -> Any:
+    """Return the schema with BFCL's names of types; nothing else changes."""
+    if isinstance(value, Mapping):
+        return {name: _as_bfcl(inner, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_bfcl(inner, key) for inner in value]
+    return _BFCL_TYPES.get(value, value) if key == "type" and isinstance(value, str) else value
+
+
+def _answer_line(case: TestsetCase) -> Line:
+    return {
+        "id": f"callgauge_{case.call_id}",
+        "ground_truth": [
+            {case.tool: {name: [_as_accepted(value)] for name, value in right_arguments(case).items()}}
+        ],
+    }
+
+
+def _as_accepted(value: Any) -> Any:
+    """Return a value as BFCL lists it: each field of an object has a list of accepted values."""
+    if isinstance(value, dict):
+        return {name: [_as_accepted(inner)] for name, inner in value.items()}
+    return [_as_accepted(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _sample_line(case: TestsetCase) -> Line:
+    return {
+        "id": case.call_id,
+        "input": [_inspect_message(message, case.messages) for message in case.messages],
+        "target": case.right or "",
+        "metadata": {
+            "tool": case.tool,
+            "tools": [_tool_line(tool)["function"] for tool in case.tools],
+            "sent": case.sent,
+            "parse_error": case.parse_error,
+            "model": case.model,
+            "session_id": case.session_id,
+        },
+    }
+
+
+def _inspect_message(message: Message, told: list[Message]) -> Message:
+    if message["role"] == "tool":
+        names = {call["id"]: call["function"]["name"] for one in told for call in one.get("tool_calls", ())}
+        return {**message, "function": names[message["tool_call_id"]]}
+    if "tool_calls" not in message:
+        return message
+    calls = [_inspect_call(call["id"], **call["function"]) for call in message["tool_calls"]]
+    return {"role": "assistant", "content": message.get("content", ""), "tool_calls": calls}
+
+
+def _inspect_call(call_id: str, name: str, arguments: str) -> Line:
+    call: Line = {"id": call_id, "function": name, "type": "function"}
+    try:
+        decoded = json.loads(arguments)
+    except (ValueError, RecursionError):
+        decoded = None
+    if isinstance(decoded, dict):
+        return {**call, "arguments": decoded}
+    return {**call, "arguments": {}, "parse_error": arguments}
+
+
+def _promptfoo_line(case: TestsetCase) -> Line:
+    schema = next(tool for tool in case.tools if tool.name == case.tool).to_json_schema()
+    required = schema.get("required", [])
+    if TEMPLATE.search(case.tool):
+        raise NotExportedError("templates")
+    return {
+        "description": f"{case.tool} · {case.call_id}",
+        # A list would be taken for several tests; as text it is rendered into the prompt, `{{messages}}`.
+        "vars": {
+            "messages": _no_template(case.messages),
+            "tool": case.tool,
+            "required": _no_template(required if isinstance(required, list) else []),
+        },
+        "options": {"tools": [_mark_raw(_tool_line(tool)) for tool in case.tools]},
+        "assert": [{"type": "javascript", "value": _MADE_THE_CALL}],
+        "metadata": {"call_id": case.call_id, "session_id": case.session_id, "model": case.model or ""},
+    }
+
+
+def _no_template(value: Any) -> str:
+    """Return a value as JSON in which no string holds the beginning of a template.
+
+    Adjacent braces stand only in strings, so an escape there does not change the value.
+    """
+    return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
+
+
+def _mark_raw(value: Any) -> Any:
+    """Return a value in which each text that looks like a template is wrapped in raw tags.
+
+    Raises NotExportedError when a key looks like a template, or a text holds the end of the raw tags.
+    """
+    if isinstance(value, Mapping):
+        if any(TEMPLATE.search(name) for name in value):
+            raise NotExportedError("templates")
+        return {name: _mark_raw(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_mark_raw(inner) for inner in value]
+    if isinstance(value, str) and TEMPLATE.search(value):
+        if "endraw" in value:
+            raise NotExportedError("templates")
+        return f"{{% raw %}}{value}{{% endraw %}}"
+    return value
+
+
+def _training_line(case: TestsetCase) -> Line:
+    right_arguments(case)
+    if not all(_OPENAI_NAME.fullmatch(tool.name) for tool in case.tools):
+        raise NotExportedError("name")
+    earlier = [
+        {**message, "weight": 0} if message["role"] == "assistant" else message for message in case.messages
+    ]
+    call = {"name": case.tool, "arguments": case.right}
+    target = {
+        "role": "assistant",
+        "tool_calls": [{"id": "call_0", "type": "function", "function": call}],
+        "weight": 1,
+    }
+    tools = [_tool_line(tool) for tool in case.tools]
+    return {"messages": [*earlier, target], "tools": tools, "parallel_tool_calls": False}
+
+
+SHAPES = {
+    "k2vv": TestsetShape(
+        "K2-Vendor-Verifier",
+        "samples.jsonl",
+        "A request body a line: the verifier sends it and checks the calls of the answer.",
+        _request_line,
+        check_request,
+    ),
+    "bfcl": TestsetShape(
+        "BFCL entries",
+        "BFCL_v4_callgauge.json",
+        "Questions and functions; the answers are a file of their own.",
+        _entry_line,
+        check_entry,
+    ),
+    "bfcl_answers": TestsetShape(
+        "BFCL answers",
+        "possible_answer_BFCL_v4_callgauge.json",
+        "The right arguments by entry, for calls of which they are known.",
+        _answer_line,
+        check_answer,
+    ),
+    "inspect": TestsetShape(
+        "Inspect",
+        "inspect_dataset.jsonl",
+        "For json_dataset; the target is the right arguments, if known; the tools are in the metadata.",
+        _sample_line,
+        check_sample,
+    ),
+    "promptfoo": TestsetShape(
+        "promptfoo",
+        "promptfoo_tests.jsonl",
+        "Use the prompt {{messages}}; the tools go to the provider; the test asks for a call that fits.",
+        _promptfoo_line,
+        check_promptfoo,
+    ),
+    "openai": TestsetShape(
+        "OpenAI fine-tuning",
+        "fine_tuning.jsonl",
+        "Only right calls are learnt: a wrong one is replaced by the attempt that worked, or left out.",
+        _training_line,
+        check_training,
+    ),
+}
+"""In the order in which a person reads them."""

@@ -1,0 +1,377 @@
+"""Writes tasks from stored calls and a plan that is ready to run: tasks, prompts, definitions, plan."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import json
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from callgauge.analysis.testsets import BATCH
+from callgauge.analysis.testsets.cases import Ask, NotExportedError, Row, find_definitions, read_turns
+from callgauge.analysis.testsets.trial_tasks import (
+    TEXT_KEPT,
+    StoredPrompt,
+    TrialTask,
+    make_trial_task,
+    write_task_line,
+)
+from lenient import DefinitionFinding, ToolDefinition
+from lenient.lint.edits import apply_edits
+
+PLAN, TASKS = "plan.toml", "tasks.jsonl"
+_MOST_NAMED = 8  # edits that a comment lists
+_MANY, _REPEATS = 100, 3  # so many tasks need no repeats
+_MOST_MODELS = 4
+"""Models of the failures that become arms; the others are named in a comment."""
+
+
+@dataclass(slots=True)
+class TrialPackage:
+    """The files of a plan by their path beside it, the tasks in them, and what was left out, by reason."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    tasks: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def to_zip(self) -> bytes:
+        """Return the files as a zip archive, the same bytes for the same files."""
+        taken = io.BytesIO()
+        with zipfile.ZipFile(taken, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, content in self.files.items():
+                archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), content)
+        return taken.getvalue()
+
+
+def gather_tasks(
+    call_ids: Sequence[str],
+    ask: Ask,
+    left_out: Counter[str],
+    *,
+    takes_cut: bool = False,
+    given: Iterable[ToolDefinition] = (),
+) -> list[TrialTask]:
+    """Return the tasks of calls, one a step, and count the calls without one in `left_out`, by reason.
+
+    `takes_cut`: also where the store keeps only the beginning of a message or a result. `given`: definitions
+    that are offered beside those that the store knows.
+    """
+    given = tuple(given)
+    tasks: list[TrialTask] = []
+    seen: set[tuple[str, int]] = set()
+    defined = find_definitions(ask)
+    for first in range(0, len(call_ids), BATCH):
+        rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
+        turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
+        known = _read_sessions(ask, rows)
+        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # of a step the call that failed
+            turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
+            if step in seen:
+                left_out["step"] += 1
+                continue
+            steps, answered = turns.get(turn_id, []), answers.get(turn_id, [])
+            of_session = known.get(row["session_id"], {})
+            try:
+                task = make_trial_task(
+                    row, steps, answered, of_session, defined, given=given, takes_cut=takes_cut
+                )
+            except NotExportedError as refused:
+                left_out[refused.reason] += 1
+            else:
+                seen.add(step)
+                tasks.append(task)
+    return tasks
+
+
+def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
+    """Return the ids of the definitions that are known of each session, by tool."""
+    known: dict[str, dict[str, str]] = {}
+    sessions = sorted({row["session_id"] for row in rows})
+    for row in ask("session_definitions", {"sessions": sessions}) if sessions else ():
+        known.setdefault(row["session_id"], {})[row["tool"]] = row["definition_id"]
+    return known
+
+
+def write_tasks(tasks: Iterable[TrialTask], *, expects_corrected: bool = False) -> bytes:
+    """Return a task file that needs nothing else: each task holds its prompt and its definitions."""
+    return b"".join(
+        _write_line(
+            write_task_line(
+                task,
+                with_tools=[tool.name for tool in task.tools],
+                with_prompt=True,
+                expects_corrected=expects_corrected,
+            )
+        )
+        for task in tasks
+    )
+
+
+def make_package(
+    tasks: Sequence[TrialTask],
+    left_out: Counter[str] | None = None,
+    *,
+    tasks_path: str = TASKS,
+    expects_corrected: bool = False,
+) -> TrialPackage:
+    """Return the tasks with a plan of the model, prompt and definitions that they were made under.
+
+    A second arm has the definitions with the lint's own edits, where it has some for a tool that went wrong.
+    `tasks_path` is the task file's path beside the plan.
+    """
+    package = TrialPackage(left_out=Counter(left_out))
+    common = _find_common_definitions(tasks)
+    edited, edits = _edit_failed_tools(tasks, common)
+    if edits:
+        kept = [
+            task for task in tasks if task.tool is None or not _differing_tools(task, common) & {task.tool}
+        ]
+        package.left_out["version"] += len(tasks) - len(kept)
+        tasks = kept
+    prompts = {task.prompt for task in tasks}
+    prompt = next(iter(prompts)) if len(prompts) == 1 else None
+    lines = [
+        write_task_line(
+            task,
+            with_tools=_differing_tools(task, common),
+            with_prompt=prompt is None,
+            expects_corrected=expects_corrected,
+        )
+        for task in tasks
+    ]
+    package.tasks = len(lines)
+    package.notes = describe_gaps(tasks)
+    if not lines:
+        return package
+    package.files[tasks_path] = b"".join(map(_write_line, lines))
+    sections = [_begin_plan(tasks, package.notes), *_write_models(tasks)]
+    if prompt is not None:
+        path = f"prompts/{_make_key(prompt.name or 'prompt')}.md"
+        package.files[path] = prompt.text.encode("utf-8", "replace")
+        sections.append(_write_prompt(prompt, path))
+    sets = {"as-it-was": list(common.values())}
+    if edits:
+        sets["edited"] = [edited.get(tool.name, tool) for tool in common.values()]
+    for name, tools in sets.items():
+        path = f"tools/{name}.json"
+        package.files[path] = _write_definitions(tools)
+        told = _describe_edits(edits) if name == "edited" else ""
+        sections.append(f"{told}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
+    sections += _write_end(tasks, tasks_path, prompt, list(sets))
+    package.files = {PLAN: "\n".join(sections).encode(), **package.files}
+    return package
+
+
+def name_package(tasks: Sequence[TrialTask]) -> str:
+    """Return a file name that says what the tasks are about: the commonest tool and the number of tasks."""
+    tools = Counter(task.tool for task in tasks if task.tool).most_common(1)
+    word = _make_key(tools[0][0]) if tools else "calls"
+    return f"trial-{word}-{len(tasks)}.zip"
+
+
+def _find_common_definitions(tasks: Sequence[TrialTask]) -> dict[str, ToolDefinition]:
+    """Return of each tool the definition that most tasks have."""
+    counts: dict[str, Counter[str]] = {}
+    by_text: dict[str, ToolDefinition] = {}
+    for task in tasks:
+        for tool in task.tools:
+            text = _definition_text(tool)
+            by_text[text] = tool
+            counts.setdefault(tool.name, Counter())[text] += 1
+    return {name: by_text[texts.most_common(1)[0][0]] for name, texts in counts.items()}
+
+
+def _definition_text(tool: ToolDefinition) -> str:
+    return json.dumps(tool.to_anthropic(defaults=True), sort_keys=True)
+
+
+def _differing_tools(task: TrialTask, common: Mapping[str, ToolDefinition]) -> set[str]:
+    return {tool.name for tool in task.tools if _definition_text(tool) != _definition_text(common[tool.name])}
+
+
+def _edit_failed_tools(
+    tasks: Sequence[TrialTask], common: Mapping[str, ToolDefinition]
+) -> tuple[dict[str, ToolDefinition], list[DefinitionFinding]]:
+    """Return the edited definitions of the tools that the tasks' calls name, and the findings settled."""
+    edited: dict[str, ToolDefinition] = {}
+    settled: list[DefinitionFinding] = []
+    for name in dict.fromkeys(task.tool for task in tasks):
+        if name is not None and name in common:
+            definition, findings = apply_edits(common[name])
+            if findings:
+                edited[name] = definition
+                settled += findings
+    return edited, settled
+
+
+def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
+    """Return sentences on what the tasks lack of what the models were told."""
+    told = []
+    fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
+    if fewer:
+        told.append(
+            f"{fewer:,} of {len(tasks):,} tasks offer fewer tools than the log's models had: the store knows "
+            "the definitions of tools that were called."
+        )
+    without = sum(task.prompt is None for task in tasks)
+    if without:
+        told.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: their logs keep none.")
+    untold = sum(map(_says_twice, tasks))
+    if untold:
+        told.append(
+            f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: what it was told in "
+            "between is not in the log."
+        )
+    cut = sum(task.is_cut for task in tasks)
+    if cut:
+        told.append(
+            f"{cut:,} of {len(tasks):,} tasks hold messages or results of which the store keeps only the "
+            f"first {TEXT_KEPT:,} characters."
+        )
+    if len({task.prompt for task in tasks}) > 1:
+        told.append("The tasks were made under several system prompts: each task holds its own.")
+    return told
+
+
+def _says_twice(task: TrialTask) -> bool:
+    """Return True when the model speaks, calls nothing, and speaks again."""
+    pairs = itertools.pairwise(task.messages)
+    return any(
+        one["role"] == next_["role"] == "assistant" and "tool_calls" not in one for one, next_ in pairs
+    )
+
+
+def _write_line(line: Mapping[str, Any]) -> bytes:
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _write_definitions(tools: Iterable[ToolDefinition]) -> bytes:
+    listed = [tool.to_anthropic(defaults=True) for tool in tools]
+    return json.dumps(listed, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+
+
+def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
+    went_wrong = sum(task.fault_layer is not None for task in tasks)
+    about = "calls that went wrong" if went_wrong == len(tasks) else "stored calls"
+    tools = [name for name, _ in Counter(task.tool for task in tasks if task.tool).most_common()]
+    named = f"{tools[0]}{f' and {len(tools) - 1} more' if len(tools) > 1 else ''}" if tools else "no tool"
+    refused = any(task.fault_layer in ("syntax", "schema") or task.fault_layer is None for task in tasks)
+    return "\n".join(
+        [
+            f"# A trial of {len(tasks):,} tasks from {about}; docs/trials.md has every key.",
+            *(f"# {note}" for note in notes),
+            "# Calls that were chosen because they failed fail less often when they are asked again,",
+            "# whatever the arm: compare the arms with each other, not with the log.",
+            f"name = {_quote(f'{named}: {about}')}",
+            f"question = {_quote(f'Which arm makes fewer bad calls on {len(tasks):,} tasks from {about}?')}",
+            "",
+            "[measure]",
+            f'primary = "{"refused" if refused else "turn_ok"}"',
+            "smallest = 0.1",
+            "",
+            "[run]",
+            f"repeats = {1 if len(tasks) >= _MANY else _REPEATS}",
+            "template = false  # the prompt is as the log has it",
+            "",
+            "[budget]",
+            "minutes = 60",
+            "",
+        ]
+    )
+
+
+_ENDPOINT = """\
+# The address of your server, and the environment variable that holds its key.
+[endpoints.mine]
+wire = "openai-chat"  # openai-responses, anthropic, gemini
+url = "http://127.0.0.1:8080/v1"
+key = "env:CALLGAUGE_TRIAL_KEY"
+"""
+
+
+def _write_models(tasks: Sequence[TrialTask]) -> list[str]:
+    sections = [_ENDPOINT]
+    for key, model in _model_keys(tasks).items():
+        sections.append(f'[models.{key}]\nendpoint = "mine"\nmodel = {_quote(model)}\n')
+    return sections
+
+
+def _model_keys(tasks: Sequence[TrialTask]) -> dict[str, str]:
+    """Return the models of the calls by their key in the plan, the commonest first."""
+    keys: dict[str, str] = {}
+    for model, _ in Counter(task.model for task in tasks if task.model).most_common(_MOST_MODELS):
+        key = _make_key(model)
+        while key in keys:
+            key += "-"
+        keys[key] = model
+    return keys or {"model": "name-of-the-model"}
+
+
+def _write_prompt(prompt: StoredPrompt, path: str) -> str:
+    lines = ["[prompts.as-it-was]"]
+    if prompt.name:
+        lines.append(f"name = {_quote(prompt.name)}")
+    if prompt.version:
+        lines.append(f"version = {_quote(prompt.version)}")
+    return "\n".join([*lines, f"file = {_quote(path)}", ""])
+
+
+def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
+    """Return comments that name the edits, for a person to look at."""
+    lines = ["# The lint's edits; look at them first: a tool must take what its definition says."]
+    for found in edits[:_MOST_NAMED]:
+        place = f"{_comment(found.tool)} {_comment(found.path or '')}"
+        lines.append(f"#   {place}: {json.dumps(found.suggested)[:120]} ({found.code})")
+    if len(edits) > _MOST_NAMED:
+        lines.append(f"#   and {len(edits) - _MOST_NAMED} more")
+    return "\n".join([*lines, ""])
+
+
+_RECORDED = """\
+# Tools answer as they did in the log; [tools.NAME] with a function or a server makes one run.
+"""
+
+
+def _write_end(
+    tasks: Sequence[TrialTask],
+    tasks_path: str,
+    prompt: StoredPrompt | None,
+    sets: Sequence[str],
+) -> list[str]:
+    models = list(_model_keys(tasks))
+    compared = models[:1] if len(sets) > 1 else models
+    arms = ["[arms]  # every combination; the first is the reference", f"models = {_list(compared)}"]
+    if len(compared) < len(models):
+        arms[1] += f"  # or all: {_list(models)}"
+    if prompt is not None:
+        arms.append('prompts = ["as-it-was"]')
+    arms.append(f"definitions = {_list(sets)}")
+    return [f"{_RECORDED}[tasks]\nfile = {_quote(tasks_path)}\n", "\n".join([*arms, ""])]
+
+
+def _list(names: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quote, names))}]"
+
+
+def _quote(text: str) -> str:
+    """Return a text as a basic string of TOML."""
+    whole = text.encode("utf-8", "replace").decode()  # half an emoji is no TOML
+    return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _comment(text: str) -> str:
+    """Return a text in which nothing ends a comment's line."""
+    return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=True)[1:-1]
+
+
+def _make_key(name: str) -> str:
+    """Return a name as a bare key of TOML that is also safe as a file's name."""
+    word = re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-_")[:40]
+    return word or f"x{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:6]}"

@@ -1,0 +1,244 @@
+"""Makes tasks of a trial from stored calls: what came before a call, and what the tools of its turn answered.
+
+A task is a line of docs/trials.md. Nothing in it is made up: where the store lacks a message, a result or a
+definition, or keeps only its beginning, there is no task but a reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.analysis.testsets.cases import (
+    MOST_EARLIER,
+    Message,
+    NotExportedError,
+    Row,
+    make_messages,
+)
+from lenient import ToolDefinition
+
+TEXT_KEPT = 2_000
+"""Characters of a message or a result that the store keeps (`ingest.sessions.stored_text`)."""
+_STATUS = {"ok": "success", "unknown": "success"}  # of a result without a fault
+_NOT_RUN = ("emission", "syntax", "schema", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPrompt:
+    """A system prompt as the store has it; name and version where the log gives them."""
+
+    text: str
+    name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTask:
+    """A task, apart from the definitions and the prompt, which a plan may hold for several tasks.
+
+    `tool` is the one that the failed call names, None when it named none. `corrected`: the arguments of the
+    later attempt that worked. `offered`: how many tools the log says were offered, where it says so.
+    `is_cut`: a message or result has only the characters that the store keeps.
+    """
+
+    id: str
+    origin: str
+    group: str
+    messages: tuple[Message, ...]
+    prompt: StoredPrompt | None
+    tools: tuple[ToolDefinition, ...]
+    tool: str | None
+    answers: tuple[Mapping[str, Any], ...]
+    corrected: Mapping[str, Any] | None
+    model: str | None
+    provider: str | None
+    fault_layer: str | None
+    offered: int | None
+    is_cut: bool = False
+
+
+def make_trial_task(
+    row: Row,
+    turn: Sequence[Row],
+    answers: Sequence[Row],
+    known: Mapping[str, str],
+    defined: Callable[[str], ToolDefinition | None],
+    *,
+    given: Sequence[ToolDefinition] = (),
+    takes_cut: bool = False,
+) -> TrialTask:
+    """Return the task of a row of `testset_calls`. Raises NotExportedError.
+
+    `given`: definitions for tools whose own the store does not know, offered in any case. `takes_cut`: also
+    where the store keeps only the beginning of a message or a result.
+
+    `turn` and `answers` are the rows of `testset_steps` and `turn_answers` of its turn; `known` the ids of
+    definitions by tool, of its session; `defined` returns the definition with an id, or None.
+    """
+    if not row["user_text"]:
+        raise NotExportedError("user")
+    if row["earlier"] > MOST_EARLIER:
+        raise NotExportedError("long")
+    earlier = [step for step in turn if step["step"] < row["step"]]
+    tools = _find_tools(row, turn, known, defined, given)
+    _require_results(earlier)
+    said = [message for message in make_messages(row, earlier) if message["role"] != "system"]
+    if said[-1]["role"] == "assistant":
+        raise NotExportedError("untold")
+    is_cut = _is_cut_anywhere(row, earlier)
+    if is_cut and not takes_cut:
+        raise NotExportedError("cut")
+    return TrialTask(
+        id=name_task(row["tool"], row["call_id"]),
+        origin=row["call_id"],
+        group=row["session_id"],
+        messages=tuple(said),
+        prompt=StoredPrompt(row["prompt"], row["prompt_name"], row["prompt_version"])
+        if row["prompt"]
+        else None,
+        tools=tools,
+        tool=row["tool"],
+        answers=tuple(
+            _list_answers(answers, row["step"], {tool.name: tool for tool in tools}, takes_cut=takes_cut)
+        ),
+        corrected=_decode_object(row["corrected"]),
+        model=row["model"],
+        provider=row["provider"],
+        fault_layer=row["fault_layer"],
+        offered=row["offered_tools"],
+        is_cut=is_cut,
+    )
+
+
+def write_task_line(
+    task: TrialTask, *, with_tools: Iterable[str], with_prompt: bool, expects_corrected: bool = False
+) -> dict[str, Any]:
+    """Return the task as a line of a task file.
+
+    `with_tools`: the tools whose definitions the task itself holds; a plan has the others. `with_prompt`: the
+    system prompt is the first message. The attempt that worked is a suggestion, or what is expected.
+    """
+    own = set(with_tools)
+    system = [{"role": "system", "content": task.prompt.text}] if with_prompt and task.prompt else []
+    line: dict[str, Any] = {
+        "id": task.id,
+        "input": [*system, *task.messages],
+        "tools": [tool.name for tool in task.tools],
+    }
+    definitions = [tool.to_anthropic(defaults=True) for tool in task.tools if tool.name in own]
+    if definitions:
+        line["definitions"] = definitions
+    if task.corrected is not None and task.tool is not None:
+        accepted = {name: [value] for name, value in task.corrected.items()}
+        expected = {"calls": [{task.tool: accepted}], "more": True}  # the turn went on after it
+        line["expect" if expects_corrected else "suggested"] = expected
+    if task.answers:
+        line["answers"] = [dict(answer) for answer in task.answers]
+    return line | {"group": task.group, "origin": task.origin}
+
+
+def name_task(tool: str | None, call_id: str) -> str:
+    """Return the id of the task of a call, safe as a file's name: its tool and a hash of its id."""
+    word = re.sub(r"[^a-zA-Z0-9_-]+", "-", tool or "no-tool").strip("-")[:40] or "tool"
+    return f"{word}-{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+
+
+def _require_results(earlier: Sequence[Row]) -> None:
+    """Raise NotExportedError where the store has no text of an earlier call, or no result of it."""
+    for step in earlier:
+        if _is_text(step):
+            continue
+        if step["raw_arguments"] is None or step["tool"] is None or step["args_source"] == "truncated":
+            raise NotExportedError("history")
+        if step["result_text"] is None:
+            raise NotExportedError("result")
+
+
+def _is_cut_anywhere(row: Row, earlier: Sequence[Row]) -> bool:
+    told = [row["user_text"], *(step["text"] for step in earlier), *(step["result_text"] for step in earlier)]
+    return any(map(_is_cut, told))
+
+
+def _is_text(step: Row) -> bool:
+    return step["tool"] is None and step["raw_arguments"] is None and step["text"] is not None
+
+
+def _is_cut(text: str | None) -> bool:
+    return text is not None and len(text) == TEXT_KEPT + 1 and text.endswith("…")
+
+
+def _find_tools(
+    row: Row,
+    turn: Sequence[Row],
+    known: Mapping[str, str],
+    defined: Callable[[str], ToolDefinition | None],
+    given: Sequence[ToolDefinition],
+) -> tuple[ToolDefinition, ...]:
+    """Return the definitions of the tools of the call, its turn and its session, in this order.
+
+    A call of a tool that was not offered has none of its own, which is what went wrong with it.
+    """
+    ids = [row["definition_id"], *(step["definition_id"] for step in turn), *known.values()]
+    tools: dict[str, ToolDefinition] = {}
+    for definition_id in filter(None, dict.fromkeys(ids)):
+        found = defined(definition_id)
+        if found is not None:
+            tools.setdefault(found.name, found)
+    for definition in given:
+        tools.setdefault(definition.name, definition)
+    was_offered = row["tool"] is not None and not row["tools_offered"]
+    if not tools or (was_offered and row["tool"] not in tools):
+        raise NotExportedError("definition")
+    return tuple(tools.values())
+
+
+def _list_answers(
+    answers: Sequence[Row], failed_step: int, tools: Mapping[str, ToolDefinition], *, takes_cut: bool
+) -> list[dict[str, Any]]:
+    """Return what the tools answered, in the order in which a trial tries them.
+
+    Of two results for the same arguments that of the failed step or later counts, since the trial begins
+    there. Answers for more arguments come first: those for fewer would fit as well.
+    """
+    later = [answer for answer in answers if answer["step"] >= failed_step]
+    before = [answer for answer in answers if answer["step"] < failed_step]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for answer in [*later, *reversed(before)]:
+        if answer["tool"] not in tools:
+            continue  # it is not offered
+        when = _decode_object(answer["arguments"])
+        if answer["fault_layer"] in _NOT_RUN or when is None:
+            continue
+        if _is_cut(answer["result_text"]) and not takes_cut:
+            continue
+        if not when and tools[answer["tool"]].parameters:
+            continue  # it would fit any arguments
+        line = {"tool": answer["tool"], "when": when, "result": answer["result_text"]}
+        status = _name_status(answer)
+        if status != "success":
+            line["status"] = status
+        found.setdefault((answer["tool"], json.dumps(when, sort_keys=True)), line)
+    return sorted(found.values(), key=lambda line: -len(line["when"]))
+
+
+def _name_status(answer: Row) -> str:
+    if answer["fault_layer"] == "tool_rejected":
+        return "tool_rejected"
+    return (
+        "execution_failed"
+        if answer["fault_layer"]
+        else _STATUS.get(answer["result_status"], "execution_failed")
+    )
+
+
+def _decode_object(text: str | None) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,186 @@
+"""Annotates a text in any script with line numbers, and with carets under marked spans."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from callgauge.analysis.wording import shorten, visible
+
+WIDTH = 100  # columns of text before a line is continued on the next
+LIMIT = 20_000  # characters shown at most
+_OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
+_COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
+_BLANKS = re.compile(r"\s+")
+_GAP = 2  # columns between two marks on one line
+_BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
+
+
+@dataclass(frozen=True, slots=True)
+class TextMark:
+    """A span of a text, characters `start` to `end` (half open), and the label to write under the span.
+
+    An empty span marks a position between two characters.
+    """
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """The position of a character: 1-based line and column, and the UTF-8 byte offset in the text."""
+
+    line: int
+    column: int
+    byte: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+def locate(text: str, index: int) -> TextPlace:
+    before = text[:index]
+    line = before.count("\n") + 1
+    column = index - (before.rfind("\n") + 1) + 1
+    return TextPlace(line, column, len(before.encode("utf-8", "surrogatepass")))
+
+
+def find_named_position(message: str, text: str) -> int | None:
+    """Return the index of the character of `text` that a JSON parser's error message names, or None.
+
+    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). None also when the
+    position lies outside of `text`, or when line and column disagree with the offset: such a message is about
+    another text.
+    """
+    offset = _OFFSET.search(message)
+    column = _COLUMN.search(message)
+    if offset is None and column is None:
+        return None
+    by_offset = int(offset[1]) if offset else None
+    by_column = _index_at(text, int(column[1] or 1), int(column[2])) if column else by_offset
+    agreed = by_column if by_offset in (None, by_column) else None
+    return agreed if agreed is not None and 0 <= agreed < len(text) else None
+
+
+def _index_at(text: str, line: int, column: int) -> int | None:
+    """Return the index of a 1-based line and column; None when the text has no such position."""
+    lines = text.split("\n", line)
+    if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
+        return None
+    return sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
+
+
+def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
+    """Return the span of a long text to show: its beginning, or from shortly before the first mark."""
+    first = min((mark.start for mark in marks), default=0)
+    start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
+    return start, min(len(text), start + LIMIT)
+
+
+def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False, width: int = WIDTH) -> str:
+    """Return the text with line numbers, and under each line carets and the label of its marks.
+
+    Marks that do not meet share a line. Only the span that `shown_window` returns is included. `spaces`: show
+    white space as signs. `width`: columns of text before a line is continued on the next.
+    """
+    start, end = shown_window(text, marks)
+    number = text.count("\n", 0, start) + 1
+    gutter = len(str(number + text.count("\n", start, end)))
+    rows: list[str] = []
+    for offset, line in _split_lines(text, start, end):
+        for nth, (at, chunk) in enumerate(_split_chunks(line, offset, width)):
+            head = str(number) if nth == 0 else "·"
+            rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
+            last = at + len(chunk) == offset + len(line)
+            here = [
+                mark
+                for mark in marks
+                if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
+            ]
+            rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces)]
+        number += 1
+    return "\n".join(rows)
+
+
+def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    offset = start
+    for line in text[start:end].split("\n"):
+        yield offset, line
+        offset += len(line) + 1
+
+
+def _split_chunks(line: str, offset: int, width: int) -> Iterator[tuple[int, str]]:
+    for at in range(0, max(1, len(line)), width):
+        yield offset + at, line[at : at + width]
+
+
+def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool) -> list[str]:
+    """Return the lines of carets and labels below a chunk: a mark stands on the first line with room."""
+    lines: list[str] = []
+    for mark in marks:
+        begin = mark.start - at
+        inside = chunk[begin : mark.end - at] if mark.end > mark.start else ""
+        carets = "^" * max(1, _count_columns(_show_blanks(inside, spaces)))
+        more = "…" if mark.end > at + len(chunk) + 1 else ""
+        column = _count_columns(_show_blanks(chunk[:begin], spaces))
+        place = next(
+            (place for place, line in enumerate(lines) if _count_columns(line) + _GAP <= column), len(lines)
+        )
+        if place == len(lines):
+            lines.append("")
+        lines[place] += f"{' ' * (column - _count_columns(lines[place]))}{carets}{more} {mark.label}"
+    return lines
+
+
+def _show_blanks(text: str, spaces: bool) -> str:
+    return visible(text.replace("\t", "→   " if spaces else "    "), spaces=spaces).replace("\n", "")
+
+
+def _count_columns(text: str) -> int:
+    """Return the width in monospaced cells: two for wide East Asian characters, none for combining ones."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
+    """Return the half-open spans of `text` that hold `searched`, in any case; they do not overlap.
+
+    Letters are compared one by one: a letter whose lower case is longer than itself would shift all others.
+    """
+    if not searched:
+        return []
+    lowered = [char.lower() for char in text]
+    starts = [index for index, chars in enumerate(lowered) for _ in chars]
+    whole, sought = "".join(lowered), "".join(char.lower() for char in searched)
+    hits: list[tuple[int, int]] = []
+    at = whole.find(sought)
+    while at >= 0:
+        hits.append((starts[at], starts[at + len(sought) - 1] + 1))
+        at = whole.find(sought, at + len(sought))
+    return hits
+
+
+def one_line_with_hits(
+    text: str, searched: str | None, limit: int
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return a text for a cell, as `wording.one_line` writes it, and the spans of it that hold `searched`."""
+    shown, spans, end = "", [], 0
+    for start, stop in [*find_hits(text, searched or ""), (len(text), len(text))]:
+        shown += _flatten(text[end:start])
+        hit = _flatten(text[start:stop])
+        if hit:
+            spans.append((len(shown), len(shown) + len(hit)))
+        shown += hit
+        end = stop
+    cut = shorten(shown, limit)
+    return cut, tuple((start, min(stop, limit)) for start, stop in spans if start < len(cut))
+
+
+def _flatten(text: str) -> str:
+    return visible(_BLANKS.sub(" ", text))

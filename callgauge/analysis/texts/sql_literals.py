@@ -1,0 +1,61 @@
+"""Writes a metric and its parameters as SQL that runs by itself, with a literal for each parameter.
+
+Values come from logs. They are written as DuckDB's literals, and their invisible characters, such as line
+breaks and direction marks, as chr(): people who read and run the SQL see everything that it does.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from datetime import date, datetime
+from itertools import groupby
+from typing import Any
+
+from callgauge.analysis.metrics import PARAMETER, Metric
+
+
+def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
+    """Return the SQL of `metric` with the values of `given`, and NULL for parameters that are not given."""
+    named = sorted(name for name in metric.parameters if given.get(name) is not None)
+    head, code = _split_header(metric.sql)
+    if metric.parameters:
+        told = f"with {', '.join(named)} as asked there" if named else "without a filter"
+        head += f"-- {told}; NULL stands for all\n"
+    return head + PARAMETER.sub(lambda found: write_literal(given.get(found[1])), code)
+
+
+def _split_header(sql: str) -> tuple[str, str]:
+    """Return the title and question lines of a metric's SQL, and the SQL without its comment lines."""
+    lines = sql.splitlines(keepends=True)
+    head = [line for line in lines if line.startswith(("-- title:", "-- question:"))]
+    return "".join(head), "".join(line for line in lines if not line.startswith("--"))
+
+
+def write_literal(value: Any) -> str:
+    """Return a value as a DuckDB literal. Raises TypeError for a type that no filter uses."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, str):
+        return _text_literal(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(write_literal(item) for item in value)}]"
+    raise TypeError(f"no literal for a {type(value).__name__}")
+
+
+def _text_literal(value: str) -> str:
+    parts: list[str] = []
+    for hidden, run in groupby(value, lambda char: unicodedata.category(char)[0] in "CZ" and char != " "):
+        if hidden:
+            parts += [f"chr({ord(char)})" for char in run]
+        else:
+            parts.append("'" + "".join(run).replace("'", "''") + "'")
+    return parts[0] if len(parts) == 1 else f"({' || '.join(parts)})" if parts else "''"
