@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.parser.corpus import CORPUS, entries_in
+from bench.parser.corpus import CORPUS, entries_in
 
 DIALECTS = {
     "json_fenced", "json_bare", "hermes", "anthropic", "llama_json", "pythonic", "mistral", "qwen_xml",

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from bench.statistics.cells import Cell
+from bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
 from callgauge.analysis.comparison import Arm
 from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.cli.main import app
@@ -29,8 +31,6 @@ from callgauge.report.store_gate import (
 from callgauge.stats import Share
 from callgauge.stats.gate_syntax import GateSyntaxError
 from callgauge.stats.over_time.day_spread import reach_of_days
-from tests.bench.statistics.cells import Cell
-from tests.bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
 from tests.dashboard.conftest import opened, said
 from tests.report.conftest import LAST
 
