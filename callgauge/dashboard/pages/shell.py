@@ -12,7 +12,7 @@ from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender

@@ -12,7 +12,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
-from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.controls.links import call_link, session_link
 from callgauge.dashboard.components.memory.saved_views import ViewLink
 from callgauge.dashboard.components.shell.navigation import PageLink
 
