@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from tests.conftest import thorough_tests
+
+ROOT = Path(__file__).parents[1]
 
 
 class Collected:
@@ -43,3 +46,10 @@ def test_a_marker_leaves_parameters_from_the_whole_list_in_the_quick_tier() -> N
 def test_a_marker_asks_for_no_more_parameters_than_a_test_has() -> None:
     tests = [Collected("a::cut[0]", pytest.mark.thorough(quick=3).mark)]
     assert left_out(tests) == []
+
+
+@pytest.mark.parametrize("name", ["dev", "README.md", "CONTRIBUTING.md"])
+def test_a_reader_learns_how_to_run_everything(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert "./dev test" in text
+    assert "--all" in text.split("./dev test", 1)[1]

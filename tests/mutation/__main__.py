@@ -1,7 +1,8 @@
 """`./dev mutate FILE [TESTS...]`: makes small mistakes in a module and lists those that no test notices.
 
 Each mistake is made alone, in a copy of the checkout (one for each core); the checkout is never changed.
-`TESTS_OF` says which tests are run when none are named. `--most N` draws N mistakes, `--seed S` draws others.
+`TESTS_OF` says which tests are run when none are named; thorough tests are left out. `--most N` draws N
+mistakes, `--seed S` draws others.
 """
 
 from __future__ import annotations
