@@ -13,9 +13,9 @@ from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.metrics.published_store import open_generation, published_generation
 from callgauge.memory.memory_file import FILE
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
+from tests.analysis.made_nights import LAST, Rate, publish_nights, regressed
+from tests.analysis.store_fixture import HOSTILE, a_call
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed
-from tests.dashboard.store_fixture import HOSTILE, a_call
 
 SINCE = date(2026, 11, 12)
 KESTREL = ":blue[kestrel\\-14b\\: parse errors"

@@ -15,9 +15,9 @@ from callgauge.dashboard.pages.prompts import URL_KEYS as PROMPTS_KEYS
 from ingest.pipeline.load import load
 from sample_data.generate import files
 from sample_data.made_world import MODELS
+from tests.analysis.store_fixture import HOSTILE, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, publish
 
 PROMPTS = "callgauge/dashboard/pages/prompts/page.py"
 COMPARE = "callgauge/dashboard/pages/compare/page.py"

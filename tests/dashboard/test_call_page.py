@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components import call_descriptions
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import here_links, sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 CALLS = "callgauge/dashboard/pages/calls/page.py"
 CUT: dict[str, Any] = {

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.texts.marked_text import find_hits, one_line_with_hits
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import here_links, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/calls/page.py"
 SESSIONS = "callgauge/dashboard/pages/sessions/page.py"

@@ -14,7 +14,7 @@ from callgauge.dashboard.pages.errors.correlates import (
     find_standouts,
     trait_classes,
 )
-from tests.dashboard.session_shares import count_by_group, fill_sessions, place_sessions
+from tests.analysis.session_shares import count_by_group, fill_sessions, place_sessions
 
 
 def a_class(trait: str, number: int, k: int, n: int, sessions: int | None = None) -> dict[str, object]:

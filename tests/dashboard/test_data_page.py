@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.texts.text_diff import definition_text, unified_diff
 from callgauge.dashboard.pages.data import sources_card
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/data/page.py"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from callgauge.memory.team_memory import TeamMemory
+from tests.analysis.store_fixture import publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls
-from tests.dashboard.store_fixture import publish, small_tables
 from tests.dashboard.test_costs import price, turns
 
 

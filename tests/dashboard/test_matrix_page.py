@@ -11,9 +11,9 @@ from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 from callgauge.dashboard.pages.matrix.heat_map import DEEPEST
+from tests.analysis.store_fixture import HOSTILE, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, publish
 
 PAGE = "callgauge/dashboard/pages/matrix/page.py"
 

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/models/page.py"
 RANKING = "Parse errors by model"

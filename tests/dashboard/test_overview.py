@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.components.controls import folds
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
+from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets
-from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
 FINDINGS = {"found": "1"}
 BLIND = {"syntax_seen": "failures", "schema_seen": "failures", "outcome": "unmeasured"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.dashboard.conftest import APP, COUNTING, FILES, opened, said
-from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 
 @pytest.mark.parametrize("page", FILES)

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages.playground.link_texts import make_link_parameter, read_link
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/playground/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/prompts/page.py"
 

@@ -20,9 +20,10 @@ from callgauge.dashboard.pages.replay.sentences import (
     describe_replay,
     describe_settings,
 )
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
+from tests.analysis.test_replay import READ, as_tool, stored, summed
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/replay/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
@@ -307,3 +308,10 @@ def test_the_sentence_counts_what_would_be_fine_and_what_would_fail(
     assert describe_replay(Scenario(), found).lower() == sentence.lower()
     edited = Scenario(edited='{"name": "t", "input_schema": {}}')
     assert describe_replay(edited, found) == f"With this definition, {sentence[0].lower()}{sentence[1:]}"
+
+
+def test_a_refused_call_without_its_text_may_pass() -> None:
+    refused = stored('{"range": 3}', "failed", args_source="reserialised", result_fault_layer="schema")
+    fits = as_tool({**READ, "required": []})
+    replayed = describe_replay(Scenario(edited=fits), summed([refused], edited=fits))
+    assert "1 of 1 failed call may pass, without text to tell" in replayed

@@ -13,8 +13,8 @@ from callgauge.analysis.metrics import metrics
 from callgauge.dashboard.pages import PAGES
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
+from tests.analysis.test_trials_kept_apart import PARTS, night, rows
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.test_trials_kept_apart import PARTS, night, rows
 from tests.store.night import ask
 
 FIRST = date(2026, 11, 8)  # of the days whose facts stay

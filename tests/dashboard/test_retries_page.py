@@ -14,9 +14,9 @@ from callgauge.analysis.metrics.published_store import published_generation
 from callgauge.dashboard.pages.retries.losses import describe_blast, lost_beside
 from callgauge.stats import Share
 from ingest.pipeline.load import load
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
 PAGE = "callgauge/dashboard/pages/retries/page.py"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import BAD, sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 

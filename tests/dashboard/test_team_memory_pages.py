@@ -20,10 +20,10 @@ from callgauge.memory.memory_file import FILE, MemoryFile
 from callgauge.memory.records import TeamRecords
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.identity import User
+from tests.analysis.made_nights import publish_nights, regressed
+from tests.analysis.store_fixture import HOSTILE
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.made_nights import publish_nights, regressed
 from tests.dashboard.sheets import here_links, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE
 
 PAGE = {entry.name: entry.file for entry in PAGES}
 SINCE = date(2026, 11, 12)

@@ -24,8 +24,8 @@ from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 SCHEMA = {
     "type": "object",

@@ -10,10 +10,10 @@ import pytest
 
 from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
+from tests.analysis.session_shares import of_slice
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.session_shares import of_slice
 from tests.dashboard.sheets import calls, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/tools/page.py"
 LIMIT = {"type": "string", "description": "Number of results to return."}

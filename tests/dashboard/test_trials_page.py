@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.made_trials import MadeArm, join_tables, make_run
+from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.made_trials import MadeArm, join_tables, make_run
 from tests.dashboard.sheets import here_links, sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/trials/page.py"
 RUN = "orders.7f3a"

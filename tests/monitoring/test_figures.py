@@ -16,7 +16,7 @@ from callgauge.cli.main import app as cli
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.monitoring.exposition import StoreFigures
 from callgauge.monitoring.store_figures import MOST_MODELS, SPANS, WATCHED
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

@@ -40,7 +40,8 @@ TESTS_OF = {
     "ingest/privacy/": ("tests/privacy",),
     "ingest/sessions/": ("tests/sessions", "tests/formats/test_cases.py"),
     "ingest/sources/": ("tests/sources",),
-    "callgauge/stats/": ("tests/dashboard/test_statistics.py",),
+    "callgauge/analysis/": ("tests/analysis",),
+    "callgauge/stats/": ("tests/stats",),
     "callgauge/dashboard/": ("tests/dashboard",),
     "callgauge/cli/": ("tests/test_cli.py", "tests/cli"),
 }

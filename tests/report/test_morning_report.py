@@ -27,7 +27,7 @@ from callgauge.report.content.compose import (
 )
 from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
 from callgauge.report.nightly_report import read_report
-from tests.dashboard.made_nights import publish_nights
+from tests.analysis.made_nights import publish_nights
 from tests.report.conftest import LAST, SINCE, report_of
 
 

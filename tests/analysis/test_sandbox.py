@@ -22,7 +22,7 @@ from callgauge.analysis.sandbox.child import _ORPHANED as ORPHANED
 from callgauge.analysis.sandbox.child import _describe_error, open_locked_down
 from callgauge.analysis.sandbox.query_runs import QueryLimits, SandboxBusyError, SqlError, run
 from callgauge.analysis.sandbox.statement import StatementRefusedError, allow_statement
-from tests.dashboard.store_fixture import publish, small_tables
+from tests.analysis.store_fixture import publish, small_tables
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]

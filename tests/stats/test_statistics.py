@@ -21,7 +21,7 @@ from callgauge.stats import (
     holm,
 )
 from callgauge.stats.differences import compare_estimates
-from tests.dashboard.session_shares import (
+from tests.analysis.session_shares import (
     count_by_group,
     draw_sessions,
     draw_share,

@@ -33,7 +33,7 @@ from callgauge.stats.over_time.lasting_changes import (
     follow_changes,
 )
 from callgauge.stats.rates import judge_rates
-from tests.dashboard.session_shares import of_slice
+from tests.analysis.session_shares import of_slice
 
 DAY = date(2026, 11, 20)
 Counts = tuple[int, int]

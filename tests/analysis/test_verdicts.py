@@ -26,8 +26,8 @@ from callgauge.analysis.measures.verdicts import (
 )
 from callgauge.analysis.wording import round_up
 from callgauge.stats import sessions_needed
-from tests.dashboard.session_shares import of_slice
-from tests.dashboard.test_comparisons import KIDNEY_STONES, arms_of, hold
+from tests.analysis.session_shares import of_slice
+from tests.analysis.test_comparisons import KIDNEY_STONES, arms_of, hold
 
 SMALLEST = 0.02
 

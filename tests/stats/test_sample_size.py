@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from callgauge.stats import Share, sessions_needed
 from callgauge.stats.differences import compare_estimates
-from tests.dashboard.session_shares import draw_share, fill_sessions, of_sessions, place_sessions
+from tests.analysis.session_shares import draw_share, fill_sessions, of_sessions, place_sessions
 
 
 def arm(k: int, n: int, sessions: int, seed: int = 0) -> Share:

@@ -11,7 +11,7 @@ from callgauge.analysis import comparison
 from callgauge.analysis.call_traits import class_words
 from callgauge.analysis.comparison import Arm
 from callgauge.analysis.measures.makeup import find_makeup_shifts
-from tests.dashboard.store_fixture import HOSTILE
+from tests.analysis.store_fixture import HOSTILE
 
 DAY = date(2026, 11, 20)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
 from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks, planned_boundaries
-from tests.dashboard.store_fixture import Rows, a_call, a_turn
+from tests.analysis.store_fixture import Rows, a_call, a_turn
 
 AT = "2026-11-20T10:00:00"
 REFUSED = {"outcome": "failed", "fault_layer": "schema", "arguments": None}

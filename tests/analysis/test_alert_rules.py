@@ -13,8 +13,8 @@ from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judg
 from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.kept_slices import KeptSlice
-from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed, usual_rate
-from tests.dashboard.store_fixture import a_call, publish
+from tests.analysis.made_nights import LAST, Rate, publish_nights, regressed, usual_rate
+from tests.analysis.store_fixture import a_call, publish
 
 SINCE = date(2026, 11, 12)
 KESTREL: KeptSlice = {"model": ("kestrel-14b",)}

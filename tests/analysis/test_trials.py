@@ -23,8 +23,8 @@ from callgauge.trials.verdicts.report import Report, make_report
 from callgauge.trials.verdicts.run_record import RunRecord, read_run
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
-from tests.dashboard.made_trials import MadeArm, MadeRun, join_tables, make_run
-from tests.dashboard.store_fixture import publish, small_tables
+from tests.analysis.made_trials import MadeArm, MadeRun, join_tables, make_run
+from tests.analysis.store_fixture import publish, small_tables
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks, opened_by, weather_brain
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from callgauge.analysis.measures.slices import make_slices, merge_slices, rank_slices, sum_groups
-from tests.dashboard.session_shares import count_by_group, of_sessions, of_slice, place_sessions
+from tests.analysis.session_shares import count_by_group, of_sessions, of_slice, place_sessions
 
 
 def test_the_best_comes_first_and_the_hardly_measured_last() -> None:

@@ -22,7 +22,7 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, holm, make_shares
-from tests.dashboard.session_shares import draw_share, of_sessions, of_slice, place_sessions
+from tests.analysis.session_shares import draw_share, of_sessions, of_slice, place_sessions
 
 KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
     "A": {("small",): (6, 87), ("large",): (71, 263)},

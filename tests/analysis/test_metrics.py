@@ -22,12 +22,12 @@ from callgauge.analysis.metrics import (
     include_values,
     metrics,
 )
+from tests.analysis.rows import empty_tables, insert
+from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
 from tests.conftest import CASES, write_cases
-from tests.dashboard.rows import empty_tables, insert
-from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
 FOLDER = CASES / "metrics"
-METRICS = Path(__file__).parents[2] / "callgauge" / "dashboard" / "metrics"
+METRICS = Path(__file__).parents[2] / "callgauge" / "analysis" / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
 
 

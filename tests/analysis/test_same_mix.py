@@ -18,7 +18,7 @@ from callgauge.analysis.measures.same_mix import (
 )
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, standardise
-from tests.dashboard.session_shares import of_sessions, place_sessions
+from tests.analysis.session_shares import of_sessions, place_sessions
 
 Arms = Mapping[str, Mapping[Stratum, tuple[int, int]]]
 

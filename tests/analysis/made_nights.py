@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.dashboard.store_fixture import a_call, publish, small_tables
+from tests.analysis.store_fixture import a_call, publish, small_tables
 
 LAST = date(2026, 11, 20)
 _A_DAY = {"kestrel-14b": 70, "falcon-3": 60, "heron-large": 50}

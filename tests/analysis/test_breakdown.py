@@ -17,8 +17,8 @@ from callgauge.analysis.measures.headlines import (
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
 from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.stats import Share
+from tests.analysis.session_shares import of_slice
 from tests.bench.statistics.interaction_cells import differing_dimensions
-from tests.dashboard.session_shares import of_slice
 
 NAMES = ArmNames("fixer@13", "fixer@12")
 Counts = tuple[int, int, int, int]

@@ -16,9 +16,7 @@ from callgauge.analysis.queries import queries
 from callgauge.analysis.sandbox.child import open_locked_down
 from callgauge.analysis.sandbox.statement import allow_statement
 from callgauge.analysis.texts.sql_literals import fill_parameters, write_literal
-from callgauge.dashboard.pages.sql.table_notes import read_table_notes
-from tests.dashboard.rows import empty_tables
-from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
+from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 
 NASTY = "O'Brien\n-- \u202e\x00\u200b$models '' \\' ; DROP TABLE codes"
 
@@ -93,11 +91,3 @@ def test_a_text_comes_back_from_its_literal_and_nothing_in_it_is_invisible(text:
     found = duckdb.execute(f"SELECT {written}").fetchone()
     assert found == (text,)
     assert written.isprintable()
-
-
-def test_every_table_of_the_store_is_described_by_its_schema() -> None:
-    with empty_tables() as connection:
-        names = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    assert set(read_table_notes()) == names
-    assert "the denominators of the rates" in read_table_notes()["tool_calls"]
-    assert read_table_notes()["daily_chains"].startswith("Chains of attempts")

@@ -21,7 +21,7 @@ from callgauge.analysis.replay.jobs import (
     SessionReplay,
 )
 from callgauge.analysis.replay.scenarios import Scenario
-from tests.dashboard.store_fixture import a_call, publish, small_tables
+from tests.analysis.store_fixture import a_call, publish, small_tables
 
 DEFINITION = {
     "definition_id": "d1",

@@ -1,4 +1,4 @@
-"""Series by day, the shifts in them, and their marks on a figure."""
+"""Series by day and the shifts in them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from callgauge.analysis.measures.trends import (
     name_series,
     order_versions,
 )
-from callgauge.dashboard.charts import Mark, draw_trend
 from callgauge.stats import Share
-from tests.dashboard.session_shares import of_sessions
+from tests.analysis.session_shares import of_sessions
 
 START = date(2026, 11, 1)
 
@@ -46,24 +45,6 @@ def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
     clear = [0] * 5 + [100] * (ENOUGH_DAYS - 6)
     assert examined_series({"a": series("a", clear)}) == []
     assert len(find_shifts({"a": series("a", [0] * 5 + [100] * (ENOUGH_DAYS - 5))})) == 1
-
-
-def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> None:
-    day = date(2026, 11, 3)
-    marks = [Mark("A", day, day, day), Mark("<b>", day, date(2026, 11, 2), date(2026, 11, 4))]
-    layout = draw_trend(series("a", [1] * 5), {"a": 0}, marks).figure["layout"]
-    assert [(shape["type"], shape["x0"], shape["x1"]) for shape in layout["shapes"]] == [
-        ("line", "2026-11-02 12:00", "2026-11-02 12:00"),
-        ("line", "2026-11-02 12:00", "2026-11-02 12:00"),
-        ("rect", "2026-11-01 12:00", "2026-11-03 12:00"),
-    ]
-    assert [text["text"] for text in layout["annotations"]] == ["A", "&lt;b&gt;"]
-
-
-def test_marks_beyond_the_days_are_left_out() -> None:
-    early, late = date(2026, 10, 1), date(2026, 12, 1)
-    marks = [Mark("A", early, early, early), Mark("B", late, late, late)]
-    assert draw_trend(series("a", [1] * 5), {"a": 0}, marks).figure["layout"]["shapes"] == []
 
 
 def many_series() -> dict[str, list[DayRate]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from callgauge.analysis.measures.agreement import describe_agreement
 from callgauge.analysis.measures.comparisons import RankedTable, rank_table
-from tests.dashboard.session_shares import of_slice
+from tests.analysis.session_shares import of_slice
 
 
 def ranked(rate: str, hits: Mapping[str, int]) -> RankedTable:

@@ -7,7 +7,7 @@ import pytest
 
 from callgauge.stats import Share, make_shares
 from callgauge.stats.rates import lend_likeness
-from tests.dashboard.session_shares import draw_share, of_sessions, place_sessions
+from tests.analysis.session_shares import draw_share, of_sessions, place_sessions
 
 MOST_LENT = 30
 LEAST_OF_FEW = 4

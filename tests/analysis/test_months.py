@@ -15,7 +15,7 @@ from callgauge.analysis.metrics import DaysUsed, MetricError, answer_metric, met
 from callgauge.analysis.metrics.published_store import Connection, open_generation, published_generation
 from ingest.pipeline.load import load
 from ingest.store import building_months, segments
-from tests.dashboard.test_trials_kept_apart import ASKED, PAGE, nightly
+from tests.analysis.test_trials_kept_apart import ASKED, PAGE, nightly
 from tests.store.made_runs import RUN, write_run
 from tests.store.night import ask
 from tests.store.sealed_months import in_month, seal_months
