@@ -1,10 +1,11 @@
-"""What every test shares: the `--accept` flag, and cases that are data."""
+"""What every test shares: the two tiers, the flag `--accept`, and cases that are data."""
 
 from __future__ import annotations
 
 import gc
 import json
 import os
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--accept", action="store_true", help="rewrite the expectations under tests/cases/ with what came out"
     )
+    parser.addoption(
+        "--all", action="store_true", dest="all_tiers", help="run the tests marked as thorough, too"
+    )
+
+
+def _runs_all(config: pytest.Config) -> bool:
+    return bool(config.getoption("all_tiers") or config.getoption("accept"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -45,9 +53,40 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that may take long start first: none of them is left for one process alone at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the thorough tests unless `--all` is set, and start the tests that may take long first.
+
+    A long test that starts last would run alone while the other processes wait.
+    """
+    if not _runs_all(config):
+        thorough = thorough_tests(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in thorough])
+        items[:] = [item for item in items if item not in thorough]
     items.sort(key=_time_allowed, reverse=True)
+
+
+def thorough_tests(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that only `--all` runs.
+
+    A test marked `thorough` is one of them. Of a test marked `thorough(quick=3)`, all but three of its
+    parameters are: the three are spread evenly over the list, and the first is among them.
+    """
+    marked = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("thorough"):
+            marked[item.nodeid.partition("[")[0]].append(item)
+    thorough: set[pytest.Item] = set()
+    for tests in marked.values():
+        marker = tests[0].get_closest_marker("thorough")
+        count = min(marker.kwargs.get("quick", 0) if marker else 0, len(tests))
+        quick = {number * len(tests) // count for number in range(count)}
+        thorough |= {item for number, item in enumerate(tests) if number not in quick}
+    return thorough
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not _runs_all(config):
+        terminalreporter.write_line("The quick tier; ./dev test --all runs the thorough tests, too.")
 
 
 def _time_allowed(item: pytest.Item) -> float:

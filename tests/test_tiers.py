@@ -1,0 +1,45 @@
+"""The two tiers of tests: which tests only `./dev test --all` runs."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from tests.conftest import thorough_tests
+
+
+class Collected:
+    """A collected test, as far as the choice of a tier looks at it."""
+
+    def __init__(self, nodeid: str, *markers: pytest.Mark) -> None:
+        self.nodeid = nodeid
+        self.markers = markers
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return next((marker for marker in self.markers if marker.name == name), None)
+
+
+def left_out(tests: list[Collected]) -> list[str]:
+    return sorted(test.nodeid for test in thorough_tests(cast("list[Any]", tests)))
+
+
+def test_a_marked_test_is_left_out_with_all_its_parameters() -> None:
+    marker = pytest.mark.thorough.mark
+    tests = [Collected("a::plain"), Collected("a::long[0]", marker), Collected("a::long[1]", marker)]
+    assert left_out(tests) == ["a::long[0]", "a::long[1]"]
+
+
+def test_a_marker_leaves_parameters_from_the_whole_list_in_the_quick_tier() -> None:
+    marker = pytest.mark.thorough(quick=3).mark
+    tests = [Collected(f"a::cut[{number}]", marker) for number in range(9)]
+    assert sorted({test.nodeid for test in tests} - set(left_out(tests))) == [
+        "a::cut[0]",
+        "a::cut[3]",
+        "a::cut[6]",
+    ]
+
+
+def test_a_marker_asks_for_no_more_parameters_than_a_test_has() -> None:
+    tests = [Collected("a::cut[0]", pytest.mark.thorough(quick=3).mark)]
+    assert left_out(tests) == []
