@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,29 +28,33 @@ def publish(folder: Path, tables: Mapping[str, Rows], *, number: int = 1) -> Pat
     """Write the tables as generation `number` of the store in `folder` and point CURRENT at it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"gen-{number:06d}.duckdb"
-    path.write_bytes(
-        _generation(orjson.dumps([(table, [*map(dict, rows)]) for table, rows in tables.items()]))
-    )
+    made = _make_generation(orjson.dumps([(table, [*map(dict, rows)]) for table, rows in tables.items()]))
+    shutil.copyfile(made, path)
     pointer = folder / "CURRENT.new"
     pointer.write_text(path.name + "\n", encoding="utf-8")
     pointer.replace(folder / "CURRENT")
     return path
 
 
-@lru_cache(maxsize=8)
-def _generation(tables: bytes) -> bytes:
-    """The file with these tables. Most tests publish the same few: making one takes half a second."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "made.duckdb"
-        connection = empty_tables(str(path))
-        connection.execute("SET threads = 1; BEGIN")
-        insert(connection, "store_info", [{"schema_version": SCHEMA_VERSION, "parser_version": "1"}])
-        for table, rows in orjson.loads(tables):
-            insert(connection, table, rows)
-        roll_up_all_days(connection)
-        connection.execute("COMMIT")
-        connection.close()
-        return path.read_bytes()
+@cache
+def _made_generations() -> TemporaryDirectory[str]:
+    return TemporaryDirectory()
+
+
+def _make_generation(tables: bytes) -> Path:
+    """Return a file with these tables. Making it takes half a second, so that tests share it."""
+    path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
+    if not path.exists():
+        begun = path.with_suffix(".begun")
+        with empty_tables(str(begun)) as connection:
+            connection.execute("SET threads = 1; BEGIN")
+            insert(connection, "store_info", [{"schema_version": SCHEMA_VERSION, "parser_version": "1"}])
+            for table, rows in orjson.loads(tables):
+                insert(connection, table, rows)
+            roll_up_all_days(connection)
+            connection.execute("COMMIT")
+        begun.replace(path)
+    return path
 
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:

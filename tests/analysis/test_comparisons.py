@@ -426,6 +426,7 @@ def check(table: RankedTable, several: Sequence[Slice], smallest: float) -> int:
     return len(table.wins)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("rate", ["parse_error", "derived_ok"])
 @pytest.mark.parametrize("by_mix", [False, True])
 def test_in_any_table_verdicts_and_ranks_agree(rate: str, by_mix: bool) -> None:

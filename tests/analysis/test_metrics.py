@@ -29,6 +29,7 @@ from tests.conftest import CASES, write_cases
 FOLDER = CASES / "metrics"
 METRICS = Path(__file__).parents[2] / "callgauge" / "analysis" / "metrics"
 CASE_FILES = sorted(FOLDER.glob("*.json"))
+COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimates do
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +39,18 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def rows_of(metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answer as JSON values. Of a wide metric a case may name the `columns` it is about."""
-    with empty_tables() as connection:
-        for table, rows in case["given"].items():
-            insert(connection, table, rows)
+def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the answer as JSON values. Of a wide metric a case may name the `columns` it is about."""
+    for table, rows in case["given"].items():
+        insert(connection, table, rows)
+    try:
         asked = {name: typed(value) for name, value in case.get("asked", {}).items()}
-        found = answer_metric(connection, metric, asked)
-    columns = case.get("columns", list(found.columns))
-    return [{column: plain(row[column]) for column in columns} for row in found.to_dict("records")]
+        answer = answer_metric(connection, metric, asked)
+    finally:
+        for table in case["given"]:
+            connection.execute(f"TRUNCATE {table}")
+    columns = case.get("columns", list(answer.columns))
+    return [{column: plain(row[column]) for column in columns} for row in answer.to_dict("records")]
 
 
 def typed(value: Any) -> Any:
@@ -61,10 +65,16 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", CASE_FILES, ids=lambda path: path.stem)
-def test_a_metric_gives_the_rows_that_its_cases_expect(path: Path, accept: bool) -> None:
+def test_a_metric_gives_the_rows_that_its_cases_expect(
+    empty: duckdb.DuckDBPyConnection, path: Path, accept: bool
+) -> None:
     cases = json.loads(path.read_text(encoding="utf-8"))
     for case in cases:
-        found = rows_of(path.stem, case)
+        if path.stem in COUNTS_DELETED_ROWS:
+            with empty_tables() as connection:
+                found = rows_of(connection, path.stem, case)
+        else:
+            found = rows_of(empty, path.stem, case)
         if accept:
             case["expect"] = found
         assert found == case["expect"], case["name"]
@@ -209,6 +219,7 @@ def test_what_the_groups_of_sessions_hold_adds_up_to_the_counts_beside_them(path
                 assert (len(numbers), sum(numbers)) == (len(ids), row[name]), (case["name"], name)
 
 
+@pytest.mark.thorough
 def test_every_dimension_of_a_slice_is_one_of_a_stratum(tmp_path: Path) -> None:
     path = publish(tmp_path, small_tables())
     dimensions = (

@@ -55,6 +55,7 @@ def test_a_saved_case_passes_as_it_is(raw: str | bytes, tool: ToolDefinition | N
     assert ("tool" in case) == (tool is not None)
 
 
+@pytest.mark.thorough
 def test_what_every_case_of_the_suite_reads_can_be_saved_and_passes(tmp_path: Path) -> None:
     for _, case in ALL:
         if "text" not in case and "offered" not in case:

@@ -89,6 +89,7 @@ def test_a_replay_counts_and_lists_what_moved(desk: ReplayQueue, generation: str
     assert not folder.exists()
 
 
+@pytest.mark.thorough
 def test_days_and_sessions_of_a_slice_narrow_a_replay(desk: ReplayQueue, generation: str) -> None:
     none = ReplayJob(asked(generation, from_day=date(2026, 11, 21)))
     desk.submit(none)
@@ -172,6 +173,7 @@ def test_who_asks_for_the_same_replay_gets_the_finished_one(desk: ReplayQueue, g
     second.release()
 
 
+@pytest.mark.thorough
 def test_who_waits_for_the_same_replay_gets_it_when_it_is_finished(
     desk: ReplayQueue, generation: str
 ) -> None:
@@ -186,6 +188,7 @@ def test_who_waits_for_the_same_replay_gets_it_when_it_is_finished(
     second.release()
 
 
+@pytest.mark.thorough
 def test_the_changed_calls_of_one_move(desk: ReplayQueue, generation: str) -> None:
     job = ReplayJob(asked(generation))
     desk.submit(job)

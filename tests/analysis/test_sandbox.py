@@ -273,6 +273,7 @@ def test_bytes_beyond_the_bound_are_not_kept(generation: Path) -> None:
     )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -288,6 +289,7 @@ def test_a_query_without_end_is_ended(generation: Path, sql: str) -> None:
     assert time.monotonic() - began < 40  # each of them would take a minute or more
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -302,6 +304,7 @@ def test_memory_is_bounded(generation: Path, sql: str) -> None:
     assert re.search("[Mm]emory", refusal(generation, sql, patient))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -36,6 +36,7 @@ def test_a_shipped_query_says_what_it_asks_and_runs(connection: duckdb.DuckDBPyC
     assert connection.sql(allow_statement(connection, query.sql)).columns
 
 
+@pytest.mark.thorough(quick=30)
 @pytest.mark.parametrize("name", metrics())
 def test_the_sql_of_every_metric_runs_with_its_parameters_filled_in(
     connection: duckdb.DuckDBPyConnection, name: str
@@ -85,6 +86,7 @@ def test_what_no_filter_holds_has_no_literal() -> None:
         write_literal({})
 
 
+@pytest.mark.thorough
 @given(st.text())
 def test_a_text_comes_back_from_its_literal_and_nothing_in_it_is_invisible(text: str) -> None:
     written = write_literal(text)

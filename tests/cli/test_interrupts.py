@@ -53,6 +53,7 @@ def interrupted(
     return process.returncode, said, "".join(heard)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_one_publishes_what_was_read_whole_and_the_next_load_reads_the_rest(
     which: signal.Signals, logs: Path, tmp_path: Path

@@ -96,6 +96,7 @@ def test_a_version_has_one_name_on_the_whole_page(sample: Path) -> None:
     assert "fixer@13" in {row["What changed"]["text"] for row in marks}
 
 
+@pytest.mark.thorough
 def test_version_and_baseline_are_chosen_and_the_link_keeps_them(sample: Path) -> None:
     app = opened(PROMPTS, of="fixer", version="fixer@12", versus="fixer@13", days="7d")
     assert headline(app).startswith("fixer@12 against fixer@13: not decided over all models. Better for")
@@ -104,6 +105,7 @@ def test_version_and_baseline_are_chosen_and_the_link_keeps_them(sample: Path) -
     assert headline(again).startswith("fixer@13 against fixer@12")
 
 
+@pytest.mark.thorough
 def test_what_is_behind_a_tab_is_not_asked_for(sample: Path) -> None:
     captions = set(sheets(opened(PROMPTS)))
     assert not captions & {"What changed, and when", "Rates by prompt name"}

@@ -191,6 +191,7 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
     assert "Call 2 of 3 in the session" in said(app)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "call",
     [

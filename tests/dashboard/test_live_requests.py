@@ -95,6 +95,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
     assert [row["Arguments"]["text"] for row in rows] == ["clean", "coerced", "no call", "no answer"]
 
 
+@pytest.mark.thorough
 def test_a_call_that_cannot_be_asked_again_says_why(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(store, small_tables() | {**KNOWN, "turns": [a_turn(1, user_text=None)]})
     told = said(open_with(Sender(), monkeypatch))

@@ -74,6 +74,7 @@ def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
     assert answer.endswith(r"The worst is heron\: worse than falcon\, the next\, by more than chance\.")
 
 
+@pytest.mark.thorough
 def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(180, 20, model="falcon"), *calls(179, 24, model="heron")]})
     told = {}
@@ -86,6 +87,7 @@ def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path)
     assert told[""][0] == "Not decided"
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("by", ["provider", "harness_version", "strategy", "source"])
 def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
     app = ranked_by(by)
@@ -148,6 +150,7 @@ def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(fe
     )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("tab", ["days", "hosts", "strategies", "versions"])
 def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_many: Path, tab: str) -> None:
     app = opened(PAGE, tab=tab, columns="arguments")
@@ -165,6 +168,7 @@ def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> No
     assert rows[-1]["Verdict"]["text"] == "Not named"
 
 
+@pytest.mark.thorough
 def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(200, 4, model="falcon"), *calls(5, 0, model="heron")]})
     app = opened(PAGE)
@@ -301,6 +305,7 @@ def test_what_logs_say_stays_text(ranked: Path) -> None:
     assert "<img src=x" not in captions
 
 
+@pytest.mark.thorough
 def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) -> None:
     told, made = [], []
     for place in range(16):

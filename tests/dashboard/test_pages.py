@@ -19,6 +19,7 @@ def test_a_page_shows_a_small_store(small: Path, page: str) -> None:
     assert "Nothing has been loaded yet" not in said(app)
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("page", FILES)
 def test_a_page_shows_a_store_without_a_single_call(store: Path, page: str) -> None:
     publish(store, {})
@@ -114,6 +115,7 @@ def test_nonsense_in_the_url_is_dropped(small: Path) -> None:
     assert "1 / 44 calls" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("days", ["2019-01-01", "2026-11-20", "2026-13-45", ""])
 def test_days_from_the_url_that_the_store_does_not_span_do_no_harm(small: Path, days: str) -> None:
     app = opened(days=days)
@@ -219,6 +221,7 @@ def test_a_new_generation_is_shown_on_the_next_run(small: Path) -> None:
     assert "0 / 10 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
     app = opened()
     later = [dict(row) | {"day": "2026-11-22"} for row in small_tables()["tool_calls"]]
@@ -228,6 +231,7 @@ def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
     assert "days" not in app.query_params
 
 
+@pytest.mark.thorough
 def test_a_store_that_was_deleted_and_built_anew_under_the_same_name_is_shown_anew(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py")
     before = said(app)

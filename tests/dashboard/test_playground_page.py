@@ -111,6 +111,7 @@ def test_a_link_brings_its_texts_and_what_is_on_the_screen_makes_the_same_link(s
     assert (carried.raw, carried.definition) == ("{'path': 'a'}", TWO)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("damaged", ["", "!!!", "AAAA", pack_text("x" * 3_000_001), pack_text("[]")])
 def test_a_damaged_link_is_a_box_and_no_crash(small: Path, damaged: str) -> None:
     app = playground(p=damaged)

@@ -78,12 +78,14 @@ def test_of_a_large_slice_the_newest_days_tell_what_the_store_has(
     assert app.button(key="replay_run").label == "Run: read 6 calls again"
 
 
+@pytest.mark.thorough
 def test_the_same_settings_move_nothing(replayed: Path) -> None:
     app = run(opened(PAGE))
     assert verdict(app) == "Nothing would move: all 41 calls read as before."
     assert "Not read again: 1 (the log keeps no text)." in said(app)
 
 
+@pytest.mark.thorough
 def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) -> None:
     edited = json.dumps({"name": "read_file", "input_schema": WIDER})
     app = run(opened(PAGE, replay_tool="read_file", definition=pack_text(edited)))
@@ -105,6 +107,7 @@ def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) 
     assert rates["Clean"]["Difference"]["text"].startswith("+75.6")
 
 
+@pytest.mark.thorough
 def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> None:
     app = run(opened(PAGE, replay_policy="strict"))
     app.query_params["moved_page"] = "2"
@@ -112,6 +115,7 @@ def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> N
     assert len(sheet_of(app, "Calls that read otherwise")) == 6
 
 
+@pytest.mark.thorough
 def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
     app = run(opened(PAGE, replay_policy="strict"))
     app.selectbox(key="replay_testset_shape").select("trial").run()
@@ -160,6 +164,7 @@ def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed
     assert "reading" not in app.query_params
 
 
+@pytest.mark.thorough
 def test_a_link_to_more_calls_than_it_may_start_asks_first(
     replayed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +175,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     assert "press Run" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_calls_of_one_move_are_in_the_link(replayed: Path) -> None:
     app = run(opened(PAGE, replay_policy="strict", replay_against="stored"))
     flows = sheet_of(app, "Outcomes before and after")
@@ -177,6 +183,7 @@ def test_the_calls_of_one_move_are_in_the_link(replayed: Path) -> None:
     assert all("flow=" in row["Calls"]["href"] for row in moves)
 
 
+@pytest.mark.thorough
 def test_the_definition_is_edited_by_form_and_shown_as_a_diff(replayed: Path) -> None:
     app = opened(PAGE, replay_tool="read_file", **{"as": "form"})
     types = next(box for box in app.multiselect if box.label == "Types of limit")

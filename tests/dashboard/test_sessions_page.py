@@ -101,6 +101,7 @@ def test_a_session_id_of_two_sources_asks_which_and_its_file_tells(store: Path) 
     ]
 
 
+@pytest.mark.thorough
 def test_an_unknown_session_and_an_unknown_place_are_said_to_be_unknown(long: Path) -> None:
     assert "No such session" in said(opened(SESSIONS, session="none"))
     app = opened(SESSIONS, session="s1", call="none")
@@ -126,6 +127,7 @@ def test_more_of_a_long_session_is_shown_at_once_when_asked_for(long: Path) -> N
     assert wide["later"] == ["60 later", "sessions?session=s1&wide=1&from=161"]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("place", "first", "lit"),
     [

@@ -47,6 +47,7 @@ def test_a_link_runs_what_it_carries(small: Path) -> None:
     assert "1 row ·" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
@@ -70,6 +71,7 @@ def test_a_metric_is_one_click_away(small: Path) -> None:
     assert app.selectbox(key="start").value == "metric:coverage"
 
 
+@pytest.mark.thorough
 def test_a_long_result_comes_in_pages(small: Path) -> None:
     first = asked("SELECT range AS n FROM range(120)")
     assert [row["n"]["text"] for row in sheet_of(first, ROWS)][:2] == ["0", "1"]

@@ -26,6 +26,7 @@ def sample(store: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store: Path) -> None:
     assert "rejected" not in sample
     told = describe_store_rates(store)  # before the page holds the file open

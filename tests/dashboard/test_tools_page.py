@@ -215,6 +215,7 @@ def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_defini
     assert "Parse errors by day, with the changes of the definition" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("culprit", ["nothing", "missing_required:", "other:limit", HOSTILE])
 def test_a_parameter_that_nobody_gets_wrong_says_so(two_tools: Path, culprit: str) -> None:
     app = opened(PAGE, tool_open="search", culprit=culprit)

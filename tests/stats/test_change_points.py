@@ -16,6 +16,7 @@ def days_at(random: np.random.Generator, rate: float, days: int, n: int = 400) -
     return [(int(random.binomial(n, rate)), n) for _ in range(days)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "series",
     [Series(30, 200, 0.3, 0.2), Series(30, 2_000, 0.1, 0.4, autocorrelation=0.6), Series(60, 20, 0.0, 0.0)],
@@ -28,6 +29,7 @@ def test_a_series_without_a_change_shows_one_as_seldom_as_stated(series: Series)
     assert not cell.leaves_band, cell
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("series", "least_found"),
     [

@@ -190,5 +190,6 @@ def test_paired_differences_cover_as_often_as_they_say() -> None:
     assert [cell for cell in cover_paired(250, whole=False, seed=21) if cell.leaves_band] == []
 
 
+@pytest.mark.thorough
 def test_changes_of_the_same_calls_cover_as_often_as_they_say() -> None:
     assert [cell for cell in cover_same_calls(250, whole=False, seed=22) if cell.leaves_band] == []

@@ -99,5 +99,6 @@ def test_the_interval_of_pass_k_covers_the_chance_that_all_of_k_pass() -> None:
     assert np.mean(covered) >= 0.92
 
 
+@pytest.mark.thorough
 def test_pass_k_of_few_tasks_covers_as_often_as_it_says() -> None:
     assert [cell for cell in cover_pass_k(400, whole=False, seed=20) if cell.leaves_band] == []

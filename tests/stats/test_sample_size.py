@@ -52,6 +52,7 @@ def test_where_all_calls_of_a_session_go_alike_ten_are_worth_one() -> None:
     assert (one + 300) / (other + 300) == pytest.approx(worth / 10, rel=0.01)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("alike", [0.0, 0.3])
 def test_as_many_sessions_as_it_asks_for_show_the_difference(alike: float) -> None:
     random = np.random.default_rng(13)
