@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import App
@@ -31,6 +32,7 @@ def test_a_click_anywhere_in_a_row_shows_the_call_beside_the_list_and_back_undoe
     expect(peek).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_j_and_k_go_through_the_list_across_its_pages(app: App) -> None:
     app.open("/calls?peek=c5")
     step(app, "j", "calls?peek=c4")
@@ -52,6 +54,7 @@ def step(app: App, key: str, address: str) -> None:
     app.settle()
 
 
+@pytest.mark.thorough
 def test_a_head_sorts_the_list_in_the_link(app: App) -> None:
     app.open("/calls")
     region = app.page.get_by_role("region", name="Calls")

@@ -57,6 +57,7 @@ def test_a_filter_changes_the_numbers_and_the_address(app: App) -> None:
     assert "model=falcon-3" in app.page.url
 
 
+@pytest.mark.thorough
 def test_a_filter_goes_along_from_page_to_page_and_back(app: App) -> None:
     app.open("/?model=falcon-3")
     app.page.get_by_role("link", name="Calls", exact=True).click()
@@ -86,6 +87,7 @@ def test_a_number_leads_to_its_call_in_two_clicks_and_back(app: App) -> None:
     expect(app.page.get_by_role("heading", level=1)).to_have_text("Overview")
 
 
+@pytest.mark.thorough
 def test_neighbours_in_the_turn_are_one_click_away(app: App) -> None:
     app.open("/calls?call=c41")
     app.page.get_by_role("row", name=re.compile("attempt 2, changed")).get_by_role("link").click()
@@ -94,6 +96,7 @@ def test_neighbours_in_the_turn_are_one_click_away(app: App) -> None:
     app.expect("2, changed")
 
 
+@pytest.mark.thorough
 def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(app: App) -> None:
     app.open("/calls?model=falcon-3&fault=syntax")
     app.page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()
@@ -111,6 +114,7 @@ def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(
     expect(app.page.get_by_role("button", name="Reset")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_search_filters_while_typing(app: App) -> None:
     app.open("/calls")
     app.page.get_by_placeholder("Search raw arguments").fill("HYPERLINK")
@@ -136,6 +140,7 @@ def test_text_from_a_log_stays_text(app: App) -> None:
         assert app.page.locator("img[src=x]").count() == 0
 
 
+@pytest.mark.thorough
 def test_the_playground_follows_the_typing(app: App) -> None:
     app.open("/playground?example=Clean")
     raw = app.page.get_by_label("Raw arguments, as the model sent them")
@@ -189,6 +194,7 @@ def looked_over(context: BrowserContext, served: Served) -> Iterator[App]:
     app.page.close()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_accessible_in_both_themes_and_fits(looked_over: App, path: str) -> None:
     page = looked_over.page
@@ -224,6 +230,7 @@ def _violations(app: App, rules: list[str] | dict[str, object]) -> dict[str, lis
     return {id_: kept for id_, several in nodes.items() if (kept := _not_stock(id_, several))}
 
 
+@pytest.mark.thorough
 def test_a_store_that_is_not_there_yet_says_what_to_run_and_then_shows_itself(app: App) -> None:
     pointer = app.served.store / "CURRENT"
     kept = pointer.read_text(encoding="utf-8")
@@ -236,6 +243,7 @@ def test_a_store_that_is_not_there_yet_says_what_to_run_and_then_shows_itself(ap
     app.expect("Parse errors by day")
 
 
+@pytest.mark.thorough
 def test_the_hostile_model_can_be_filtered(app: App) -> None:
     app.open()
     app.choose("model", HOSTILE)

@@ -138,6 +138,7 @@ def open_thin_slices(app: App) -> None:
         app.settle()
 
 
+@pytest.mark.thorough
 def test_nothing_of_a_hostile_log_runs_or_is_fetched(hostile_store: Served, context: BrowserContext) -> None:
     app = App(context.new_page(), hostile_store)
     watch(app)

@@ -33,6 +33,7 @@ def nothing(_page: Page) -> None:
     """The address alone opens the view."""
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("start", "opening", "link", "arrives"),
     [

@@ -22,6 +22,7 @@ def box(page: Page, element: Any) -> dict[str, float]:
     return found
 
 
+@pytest.mark.thorough
 def test_raw_text_definition_and_each_parameter_are_in_one_screen(app: App) -> None:
     app.page.set_viewport_size({"width": 1440, "height": 900})
     app.open(EXAMPLE)
@@ -40,6 +41,7 @@ def test_raw_text_definition_and_each_parameter_are_in_one_screen(app: App) -> N
     assert table.evaluate("table => table.scrollWidth - table.clientWidth") <= 1, "no column is cut"
 
 
+@pytest.mark.thorough
 def test_the_marked_text_stays_in_sight_while_the_result_is_read(app: App) -> None:
     app.page.set_viewport_size({"width": 1440, "height": 700})
     app.open(EXAMPLE)
@@ -69,6 +71,7 @@ def test_a_broken_call_is_pasted_and_read_by_keyboard_alone(app: App) -> None:
     expect(row).to_contain_text("5")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [390, 1024])
 def test_on_a_narrow_screen_the_texts_come_first_and_nothing_is_cut(app: App, width: int) -> None:
     app.page.set_viewport_size({"width": width, "height": 900})
@@ -85,6 +88,7 @@ def test_on_a_narrow_screen_the_texts_come_first_and_nothing_is_cut(app: App, wi
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 1
 
 
+@pytest.mark.thorough
 def test_a_megabyte_does_not_freeze_the_page(app: App) -> None:
     app.open("/playground")
     page = app.page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
 from tests.browser.conftest import LONGEST_WAIT, App
@@ -62,6 +63,7 @@ def test_the_second_of_two_quick_clicks_counts_and_back_undoes_it(app: App) -> N
     expect(strategy).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.thorough
 def test_another_control_clicked_before_the_answer_keeps_what_was_chosen(app: App) -> None:
     answers = HeldAnswers(app)
     app.open("/models?days=all")

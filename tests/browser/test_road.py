@@ -48,6 +48,7 @@ def road(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
+@pytest.mark.thorough
 def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: BrowserContext) -> None:
     app = App(context.new_page(), road)
     watch(app)

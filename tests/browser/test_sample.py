@@ -53,6 +53,7 @@ def app(sample: Served, context: BrowserContext) -> Iterator[App]:
     assert not app.problems
 
 
+@pytest.mark.thorough
 def test_every_page_shows_the_sample(app: App) -> None:
     for path, words in (
         ("/", "What the parser found"),
@@ -74,6 +75,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         app.expect(words)
 
 
+@pytest.mark.thorough
 def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> None:
     app.open()
     ranking = app.page.get_by_role("region", name="Models by parse errors")
@@ -91,6 +93,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
     app.expect("Who said what")
 
 
+@pytest.mark.thorough
 def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.open()
     app.page.get_by_text("What the parser found").click()
@@ -111,6 +114,7 @@ ENDS_WITH_ARROW = """tracks => tracks.filter((track) => track.querySelector(".be
 })"""
 
 
+@pytest.mark.thorough
 def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
     app.open("/retries?days=all")
     tracks = app.page.get_by_role("region", name="Chains by tool").locator(".whisker")
@@ -135,6 +139,7 @@ def follow(app: App, link: str, text: str) -> None:
     pytest.fail(f"{link} was not shown")
 
 
+@pytest.mark.thorough
 def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
     app: App, installed: Installation
 ) -> None:

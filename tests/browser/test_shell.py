@@ -69,6 +69,7 @@ def test_the_palette_opens_a_model_and_keeps_the_other_filters(app: App) -> None
     expect(palette(app)).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_the_arrows_move_through_the_results_and_escape_closes(app: App) -> None:
     opened(app, "/models")
     field = open_palette(app)
@@ -87,6 +88,7 @@ def test_the_arrows_move_through_the_results_and_escape_closes(app: App) -> None
     expect(palette(app)).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_a_pasted_id_finds_its_call_and_its_session(app: App) -> None:
     opened(app)
     field = open_palette(app)
@@ -98,6 +100,7 @@ def test_a_pasted_id_finds_its_call_and_its_session(app: App) -> None:
     app.expect("json_parse_error")
 
 
+@pytest.mark.thorough
 def test_a_link_followed_just_after_the_palette_was_closed_is_followed(app: App) -> None:
     opened(app)
     field = open_palette(app)
@@ -109,6 +112,7 @@ def test_a_link_followed_just_after_the_palette_was_closed_is_followed(app: App)
     expect(app.page.get_by_role("heading", name="Models", level=1)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_what_is_not_there_is_said(app: App) -> None:
     opened(app)
     open_palette(app).fill("<b>nowhere")
@@ -128,6 +132,7 @@ def test_letters_open_pages_from_wherever_one_is_and_act_once(app: App) -> None:
     expect(app.page.get_by_role("dialog", name="Keys")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_the_list_of_keys_names_the_letter_of_every_page(app: App) -> None:
     opened(app, "/sql")
     app.page.keyboard.press("?")
@@ -137,6 +142,7 @@ def test_the_list_of_keys_names_the_letter_of_every_page(app: App) -> None:
     assert len({entry.key for entry in PAGES}) == len(PAGES)
 
 
+@pytest.mark.thorough
 def test_letters_in_a_field_are_text(app: App) -> None:
     opened(app, "/calls")
     app.page.keyboard.press("/")
@@ -148,6 +154,7 @@ def test_letters_in_a_field_are_text(app: App) -> None:
     expect(app.page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_slash_opens_the_palette_where_a_page_has_no_search(app: App) -> None:
     opened(app, "/models")
     app.page.keyboard.press("/")
@@ -167,6 +174,7 @@ def test_j_and_k_move_over_the_rows(app: App) -> None:
     app.page.wait_for_url("**peek=*")
 
 
+@pytest.mark.thorough
 def test_the_first_page_has_a_name_of_its_own(app: App) -> None:
     opened(app, "/overview?model=falcon-3")
     expect(app.page.get_by_role("heading", level=1)).to_have_text("Overview")
@@ -177,6 +185,7 @@ def test_the_first_page_has_a_name_of_its_own(app: App) -> None:
     assert app.page.title() == "Callgauge"
 
 
+@pytest.mark.thorough
 def test_the_focus_goes_through_the_pages_in_their_order_and_can_skip_them(app: App) -> None:
     opened(app, "/errors")
     names = [entry.title for entry in PAGES]
@@ -215,6 +224,7 @@ def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]
     app.page.close()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEntry) -> None:
     page = phone_for_all.go(f"/{entry.name}?days=all").page
@@ -239,6 +249,7 @@ def test_on_a_phone_a_page_is_chosen_in_the_list_that_then_closes(phone: App) ->
     expect(palette(phone)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_palette_fits_at_200_percent_and_shows_its_choice_in_forced_colours(app: App) -> None:
     app.page.set_viewport_size({"width": 720, "height": 450})
     app.page.emulate_media(forced_colors="active")
@@ -253,6 +264,7 @@ def test_the_palette_fits_at_200_percent_and_shows_its_choice_in_forced_colours(
     assert palette(app).evaluate("dialog => dialog.getAnimations({ subtree: true }).length") == 0
 
 
+@pytest.mark.thorough
 def test_the_tour_is_shown_once_and_then_on_demand(browser: Browser, served: Served) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     # It is for people: a browser that a program drives is not shown it unasked.
@@ -280,6 +292,7 @@ def test_the_tour_is_shown_once_and_then_on_demand(browser: Browser, served: Ser
     assert not app.problems
 
 
+@pytest.mark.thorough
 def test_the_scripts_come_compressed_and_the_menu_offers_the_theme_alone(
     browser: Browser, served: Served
 ) -> None:
@@ -333,6 +346,7 @@ MISSING = """([text, font]) => {
 }"""
 
 
+@pytest.mark.thorough
 def test_text_in_any_script_shows_in_tables_and_in_the_marked_text(app: App) -> None:
     name = "-".join(WORLD.values())
     broken = f'{{"q": "{name}" "n": 1}}'

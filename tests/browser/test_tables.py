@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.analysis.store_fixture import HOSTILE
@@ -41,6 +42,7 @@ def test_a_head_sorts_and_the_link_shows_the_same_in_a_fresh_browser(
     assert "sort=" not in app.page.url
 
 
+@pytest.mark.thorough
 def test_a_filter_keeps_how_a_table_is_sorted(app: App) -> None:
     app.open(SORTED)
     app.page.get_by_text("What goes with failure").click()
@@ -48,6 +50,7 @@ def test_a_filter_keeps_how_a_table_is_sorted(app: App) -> None:
     assert "sort=findings.code.desc" in app.page.url
 
 
+@pytest.mark.thorough
 def test_what_a_head_means_opens_by_keyboard_and_closes_by_escape(app: App) -> None:
     app.open("/errors?days=all")
     help_of = app.page.get_by_role("button", name="Sessions: A session counts once")
@@ -58,6 +61,7 @@ def test_what_a_head_means_opens_by_keyboard_and_closes_by_escape(app: App) -> N
     expect(tip).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_a_table_that_is_cut_shows_it_and_keeps_its_first_column(browser: Browser, served: Served) -> None:
     context = browser.new_context(viewport={"width": 800, "height": 900})
     app = App(context.new_page(), served)
@@ -93,6 +97,7 @@ def test_on_a_phone_a_row_is_a_card_with_the_verdict_first(browser: Browser, ser
     assert not app.problems
 
 
+@pytest.mark.thorough
 def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
     app.page.emulate_media(forced_colors="active")
     app.open("/calls?peek=c41")

@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from tests.browser.conftest import App, Served, serving, watch
 from tests.browser.planted_store import load_planted
 
+pytestmark = pytest.mark.thorough  # a store and a server of their own
+
 MOST_CLICKS = 3
 
 

@@ -12,6 +12,8 @@ from tests.analysis.made_trials import MadeArm, join_tables, make_run
 from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 from tests.browser.conftest import App, Served, serving, watch
 
+pytestmark = pytest.mark.thorough  # a store and a server of their own
+
 ARMS = (MadeArm("old", 0.35), MadeArm("new", 0.03), MadeArm(HOSTILE, 0.9))
 
 

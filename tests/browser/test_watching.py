@@ -7,6 +7,7 @@ import socket
 import urllib.request
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import BrowserContext
 
 from callgauge.server import SCRIPTS
@@ -35,6 +36,7 @@ def test_metrics_are_not_told_to_everybody(served: Served) -> None:
     assert ask(served, "/metrics", X_Forwarded_For="10.0.0.7").status == FORBIDDEN
 
 
+@pytest.mark.thorough
 def test_a_restart_waits_for_no_slow_reader_and_an_open_page_comes_back(
     tmp_path: Path, context: BrowserContext
 ) -> None:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from callgauge.memory.nights.night_steps import OVER
 from callgauge.nightly.night import NIGHT_STEPS, NightExit
 from ingest.store.generations import LOCK
@@ -68,6 +70,7 @@ def kill_night(folder: Path, *steps: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in told.splitlines()]
 
 
+@pytest.mark.thorough
 def test_a_night_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """Killed at each of its own records in turn, and where a load publishes."""
     of_load = ["load begins", "load begun", "switch", "load ends"]

@@ -65,6 +65,7 @@ def test_callgauges_wheel_holds_every_file_of_the_packages_under_one_name(wheels
     assert wanted - names == set()
 
 
+@pytest.mark.thorough
 def test_lenients_wheel_holds_typed_code_and_its_licence(wheels: dict[Path, Path]) -> None:
     names = zipfile.ZipFile(wheels[LENIENT]).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"lenient"}
@@ -87,6 +88,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
         assert needed & declared or package == "numpy", f"pyproject.toml does not declare {needed}"
 
 
+@pytest.mark.thorough
 def test_the_command_works_from_any_folder(installed: Installation, tmp_path: Path) -> None:
     (tmp_path / "ingest").mkdir()  # a folder of that name must not hide our package
     (tmp_path / "ingest" / "__init__.py").write_text("raise RuntimeError('the wrong one')\n")
@@ -102,12 +104,14 @@ def test_the_command_works_from_any_folder(installed: Installation, tmp_path: Pa
     assert all(Path(path).is_relative_to(installed.folder) for path in found)
 
 
+@pytest.mark.thorough
 def test_lenient_runs_alone_with_orjson(wheels: dict[Path, Path], only_orjson: Path, tmp_path: Path) -> None:
     alone = make_environment(tmp_path / "environment", only_orjson)
     alone.install(wheels[LENIENT])
     assert alone.run("python", "-c", READ_ONE_CALL, cwd=tmp_path).stdout == "{'limit': 10} repaired\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("removed", ["callgauge", "callgauge-lenient"])
 def test_either_distribution_can_be_removed_from_beside_the_other(
     wheels: dict[Path, Path], removed: str, tmp_path: Path

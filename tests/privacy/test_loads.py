@@ -60,6 +60,7 @@ def everything(store: Path) -> str:
     return repr([ask(store, f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - our own tables
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("already", [False, True], ids=["from the start", "after a load without"])
 def test_no_secret_is_in_the_store_in_any_form(
     logs: Path, store: Path, tmp_path: Path, already: bool
@@ -88,6 +89,7 @@ def test_codes_and_places_are_those_of_a_load_that_keeps_everything(logs: Path, 
     assert ask(store, "SELECT DISTINCT outcome FROM tool_calls") == [("repaired",)]
 
 
+@pytest.mark.thorough
 def test_a_redacted_file_is_in_whatever_its_name_and_a_grown_one_is_read_again(
     logs: Path, store: Path
 ) -> None:
@@ -114,6 +116,7 @@ def test_two_files_in_two_homes_of_short_names_are_two_files(tmp_path: Path, sto
     assert all("/home/user-" in path for path in paths)
 
 
+@pytest.mark.thorough
 def test_other_rules_and_another_key_read_the_files_again(logs: Path, store: Path, tmp_path: Path) -> None:
     load([logs], store, private=REDACTED)
     config = tmp_path / "redact.toml"
@@ -137,6 +140,7 @@ def test_what_was_left_out_is_not_let_in_by_a_forgotten_option(
         load([logs], store)
 
 
+@pytest.mark.thorough
 def test_files_that_stay_in_unredacted_are_told(logs: Path, store: Path, tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text(session("b"))
     load([logs, tmp_path / "b.jsonl"], store)
@@ -145,6 +149,7 @@ def test_files_that_stay_in_unredacted_are_told(logs: Path, store: Path, tmp_pat
     assert load([logs, tmp_path / "b.jsonl"], store, private=REDACTED).notes == ()
 
 
+@pytest.mark.thorough
 def test_a_copy_loaded_with_redaction_takes_the_place_of_the_one_without(logs: Path, store: Path) -> None:
     load([logs], store)
     copy = logs.with_name("copy.jsonl")
@@ -171,6 +176,7 @@ def test_refused_files_are_named_without_their_home(logs: Path, store: Path) -> 
     assert path.endswith("/b.jsonl")
 
 
+@pytest.mark.thorough
 def test_the_members_of_an_archive_are_named_without_their_homes(logs: Path, store: Path) -> None:
     archive = logs / "night.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
@@ -183,6 +189,7 @@ def test_the_members_of_an_archive_are_named_without_their_homes(logs: Path, sto
     assert path.startswith(f"{archive_name}!home/user-")
 
 
+@pytest.mark.thorough
 def test_no_state_of_a_large_log_is_kept_as_it_holds_the_logs_own_text(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +204,7 @@ def test_no_state_of_a_large_log_is_kept_as_it_holds_the_logs_own_text(
     assert ask(store, "SELECT count(*) FROM unfinished") == [(0,)]
 
 
+@pytest.mark.thorough
 def test_a_dry_run_makes_no_key_and_knows_what_would_be_read_again(logs: Path, store: Path) -> None:
     load([logs], store)
     outlook = forecast_load([logs], store, private=REDACTED)
@@ -210,6 +218,7 @@ def run(*words: Any) -> Any:
     return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
+@pytest.mark.thorough
 def test_the_command_takes_rules_from_a_file_and_says_what_is_wrong_with_them(
     logs: Path, store: Path, tmp_path: Path
 ) -> None:

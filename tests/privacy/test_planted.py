@@ -152,6 +152,7 @@ def run(*words: Any) -> Any:
     return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
+@pytest.mark.thorough
 def test_no_table_and_no_output_shows_a_planted_value(tmp_path: Path) -> None:
     logs, store, tools = tmp_path / "logs", tmp_path / "store", tmp_path / "tools.json"
     logs.mkdir()

@@ -81,6 +81,7 @@ def test_nobody_gets_a_byte_before_the_sign_in(site: Served) -> None:
         assert len(browser.get("/_stcore/health").content) < 10
 
 
+@pytest.mark.thorough
 def test_no_text_comes_over_the_network(site: Served, cookies: dict[str, str]) -> None:
     generation = published_generation(site.store)
     assert generation is not None
@@ -120,6 +121,7 @@ def crashed(traffic: PageTraffic) -> bool:
     )
 
 
+@pytest.mark.thorough
 def test_a_viewer_sees_pages_and_asks_no_sql(site: Served, cookies: dict[str, str]) -> None:
     with open_socket(site.url, {"cookie": cookies["bob"], "x-callgauge-role": "admin"}) as socket:
         names = run_page(socket).find_page_names()
@@ -150,6 +152,7 @@ def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
             assert new.new_session.main_script_path == "app.py"
 
 
+@pytest.mark.thorough
 def test_a_page_that_finds_no_user_shows_nothing(site: Served, tmp_path: Path) -> None:
     """The page itself is closed, too, should Streamlit no longer hand the gate's headers on."""
     from streamlit.testing.v1 import AppTest

@@ -100,6 +100,7 @@ def test_a_pointer_of_a_later_version_asks_for_an_update() -> None:
         read_pointer(POINTER.to_json().replace(b'"format": 1', b'"format": 2'), ADDRESS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [b"../../etc/passwd", b" " * 5_000_000], ids=["path", "large"])
 def test_a_reader_stays_with_what_it_has(s3: Any, reader: Path, content: bytes) -> None:
     s3.put_object(Bucket=BUCKET, Key=CURRENT, Body=content)
@@ -108,6 +109,7 @@ def test_a_reader_stays_with_what_it_has(s3: Any, reader: Path, content: bytes) 
     assert count(reader, "sessions") == 1
 
 
+@pytest.mark.thorough
 def test_a_generation_that_is_not_what_was_published_is_not_shown(s3: Any, reader: Path) -> None:
     key = f"team/store/{told(s3)['generation']}"
     whole = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
@@ -126,6 +128,7 @@ def test_a_generation_that_is_not_what_was_published_is_not_shown(s3: Any, reade
     assert count(reader, "sessions") == 2
 
 
+@pytest.mark.thorough
 def test_files_of_others_are_left_alone(s3: Any, reader: Path, logs: Path) -> None:
     for name in ("notes.txt", "gen-1.duckdb", "seg-.duckdb", "sub/gen-000001-0123456789ab.duckdb", ".hidden"):
         s3.put_object(Bucket=BUCKET, Key=f"team/store/{name}", Body=b"mine")
@@ -166,6 +169,7 @@ def test_a_damaged_link_is_no_store_of_this_machine_alone(tmp_path: Path, conten
         read_link(tmp_path)
 
 
+@pytest.mark.thorough
 def test_credentials_that_are_missing_are_asked_for(
     s3: Any, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -193,6 +197,7 @@ def test_a_password_in_the_address_of_the_server_is_not_said(
     assert "geheim" not in str(refused.value)
 
 
+@pytest.mark.thorough
 def test_a_bucket_that_is_missing_is_named(s3: Any, tmp_path: Path) -> None:
     link_folder(tmp_path / "store", "s3://nowhere/store")
     with pytest.raises(UnreachableError, match=r"s3://nowhere/store .* check the name of the bucket"):

@@ -26,6 +26,7 @@ def log(tmp_path: Path) -> Path:
     return Path(shutil.copy(EXAMPLE, tmp_path / "night.jsonl"))
 
 
+@pytest.mark.thorough
 def test_one_machine_loads_and_another_asks(
     s3: Any, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,6 +44,7 @@ def test_one_machine_loads_and_another_asks(
     assert retained.exit_code == 0, retained.output
 
 
+@pytest.mark.thorough
 def test_an_object_store_that_is_gone_is_told_and_what_was_fetched_is_read(
     s3: Any, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from tests.store.night import count, session
 MakeFolder = Callable[[str], Path]
 
 
+@pytest.mark.thorough
 def test_what_is_new_shows_and_what_is_open_stays_readable(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
     load([logs], folder("loader"))
@@ -39,6 +40,7 @@ def test_what_is_new_shows_and_what_is_open_stays_readable(s3: Any, logs: Path, 
     assert len(list(folder("reader").glob("gen-*"))) == 2  # a reader may be about to open the last but one
 
 
+@pytest.mark.thorough
 def test_a_follower_asks_only_whether_something_is_new(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +62,7 @@ def test_a_follower_asks_only_whether_something_is_new(
     assert asked == ["head_object"]
 
 
+@pytest.mark.thorough
 def test_an_object_store_that_is_gone_is_told_and_the_folder_goes_on(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +87,7 @@ def test_an_object_store_that_is_gone_is_told_and_the_folder_goes_on(
     assert read_outage(folder("reader")) is None
 
 
+@pytest.mark.thorough
 def test_a_bucket_without_a_store_is_no_problem_of_the_object_store(s3: Any, folder: MakeFolder) -> None:
     Follower(belongs(folder("reader"))).look()
     assert read_outage(folder("reader")) is None
@@ -96,6 +100,7 @@ def test_a_damaged_note_is_none(tmp_path: Path, content: str) -> None:
     assert read_outage(tmp_path) is None
 
 
+@pytest.mark.thorough
 def test_a_download_that_breaks_off_leaves_what_was_there(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.store.night import session
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_a_killed_load_is_finished_by_the_next(s3: Any, logs: Path, tmp_path: Path) -> None:
     (logs / "a").write_text(session("s1"))

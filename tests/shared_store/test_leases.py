@@ -48,11 +48,13 @@ def test_a_lease_that_is_not_renewed_is_taken_over(
         take(folder("three"))
 
 
+@pytest.mark.thorough
 def test_a_load_that_was_killed_in_the_same_folder_does_not_bar_the_next(s3: Any, folder: MakeFolder) -> None:
     take(folder("one"))
     take(folder("one"))
 
 
+@pytest.mark.thorough
 def test_a_lease_is_given_back(s3: Any, folder: MakeFolder) -> None:
     shared = belongs(folder("one"))
     with hold_lease(shared.place, shared.folder_id, refuse) as held:
@@ -62,6 +64,7 @@ def test_a_lease_is_given_back(s3: Any, folder: MakeFolder) -> None:
     take(folder("two"))
 
 
+@pytest.mark.thorough
 def test_a_lease_is_renewed_while_a_load_goes_on(
     s3: Any, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +78,7 @@ def test_a_lease_is_renewed_while_a_load_goes_on(
     assert later is not None
 
 
+@pytest.mark.thorough
 def test_a_lease_that_could_not_be_renewed_in_time_is_lost(
     s3: Any, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +88,7 @@ def test_a_lease_that_could_not_be_renewed_in_time_is_lost(
         held.check()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b"[" * 100_000])
 def test_a_file_of_others_in_its_place_counts_as_a_lease_until_it_is_old(
     s3: Any, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch, content: bytes
@@ -95,6 +100,7 @@ def test_a_file_of_others_in_its_place_counts_as_a_lease_until_it_is_old(
     take(folder("one"))
 
 
+@pytest.mark.thorough
 def test_a_store_that_cannot_be_reached_stops_a_load(
     s3: Any, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +110,7 @@ def test_a_store_that_cannot_be_reached_stops_a_load(
         pass
 
 
+@pytest.mark.thorough
 def test_a_lease_names_its_holder(s3: Any, folder: MakeFolder) -> None:
     take(folder("one"))
     content = s3.get_object(Bucket=BUCKET, Key=f"team/store/{LEASE}")["Body"].read()

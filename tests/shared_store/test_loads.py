@@ -41,6 +41,7 @@ def test_what_one_machine_loads_others_read(s3: Any, logs: Path, folder: MakeFol
         assert contents(reader) == contents(loader)
 
 
+@pytest.mark.thorough
 def test_any_machine_may_load_next(s3: Any, logs: Path, folder: MakeFolder) -> None:
     for number, name in enumerate(("one", "two", "one", "three")):
         (logs / f"{number}").write_text(session(f"s{number}"))
@@ -48,6 +49,7 @@ def test_any_machine_may_load_next(s3: Any, logs: Path, folder: MakeFolder) -> N
     assert count(folder("three"), "sessions") == 4
 
 
+@pytest.mark.thorough
 def test_a_load_that_finds_nothing_new_publishes_nothing(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
     load([logs], folder("one"))
@@ -56,6 +58,7 @@ def test_a_load_that_finds_nothing_new_publishes_nothing(s3: Any, logs: Path, fo
     assert keys(s3) == before
 
 
+@pytest.mark.thorough
 def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
     said: list[str] = []
@@ -73,6 +76,7 @@ def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder
     assert load([logs], folder("two")).loaded == 1
 
 
+@pytest.mark.thorough
 def test_of_two_loads_at_once_one_is_published_and_the_other_says_so(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +107,7 @@ def published_name(folder: Path) -> str:
     return generation.name
 
 
+@pytest.mark.thorough
 def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
     s3: Any, logs: Path, folder: MakeFolder
 ) -> None:
@@ -117,6 +122,7 @@ def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
     assert load([logs], folder("two")).generation is None  # it is not brought back
 
 
+@pytest.mark.thorough
 def test_replaced_generations_stay_for_a_while(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +135,7 @@ def test_replaced_generations_stay_for_a_while(
         assert len([key for key in keys(s3) if key.startswith("gen-")]) == 1
 
 
+@pytest.mark.thorough
 def test_a_store_moves_into_an_object_store_by_its_backup(
     s3: Any, logs: Path, folder: MakeFolder, tmp_path: Path
 ) -> None:
@@ -143,6 +150,7 @@ def test_a_store_moves_into_an_object_store_by_its_backup(
     assert contents(folder("two")) == contents(own)
 
 
+@pytest.mark.thorough
 def test_a_shared_store_is_verified_backed_up_and_restored(
     s3: Any, logs: Path, folder: MakeFolder, tmp_path: Path
 ) -> None:
@@ -160,6 +168,7 @@ def test_a_shared_store_is_verified_backed_up_and_restored(
     assert count(tmp_path / "alone", "sessions") == 1
 
 
+@pytest.mark.thorough
 def test_an_object_store_without_conditions_is_refused(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +184,7 @@ def test_an_object_store_without_conditions_is_refused(
     assert keys(s3) == ["lease"]
 
 
+@pytest.mark.thorough
 def test_an_emptied_bucket_is_not_filled_again_unasked(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
     load([logs], folder("one"))
@@ -185,6 +195,7 @@ def test_an_emptied_bucket_is_not_filled_again_unasked(s3: Any, logs: Path, fold
         load([logs], folder("one"))
 
 
+@pytest.mark.thorough
 def test_nothing_secret_is_in_the_object_store_or_the_folder(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_any_part_is_what_stands_there(files: SegmentFiles, segment: Path) -> No
         assert files.read_bytes(NAME, start, end) == whole[start:end]
 
 
+@pytest.mark.thorough
 def test_threads_that_share_a_stream_do_not_move_each_other(files: SegmentFiles, segment: Path) -> None:
     """DuckDB seeks and reads in two steps, and its threads share one stream: they would read wrong blocks."""
     stream = files.open(f"shared://{NAME}")
@@ -63,6 +64,7 @@ def test_threads_that_share_a_stream_do_not_move_each_other(files: SegmentFiles,
     assert stream.tell() == 4196
 
 
+@pytest.mark.thorough
 def test_queries_at_once_find_what_is_there(
     attached: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +83,7 @@ def test_queries_at_once_find_what_is_there(
     assert found == [(ROWS, 32 * ROWS, ROWS * (ROWS - 1) // 2)] * 3
 
 
+@pytest.mark.thorough
 def test_what_was_read_is_kept_within_a_limit(
     files: SegmentFiles, segment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +104,7 @@ def test_what_was_read_is_kept_within_a_limit(
     assert max(asked) > 3 * 1024 * 1024  # from one end to the other it is read in large parts
 
 
+@pytest.mark.thorough
 def test_a_read_that_fails_is_an_error_of_the_query_and_the_next_one_answers(
     attached: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +118,7 @@ def test_a_read_that_fails_is_an_error_of_the_query_and_the_next_one_answers(
     assert attached.execute("SELECT sum(length(text)) FROM segment.calls").fetchall() == [(32 * ROWS,)]
 
 
+@pytest.mark.thorough
 def test_a_segment_that_was_cut_is_an_error(s3: Any, files: SegmentFiles, segment: Path) -> None:
     files.find_size(NAME)
     s3.put_object(Bucket=BUCKET, Key=f"team/store/{NAME}", Body=segment.read_bytes()[:1000])
@@ -129,6 +134,7 @@ def test_only_segments_are_opened(s3: Any, name: str) -> None:
         files.open(f"shared://{name}")
 
 
+@pytest.mark.thorough
 def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
     s3: Any, segment: Path, files: SegmentFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +166,7 @@ def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
     assert asked == []
 
 
+@pytest.mark.thorough
 def test_ends_that_cannot_be_fetched_are_left_to_who_attaches(s3: Any, files: SegmentFiles) -> None:
     files.fetch_ends(["seg-00000000ffff.duckdb", NAME])
     assert files.exists(f"shared://{NAME}")

@@ -56,6 +56,7 @@ def generation(folder: Path) -> Path:
     return found
 
 
+@pytest.mark.thorough
 def test_the_store_is_the_same_as_one_of_a_machine_alone(
     s3: Any, nights: Path, logs: Path, folder: MakeFolder, tmp_path: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_the_store_is_the_same_as_one_of_a_machine_alone(
     assert len(segments(s3)) >= 3
 
 
+@pytest.mark.thorough
 def test_old_months_of_sums_stay_there_and_change_there(
     s3: Any, logs: Path, folder: MakeFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +99,7 @@ def test_old_months_of_sums_stay_there_and_change_there(
     assert answers[0] == answers[1] != []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("texts", [True, False])
 def test_pages_read_the_segments_where_they_are(nights: Path, folder: MakeFolder, *, texts: bool) -> None:
     belongs(folder("reader")).fetch()
@@ -108,6 +111,7 @@ def test_pages_read_the_segments_where_they_are(nights: Path, folder: MakeFolder
         connection.close()
 
 
+@pytest.mark.thorough
 def test_a_persons_query_reads_them_without_credentials(
     nights: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +129,7 @@ def test_a_persons_query_reads_them_without_credentials(
         query_runs.run(generation(folder("reader")), asked, limits, texts=True)
 
 
+@pytest.mark.thorough
 def test_segments_that_nobody_reads_any_more_are_removed(
     s3: Any, nights: Path, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +145,7 @@ def test_segments_that_nobody_reads_any_more_are_removed(
     assert set(segments(s3)) == set(pointer.segments)
 
 
+@pytest.mark.thorough
 def test_what_is_forgotten_is_in_no_segment(s3: Any, nights: Path, folder: MakeFolder) -> None:
     before = set(segments(s3))
     forget(nights, SessionChoice(sessions=["s0"]))
@@ -151,6 +157,7 @@ def test_what_is_forgotten_is_in_no_segment(s3: Any, nights: Path, folder: MakeF
     assert verify_store(reader).rows["sessions"] == 1
 
 
+@pytest.mark.thorough
 def test_a_backup_holds_the_segments_too(nights: Path, folder: MakeFolder, tmp_path: Path) -> None:
     reader = folder("reader")
     belongs(reader).fetch()
@@ -164,6 +171,7 @@ def test_a_backup_holds_the_segments_too(nights: Path, folder: MakeFolder, tmp_p
     assert contents(nights) == contents(tmp_path / "alone")
 
 
+@pytest.mark.thorough
 def test_an_object_store_that_is_gone_is_told_by_loads_and_pages(
     nights: Path, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

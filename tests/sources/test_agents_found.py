@@ -116,6 +116,7 @@ def test_a_survey_counts_files_and_says_which_cannot_be_read_yet(home: Path) -> 
     assert found["memo"].newest is not None
 
 
+@pytest.mark.thorough
 def test_a_named_home_gives_the_logs_in_its_hidden_folders_and_says_what_was_left_out(
     home: Path, tmp_path: Path
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_named_home_gives_the_logs_in_its_hidden_folders_and_says_what_was_lef
     assert load([home / ".cache"], tmp_path / "store").loaded == 1
 
 
+@pytest.mark.thorough
 def test_foreign_files_are_known_one_by_one_and_not_looked_at_again(tmp_path: Path) -> None:
     logs, store = tmp_path / "logs", tmp_path / "store"
     for number in range(5):

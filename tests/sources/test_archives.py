@@ -58,6 +58,7 @@ def rejected(store: Path) -> dict[str, str]:
     return {path.rpartition("/")[2]: reason for path, reason in rows}
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_an_archive_loads_as_its_members_whatever_its_name(logs: Path, store: Path, packing: str) -> None:
     archive = written(logs / "night", LOGS, packing)
@@ -72,6 +73,7 @@ def test_an_archive_loads_as_its_members_whatever_its_name(logs: Path, store: Pa
     assert rows_by_reference(store) == rows_by_reference(plain)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", SOME)
 def test_an_archive_that_has_not_changed_is_not_opened_again(
     logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
@@ -87,6 +89,7 @@ def not_to_be_opened(place: LocalFile) -> io.RawIOBase:
     raise AssertionError(f"{place} was opened")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", SOME)
 def test_a_member_that_is_added_is_read_and_the_others_are_not(logs: Path, store: Path, packing: str) -> None:
     written(logs / "night", LOGS, packing)
@@ -98,6 +101,7 @@ def test_a_member_that_is_added_is_read_and_the_others_are_not(logs: Path, store
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", SOME)
 def test_a_member_that_is_gone_keeps_its_rows_and_costs_no_further_look(
     logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
@@ -111,6 +115,7 @@ def test_a_member_that_is_gone_keeps_its_rows_and_costs_no_further_look(
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_logs_that_move_into_an_archive_are_recognised(logs: Path, store: Path, packing: str) -> None:
     for name, content in LOGS.items():
@@ -126,6 +131,7 @@ def test_logs_that_move_into_an_archive_are_recognised(logs: Path, store: Path, 
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", SOME)
 def test_an_archive_of_logs_that_are_in_costs_one_look(
     logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
@@ -140,12 +146,14 @@ def test_an_archive_of_logs_that_are_in_costs_one_look(
     assert load([logs], store).unchanged == 6
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", SOME)
 def test_a_member_that_is_compressed_is_read(logs: Path, store: Path, packing: str) -> None:
     written(logs / "night", {f"{name}.gz": gzip.compress(content) for name, content in LOGS.items()}, packing)
     assert load([logs], store).sessions == 3
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("packing", SOME)
 @pytest.mark.parametrize("inner", ["zip", "tar", "tar.gz"])
 def test_an_archive_in_an_archive_is_refused(logs: Path, store: Path, packing: str, inner: str) -> None:
@@ -187,6 +195,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", SOME)
 def test_hostile_names_are_names(logs: Path, store: Path, packing: str) -> None:
     made = {name: session(f"s{number}").encode() for number, name in enumerate(HOSTILE)}
@@ -200,6 +209,7 @@ def test_hostile_names_are_names(logs: Path, store: Path, packing: str) -> None:
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_names_in_no_encoding_are_kept_apart(logs: Path, store: Path) -> None:
     with tarfile.open(logs / "night.tar", "w", format=tarfile.GNU_FORMAT) as archive:
         for number, name in enumerate(["a\udcff", "a\udcfe"]):
@@ -211,6 +221,7 @@ def test_names_in_no_encoding_are_kept_apart(logs: Path, store: Path) -> None:
     assert names == ["a\\xfe", "a\\xff"]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", SOME)
 def test_of_two_members_of_one_name_the_last_counts(logs: Path, store: Path, packing: str) -> None:
     made = io.BytesIO()
@@ -265,6 +276,7 @@ def test_a_neighbour_in_the_archive_is_found(tmp_path: Path, packing: str) -> No
     assert [beside(name) for name in ("nowhere", "../s1.jsonl", "", "..")] == [None] * 4
 
 
+@pytest.mark.thorough
 def test_a_log_that_becomes_an_archive_stays_beside_its_members(logs: Path, store: Path) -> None:
     (logs / "night").write_text(session("s9"))
     load([logs], store)
@@ -291,6 +303,7 @@ def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_p
             one.readall()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", SOME)
 def test_what_was_refused_in_an_archive_can_be_tried_again(
     logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch
@@ -310,6 +323,7 @@ def test_what_was_refused_in_an_archive_can_be_tried_again(
     assert retry_rejected(store) == (None, [])
 
 
+@pytest.mark.thorough
 def test_what_was_piped_in_cannot_be_tried_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     piped(monkeypatch, (session("s1") + "broken\n").encode())
     load(["-"], store)

@@ -25,6 +25,7 @@ def log(tmp_path: Path) -> Path:
     return Path(shutil.copy(EXAMPLE, tmp_path / "night.jsonl"))
 
 
+@pytest.mark.thorough
 def test_files_can_be_piped_in_listed_and_named_by_pattern(log: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     piped = run("ingest", "-", "--store", store, stdin=log.read_bytes())
@@ -36,6 +37,7 @@ def test_files_can_be_piped_in_listed_and_named_by_pattern(log: Path, tmp_path: 
     assert "1 files in: 0 read, 1 unchanged" in pattern.stdout
 
 
+@pytest.mark.thorough
 def test_a_dry_run_says_what_a_load_would_do(log: Path, tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(b"")
     result = run("ingest", tmp_path, "--store", tmp_path / "store", "--dry-run")
@@ -78,6 +80,7 @@ def test_wrong_words_for_a_load_are_one_sentence(
     assert sentence in refused(run("ingest", *words, "--store", tmp_path / "store"), 2)
 
 
+@pytest.mark.thorough
 def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -69,6 +69,7 @@ def test_a_skippable_frame_of_zstd_is_skipped(tmp_path: Path) -> None:
     assert content_of(tmp_path / "night") == LOG
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_compressed_log_loads_as_the_log_itself(logs: Path, store: Path, kind: str) -> None:
     (logs / f"night.jsonl.{kind}").write_bytes(COMPRESSED[kind](LOG))
@@ -80,6 +81,7 @@ def test_a_compressed_log_loads_as_the_log_itself(logs: Path, store: Path, kind:
     assert rows_by_reference(store) == rows_by_reference(plain)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_log_that_is_compressed_later_is_recognised(logs: Path, store: Path, kind: str) -> None:
     (logs / "night.jsonl").write_bytes(LOG)
@@ -94,6 +96,7 @@ def test_a_log_that_is_compressed_later_is_recognised(logs: Path, store: Path, k
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_a_log_that_is_unpacked_later_is_recognised(logs: Path, store: Path) -> None:
     (logs / "night.gz").write_bytes(gzip.compress(LOG))
     load([logs], store)
@@ -102,6 +105,7 @@ def test_a_log_that_is_unpacked_later_is_recognised(logs: Path, store: Path) -> 
     assert load([logs], store).moved == 1
 
 
+@pytest.mark.thorough
 def test_a_compressed_copy_is_looked_into_once(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +123,7 @@ def not_to_be_opened(place: LocalFile) -> io.RawIOBase:
     raise AssertionError(f"{place} was opened")
 
 
+@pytest.mark.thorough
 def test_a_copy_keeps_the_content_of_a_log_that_is_rewritten(logs: Path, store: Path) -> None:
     (logs / "night").write_bytes(LOG)
     (logs / "night.gz").write_bytes(gzip.compress(LOG))
@@ -134,6 +139,7 @@ def test_a_copy_keeps_the_content_of_a_log_that_is_rewritten(logs: Path, store: 
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_copies_that_differ_only_behind_their_first_bytes_are_both_read(logs: Path, store: Path) -> None:
     same = LOG * 50
     (logs / "a").write_bytes(same + session("s3").encode())
@@ -142,6 +148,7 @@ def test_copies_that_differ_only_behind_their_first_bytes_are_both_read(logs: Pa
     assert load([logs], store).loaded == 1
 
 
+@pytest.mark.thorough
 def test_a_compressed_log_that_grows_is_read_anew(logs: Path, store: Path) -> None:
     (logs / "night.gz").write_bytes(gzip.compress(session("s1").encode()))
     load([logs], store)
@@ -152,6 +159,7 @@ def test_a_compressed_log_that_grows_is_read_anew(logs: Path, store: Path) -> No
     assert count(store, "files") == 1
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_a_compressed_log_that_is_cut_the_whole_lines_are_read_and_the_rest_when_it_is_there(
     logs: Path, store: Path, kind: str
@@ -185,6 +193,7 @@ def test_a_document_that_is_cut_is_refused(logs: Path, store: Path) -> None:
     assert "gzip data ends in the middle" in reason(logs, store)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_flipped_bit_is_noticed(logs: Path, store: Path, kind: str) -> None:
     packed = bytearray(COMPRESSED[kind](bytes(range(256)) * 40 + LOG))
@@ -205,6 +214,7 @@ def test_a_log_that_is_compressed_twice_is_refused(logs: Path, store: Path) -> N
     )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bomb_costs_neither_memory_nor_the_night(
     logs: Path, store: Path, kind: str, monkeypatch: pytest.MonkeyPatch

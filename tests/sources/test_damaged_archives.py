@@ -20,6 +20,7 @@ from tests.sources.test_archives import LOGS, SOME, content_of, rejected, writte
 from tests.store.night import ask, count, session
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst"])
 def test_of_a_tar_that_is_cut_the_whole_members_load_and_the_rest_when_it_is_there(
     logs: Path, store: Path, packing: str
@@ -40,6 +41,7 @@ def test_of_a_tar_that_is_cut_the_whole_members_load_and_the_rest_when_it_is_the
 _REJECTS = "SELECT code, r.reason, path FROM rejects r JOIN files USING (file_id)"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.xz"])
 def test_of_the_member_in_which_a_tar_is_cut_the_whole_lines_load(
     logs: Path, store: Path, packing: str
@@ -69,6 +71,7 @@ def test_a_tar_without_its_end_mark_says_so(logs: Path, store: Path) -> None:
     assert rejected(store) == {"night": "cannot be read: it ends in the middle: the end mark is missing"}
 
 
+@pytest.mark.thorough
 def test_a_zip_that_is_cut_is_refused(logs: Path, store: Path) -> None:
     whole = zipped(logs / "night", LOGS).read_bytes()
     (logs / "night").write_bytes(whole[:-40])
@@ -79,6 +82,7 @@ def test_a_zip_that_is_cut_is_refused(logs: Path, store: Path) -> None:
     assert rejected(store) == {}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", ["zip", "zip.0", f"zip.{ZSTD}"])
 def test_a_corrupt_member_of_a_zip_costs_itself(logs: Path, store: Path, packing: str) -> None:
     made = bytearray(written(logs / "night", LOGS, packing).read_bytes())
@@ -135,6 +139,7 @@ def test_a_table_of_contents_that_would_fill_the_memory_is_refused(
     assert "its table of contents has more than 100 bytes" in rejected(store)["night"]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", SOME)
 def test_an_archive_of_too_many_files_is_refused_after_as_many(
     logs: Path, store: Path, packing: str, monkeypatch: pytest.MonkeyPatch

@@ -53,6 +53,7 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
     assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "rejected": (None, 2)}
 
 
+@pytest.mark.thorough
 def test_it_changes_nothing_and_needs_no_lock(logs: Path, store: Path) -> None:
     (logs / "a").write_text(session("s1"))
     assert told(forecast_load([logs], store)) == {"new": ("session_history", 1)}
@@ -101,6 +102,7 @@ def test_the_bytes_are_those_that_are_stored(logs: Path, store: Path) -> None:
     assert share.bytes == (logs / "a.gz").stat().st_size
 
 
+@pytest.mark.thorough
 def test_options_that_see_more_read_again(logs: Path, store: Path, tmp_path: Path) -> None:
     (logs / "a").write_text(session("s1"))
     load([logs], store)
@@ -119,6 +121,7 @@ def test_what_is_left_out_is_counted(logs: Path, store: Path) -> None:
     assert (told(outlook), outlook.left) == ({"new": ("session_history", 2)}, 2)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", ["tar", "tar.gz"])
 def test_an_archive_is_foretold_member_by_member(logs: Path, store: Path, packing: str) -> None:
     made = tarred({"a": session("s1").encode(), "b": session("s2").encode()})

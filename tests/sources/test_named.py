@@ -66,6 +66,7 @@ def test_a_pattern_that_nothing_matches_is_named(logs: Path, store: Path) -> Non
 # --- standard input --------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_what_is_piped_in_is_known_by_what_it_is(
     store: Path, monkeypatch: pytest.MonkeyPatch, pack: type[bytes]
@@ -79,6 +80,7 @@ def test_what_is_piped_in_is_known_by_what_it_is(
     assert all(name.startswith("stdin:") for name in names)
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_piped_in_before_is_recognised(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +93,7 @@ def test_a_file_that_was_piped_in_before_is_recognised(
     assert ask(store, "SELECT path FROM files") == [(str(logs / "a"),)]
 
 
+@pytest.mark.thorough
 def test_a_pipe_that_was_refused_leaves_no_trace_once_it_works(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +111,7 @@ def test_an_archive_cannot_be_piped_in(tmp_path: Path, store: Path, monkeypatch:
     assert reason == "cannot be read: it is a zip archive; name the file instead of piping it"
 
 
+@pytest.mark.thorough
 def test_a_pipe_whose_format_shows_late_is_kept_within_bounds(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +134,7 @@ def test_a_terminal_is_no_log(store: Path, monkeypatch: pytest.MonkeyPatch) -> N
 # --- lists of files ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_list_names_files_relative_to_itself(
     logs: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +200,7 @@ def test_what_is_no_moment_is_wrong_use(text: str) -> None:
         parse_moment(text, NOW)
 
 
+@pytest.mark.thorough
 def test_files_that_did_not_change_since_are_left_out(logs: Path, store: Path) -> None:
     for days, name in enumerate(["new", "old", "older"]):
         (logs / name).write_text(session(name))
@@ -209,11 +215,13 @@ def test_files_that_did_not_change_since_are_left_out(logs: Path, store: Path) -
     assert (report.left, report.loaded, report.generation) == (3, 0, None)
 
 
+@pytest.mark.thorough
 def test_an_archive_is_as_new_as_its_file(logs: Path, store: Path) -> None:
     zipped(logs / "night.zip", {"a": session("s1").encode()})  # its members say 1980
     assert load([logs], store, since="1h").loaded == 1
 
 
+@pytest.mark.thorough
 def test_so_many_files_are_read_and_the_next_load_reads_on(logs: Path, store: Path) -> None:
     (logs / "0-no-log").write_text("nothing")
     for number in range(5):
@@ -224,6 +232,7 @@ def test_so_many_files_are_read_and_the_next_load_reads_on(logs: Path, store: Pa
     assert len(sessions(store)) == 5
 
 
+@pytest.mark.thorough
 def test_an_archive_that_was_read_in_part_is_read_on(logs: Path, store: Path) -> None:
     zipped(logs / "night", {f"{number}": session(f"s{number}").encode() for number in range(3)})
     assert [load([logs], store, limit=2).loaded for _ in range(3)] == [2, 1, 0]
@@ -232,6 +241,7 @@ def test_an_archive_that_was_read_in_part_is_read_on(logs: Path, store: Path) ->
 # --- a format that is named --------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_wrong_guess_can_be_overridden_and_the_file_is_read_again(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

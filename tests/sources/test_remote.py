@@ -57,6 +57,7 @@ def test_a_bucket_a_folder_a_pattern_and_an_object_are_read(s3: Any, store: Path
     ]
 
 
+@pytest.mark.thorough
 def test_an_object_that_has_not_changed_is_not_asked_for(
     s3: Any, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +68,7 @@ def test_an_object_that_has_not_changed_is_not_asked_for(
     assert load([f"s3://{BUCKET}/a"], store).generation is None
 
 
+@pytest.mark.thorough
 def test_an_object_that_was_rewritten_is_read_anew(s3: Any, store: Path) -> None:
     put(s3, "a", session("s1"))
     load([f"s3://{BUCKET}"], store)
@@ -75,6 +77,7 @@ def test_an_object_that_was_rewritten_is_read_anew(s3: Any, store: Path) -> None
     assert sorted(ask(store, "SELECT session_id FROM sessions")) == [("s1",), ("s2",)]
 
 
+@pytest.mark.thorough
 def test_a_log_that_was_uploaded_or_packed_is_recognised(s3: Any, logs: Path, store: Path) -> None:
     (logs / "a").write_text(session("s1"))
     load([logs], store)
@@ -85,6 +88,7 @@ def test_a_log_that_was_uploaded_or_packed_is_recognised(s3: Any, logs: Path, st
     assert count(store, "sessions") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", ["zip", "tar", "tar.gz", "eval"])
 def test_archives_are_read_where_they_are(s3: Any, store: Path, tmp_path: Path, packing: str) -> None:
     members = {f"{number}": session(f"s{number}").encode() * 200 for number in range(3)}
@@ -104,6 +108,7 @@ def test_archives_are_read_where_they_are(s3: Any, store: Path, tmp_path: Path, 
     assert load([f"s3://{BUCKET}/night"], store).generation is None
 
 
+@pytest.mark.thorough
 def test_a_large_object_comes_in_pieces(s3: Any, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_stream, "PIECE", 10_000)
     log = "".join(session(f"s{number}") for number in range(30))
@@ -112,6 +117,7 @@ def test_a_large_object_comes_in_pieces(s3: Any, store: Path, monkeypatch: pytes
     assert (report.sessions, report.bytes) == (30, len(log))
 
 
+@pytest.mark.thorough
 def test_what_is_not_there_or_not_allowed_is_one_sentence(
     s3: Any, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +136,7 @@ def test_a_dry_run_looks_at_addresses_too(s3: Any, store: Path) -> None:
     assert (share.would, share.form, share.files) == ("new", "session_history", 1)
 
 
+@pytest.mark.thorough
 def test_a_bucket_holds_backups_too(s3: Any, logs: Path, store: Path, tmp_path: Path) -> None:
     (logs / "a.jsonl").write_text(session("s"))
     load([logs], store)
@@ -145,6 +152,7 @@ def test_a_bucket_holds_backups_too(s3: Any, logs: Path, store: Path, tmp_path: 
         make_backup(store, "s3://no-such-bucket/x")
 
 
+@pytest.mark.thorough
 def test_an_object_opens_in_a_forked_worker(s3: Any) -> None:
     put(s3, "a", session("s1"))
     (found,) = find_objects(f"s3://{BUCKET}/a")
@@ -158,6 +166,7 @@ def length_of(found: bytes) -> int:
         return len(content.readall() or b"")
 
 
+@pytest.mark.thorough
 def test_neighbours_of_an_object_are_found(s3: Any) -> None:
     put(s3, "night/a", session("s1"))
     put(s3, "night/b", "beside")
@@ -229,6 +238,7 @@ def site() -> Iterator[str]:
 LOG = "".join(session(f"s{number}") for number in range(20)).encode()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("parts", [True, False], ids=["ranges", "no ranges"])
 @pytest.mark.parametrize("sized", [True, False], ids=["sized", "of unknown size"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
@@ -252,6 +262,7 @@ def test_a_connection_that_breaks_is_taken_up_again_where_it_broke(
     assert load([f"{site}/night"], store).sessions == 20
 
 
+@pytest.mark.thorough
 def test_a_connection_that_keeps_breaking_costs_the_file_until_the_next_load(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch, logs: Path
 ) -> None:
@@ -267,6 +278,7 @@ def test_a_connection_that_keeps_breaking_costs_the_file_until_the_next_load(
     assert load([logs, f"{site}/night"], store).sessions == 20
 
 
+@pytest.mark.thorough
 def test_an_archive_whose_server_failed_is_looked_at_again(
     site: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +303,7 @@ def failing_after(really: Any, times: int) -> Any:
     return open_or_fail
 
 
+@pytest.mark.thorough
 def test_a_file_that_changes_while_it_is_read_does_not_count(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +321,7 @@ def test_a_file_that_changes_while_it_is_read_does_not_count(
     assert "it changed after it was found; load it again" in reason
 
 
+@pytest.mark.thorough
 def test_an_address_without_a_file_is_one_sentence(site: str, store: Path, logs: Path) -> None:
     with pytest.raises(InputError, match="does not exist; check the spelling"):
         load([f"{site}/nothing"], store)
@@ -334,6 +348,7 @@ def test_what_lets_one_in_is_not_kept(url: str, shown: str) -> None:
     assert strip_credentials(url) == shown
 
 
+@pytest.mark.thorough
 def test_a_signed_address_is_the_same_file_under_its_next_signature(site: str, store: Path) -> None:
     Site.files = {"/a?X-Amz-Signature=1": LOG, "/a?X-Amz-Signature=2": LOG}
     load([f"{site}/a?X-Amz-Signature=1"], store)
@@ -362,6 +377,7 @@ def test_files_on_this_machine_do_not_cost_the_imports(logs: Path, store: Path) 
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
 
 
+@pytest.mark.thorough
 def test_a_session_in_many_objects_is_one_log(s3: Any, store: Path) -> None:
     folder = Path(__file__).parents[2] / "sample_data" / "logs" / "strands" / "session_made_trip"
     for path in folder.rglob("*.json"):

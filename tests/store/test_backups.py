@@ -71,6 +71,7 @@ def test_what_is_restored_is_what_was_and_loads_go_on(loaded: Path, logs: Path, 
     assert contents(loaded) == contents(undisturbed)
 
 
+@pytest.mark.thorough
 def test_what_only_its_owner_could_read_stays_so(loaded: Path, place: Path) -> None:
     TeamMemory(loaded).acknowledge("alert", note="seen", by="ada")
     for name, mode in (("users.json", 0o600), ("sign_in.key", 0o600), ("naming.toml", 0o644)):
@@ -87,6 +88,7 @@ def test_what_only_its_owner_could_read_stays_so(loaded: Path, place: Path) -> N
     assert {name for name, mode in modes.items() if not mode & 0o077} == private
 
 
+@pytest.mark.thorough
 def test_only_what_changed_is_sent_again(loaded: Path, logs: Path, place: Path) -> None:
     first = make_backup(loaded, place)
     assert first.bytes_sent == first.bytes
@@ -97,6 +99,7 @@ def test_only_what_changed_is_sent_again(loaded: Path, logs: Path, place: Path) 
     assert (third.unchanged, third.name, third.bytes_sent, third.backups) == (True, second.name, 0, 2)
 
 
+@pytest.mark.thorough
 def test_the_newest_are_kept_and_nothing_of_the_others(loaded: Path, place: Path) -> None:
     names = []
     for number in range(3):
@@ -109,6 +112,7 @@ def test_the_newest_are_kept_and_nothing_of_the_others(loaded: Path, place: Path
         assert verify_backup(place, backup=name).files == 2
 
 
+@pytest.mark.thorough
 def test_what_was_removed_from_a_store_goes_from_its_backups(logs: Path, store: Path, place: Path) -> None:
     (logs / "a.jsonl").write_text(session("young", day=20) + session("hummingbird", day=1))
     load([logs], store)
@@ -139,6 +143,7 @@ def change_the_list(place: Path) -> None:
     damage(next((place / "backups").iterdir()))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("harm", [lose_a_piece, change_a_piece, change_the_list])
 def test_a_damaged_backup_is_told_and_replaces_nothing(
     loaded: Path, place: Path, harm: Callable[[Path], None]
@@ -160,6 +165,7 @@ def test_a_damaged_backup_is_told_and_replaces_nothing(
         assert verify_backup(place).rows["tool_calls"] > 0
 
 
+@pytest.mark.thorough
 def test_a_damaged_store_is_told_and_is_no_backup(loaded: Path, place: Path) -> None:
     make_backup(loaded, place)
     generation = loaded / "gen-000001.duckdb"
@@ -178,6 +184,7 @@ def test_a_damaged_store_is_told_and_is_no_backup(loaded: Path, place: Path) -> 
     assert len(list_backups(open_place(place))) == 1
 
 
+@pytest.mark.thorough
 def test_verify_says_what_is_there(loaded: Path, place: Path) -> None:
     TeamMemory(loaded).set_goal("mended", 0.5)
     make_backup(loaded, place)
@@ -187,6 +194,7 @@ def test_verify_says_what_is_there(loaded: Path, place: Path) -> None:
     assert of_backup.rows["sessions"] == 9
 
 
+@pytest.mark.thorough
 def test_a_folder_with_something_in_it_is_replaced_only_when_asked(
     loaded: Path, place: Path, logs: Path
 ) -> None:
@@ -202,6 +210,7 @@ def test_a_folder_with_something_in_it_is_replaced_only_when_asked(
         restore(place, logs)
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full_is_told_and_the_backups_stay(
     loaded: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +229,7 @@ def test_a_disk_that_is_full_is_told_and_the_backups_stay(
     assert verify_backup(place).files == 1
 
 
+@pytest.mark.thorough
 def test_a_generation_that_a_load_removes_meanwhile_is_no_matter(
     loaded: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +239,7 @@ def test_a_generation_that_a_load_removes_meanwhile_is_no_matter(
     assert make_backup(loaded, place).generation == "gen-000001.duckdb"
 
 
+@pytest.mark.thorough
 def test_two_at_once_do_not_write_into_one_place(loaded: Path, place: Path) -> None:
     with open_place(place).hold(), pytest.raises(BackupError, match="another backup is being written"):
         make_backup(loaded, place)

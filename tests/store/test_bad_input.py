@@ -30,6 +30,7 @@ def rejected(logs: Path, store: Path) -> dict[str, str]:
     return {parse_stored_path(path).name: reason for path, reason in rows}
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -75,12 +76,14 @@ def test_which_format_claims_a_file_is_said_without_loading_it(logs: Path) -> No
     ]
 
 
+@pytest.mark.thorough
 def test_a_store_of_nothing_but_rejected_files_is_published(logs: Path, store: Path) -> None:
     (logs / "bad").write_bytes(b"")
     assert load([logs], store).generation == "gen-000001.duckdb"
     assert rejected(logs, store) == {"bad": "is empty"}
 
 
+@pytest.mark.thorough
 def test_a_rejected_file_that_was_mended_is_loaded(logs: Path, store: Path) -> None:
     file = logs / "a.jsonl"
     file.write_text("not yet\n")
@@ -91,6 +94,7 @@ def test_a_rejected_file_that_was_mended_is_loaded(logs: Path, store: Path) -> N
     assert count(store, "files") == 1
 
 
+@pytest.mark.thorough
 def test_a_log_that_becomes_unusable_keeps_what_was_loaded(logs: Path, store: Path) -> None:
     file = logs / "a.jsonl"
     file.write_text(session("s1"))
@@ -123,6 +127,7 @@ def breaking(at_line: int, error: Exception) -> Any:
     return Broken
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("batch_rows", [1, 20_000], ids=["rows already written", "rows still waiting"])
 def test_a_file_that_breaks_its_format_midway_leaves_no_row(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, batch_rows: int
@@ -197,6 +202,7 @@ def test_a_first_line_over_the_limit_does_not_hide_the_format(logs: Path, store:
     assert (report.loaded, report.sessions, report.rejects) == (1, 1, 1)
 
 
+@pytest.mark.thorough
 def test_lone_surrogates_and_nul_characters_survive_as_text(logs: Path, store: Path) -> None:
     raw = '{"a": "\ud800 \0 "x"}'
     (logs / "a.jsonl").write_text(session("s1", turns=(1,), raw=raw))
@@ -211,6 +217,7 @@ def test_log_text_is_never_sql(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT DISTINCT session_id, raw_arguments FROM tool_calls") == [(hostile, hostile)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -239,6 +246,7 @@ def test_a_stored_path_can_be_turned_back(name: bytes) -> None:
     stored_path(path).encode()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["a 'quoted' store", 'a "store"', "store;--", "støre"])
 def test_any_store_name_works(logs: Path, tmp_path: Path, name: str) -> None:
     (logs / "a.jsonl").write_text(session("s1"))
@@ -263,6 +271,7 @@ def test_pipes_sockets_and_devices_are_not_opened(logs: Path, store: Path) -> No
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(120)
 def test_a_pipe_that_somebody_writes_to_is_left_alone(logs: Path, store: Path) -> None:
     os.mkfifo(logs / "pipe")
@@ -276,6 +285,7 @@ def test_a_pipe_that_somebody_writes_to_is_left_alone(logs: Path, store: Path) -
     assert got == [b"untouched"]
 
 
+@pytest.mark.thorough
 def test_links_are_followed_and_loops_end(logs: Path, store: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -312,12 +322,14 @@ def test_a_missing_path_is_one_sentence_and_makes_no_store(logs: Path, store: Pa
     assert not store.exists()
 
 
+@pytest.mark.thorough
 def test_a_missing_path_beside_others_costs_only_itself(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s1"))
     report = load([logs, logs / "nothing-here"], store)
     assert (report.loaded, [file.reason for file in report.rejected]) == (1, ["does not exist"])
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("content", ["not json", "", None], ids=["not JSON", "empty", "missing"])
 def test_tools_that_cannot_be_read_are_one_sentence(
     logs: Path, store: Path, tmp_path: Path, content: str | None

@@ -45,6 +45,7 @@ def test_the_exit_code_is_that_of_a_load_without_trouble(logs: Path, store: Path
     assert (done.exit_code, done.output) == (0, "")
 
 
+@pytest.mark.thorough
 def test_a_reply_without_its_request_is_rejected_until_it_comes(logs: Path, store: Path) -> None:
     (logs / "0141.json").rename(logs.parent / "away")
     (rejected,) = load([logs], store).rejected
@@ -57,6 +58,7 @@ def test_a_reply_without_its_request_is_rejected_until_it_comes(logs: Path, stor
     assert ask(store, STATUS)[1][0] == "rejected"
 
 
+@pytest.mark.thorough
 def test_a_reply_that_comes_a_day_later_is_read_then(logs: Path, store: Path) -> None:
     (logs / "0141.txt").rename(logs.parent / "away")
     assert (load([logs], store).rejects, ask(store, "SELECT count(*) FROM turns")) == (1, [(0,)])
@@ -71,6 +73,7 @@ def test_a_reply_that_comes_a_day_later_is_read_then(logs: Path, store: Path) ->
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 2])
 def test_several_processes_tell_the_same(logs: Path, store: Path, workers: int) -> None:
     for number in range(5):
@@ -80,6 +83,7 @@ def test_several_processes_tell_the_same(logs: Path, store: Path, workers: int) 
     assert (report.rejected, len(report.companions)) == ((), 6)
 
 
+@pytest.mark.thorough
 def test_members_of_an_archive_are_no_failures_either(logs: Path, store: Path) -> None:
     files = {name: (logs / name).read_bytes() for name in ("0141.json", "0141.txt")}
     for name in files:

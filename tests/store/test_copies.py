@@ -42,6 +42,7 @@ def test_the_fuller_of_two_transcripts_of_a_session_counts(logs: Path, store: Pa
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_of_equal_copies_the_file_read_first_counts(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s"))
     (logs / "b.jsonl").write_text(session("s") + "\n\n")
@@ -73,6 +74,7 @@ def test_when_the_copy_that_counted_goes_the_other_one_counts(logs: Path, store:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_session_told_twice_in_one_file_counts_once(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s", turns=(3,)) + session("t"))
     (logs / "b.jsonl").write_text(session("t") + session("s", turns=(3,)))
@@ -143,6 +145,7 @@ def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
     return made
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("seed", range(3))
 def test_after_any_chain_of_loads_the_rollups_equal_those_made_from_scratch(
     logs: Path, store: Path, tmp_path: Path, seed: int
@@ -158,6 +161,7 @@ def test_after_any_chain_of_loads_the_rollups_equal_those_made_from_scratch(
             assert ask(store, once + "HAVING count(*) FILTER (NOT duplicate) <> 1)") == [(0,)], table
 
 
+@pytest.mark.thorough
 def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

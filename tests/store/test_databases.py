@@ -84,6 +84,7 @@ def test_what_a_writer_has_committed_is_read_and_what_it_has_not_is_not(
     assert (again.generation, again.loaded) == (None, 0)
 
 
+@pytest.mark.thorough
 def test_files_beside_a_database_are_read_with_it(
     writer: sqlite3.Connection, logs: Path, store: Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_files_beside_a_database_are_read_with_it(
     assert [one.reason for one in forecast_load([logs], store).rejected] == []
 
 
+@pytest.mark.thorough
 def test_a_checkpoint_changes_the_file_and_not_what_is_in_it(
     writer: sqlite3.Connection, logs: Path, store: Path
 ) -> None:
@@ -122,6 +124,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.thorough
 def test_a_transaction_that_a_killed_program_left_is_undone(logs: Path, store: Path, database: Path) -> None:
     """The journal of the killed program holds the pages as they were before its transaction."""
     subprocess.run([sys.executable, "-c", KILLED, database, TABLES, CALL % 1], check=False)
@@ -130,6 +133,7 @@ def test_a_transaction_that_a_killed_program_left_is_undone(logs: Path, store: P
     assert ask(store, "SELECT tool_call_id FROM tool_calls") == [("call_1",)]
 
 
+@pytest.mark.thorough
 def test_a_database_that_changes_all_the_time_is_left_for_a_later_load(
     writer: sqlite3.Connection, database: Path, logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +155,7 @@ def test_a_database_that_changes_all_the_time_is_left_for_a_later_load(
     assert load([logs], store).rejected == ()
 
 
+@pytest.mark.thorough
 def test_a_copy_of_a_moment_is_taken_again_when_a_checkpoint_came_between(
     writer: sqlite3.Connection, database: Path, logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +184,7 @@ def finish(writer: sqlite3.Connection, calls: int) -> None:
     writer.close()
 
 
+@pytest.mark.thorough
 def test_a_database_that_is_compressed_or_in_an_archive_is_read(
     writer: sqlite3.Connection, database: Path, logs: Path, store: Path
 ) -> None:
@@ -196,6 +202,7 @@ def test_a_database_that_is_compressed_or_in_an_archive_is_read(
     assert ask(store, CALLS) == [("call_1", 3)]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -219,6 +226,7 @@ def test_a_database_that_cannot_be_read_is_one_reject(
     assert reason in why
 
 
+@pytest.mark.thorough
 def test_a_page_that_is_broken_in_the_middle_takes_the_file_back(
     writer: sqlite3.Connection, database: Path, logs: Path, store: Path
 ) -> None:
@@ -286,6 +294,7 @@ def test_no_room_for_a_copy_is_told_before_it_is_made(
     assert "set TMPDIR" in why
 
 
+@pytest.mark.thorough
 def test_no_copy_is_left_behind(
     writer: sqlite3.Connection, logs: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +305,7 @@ def test_no_copy_is_left_behind(
     assert list((tmp_path / "tmp").glob("callgauge-database-*")) == []
 
 
+@pytest.mark.thorough
 def test_a_database_can_be_piped(database: Path, writer: sqlite3.Connection, store: Path) -> None:
     finish(writer, 1)
     command = [sys.executable, "-m", "callgauge", "ingest", "-", "--store", str(store), "--quiet"]

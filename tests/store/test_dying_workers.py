@@ -36,6 +36,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
     assert all(process.poll() is not None for process in processes), "a worker outlived its load"
 
 
+@pytest.mark.thorough
 def test_little_and_nothing_are_read_without_workers(
     logs: Path, store: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_worker_that_is_killed_costs_the_file_it_was_at(
     assert count(store, "sessions") == count(tmp_path / "without", "sessions") + SESSIONS
 
 
+@pytest.mark.thorough
 def test_workers_that_cannot_start_are_done_without(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[subprocess.Popen[bytes]]
 ) -> None:
@@ -90,6 +92,7 @@ def test_workers_that_cannot_start_are_done_without(
     assert contents(tmp_path / "store") == contents(tmp_path / "alone")
 
 
+@pytest.mark.thorough
 def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
     logs: Path, store: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
@@ -121,6 +124,7 @@ assert worker_process.can_fork()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", [FORKING, ""], ids=["forked", "started"])
 def test_workers_end_when_their_load_is_killed(logs: Path, store: Path, first: str) -> None:
     for name in "ab":
@@ -169,6 +173,7 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.mark.thorough
 def test_forked_workers_make_the_tables_that_one_process_makes(logs: Path, tmp_path: Path) -> None:
     night(logs)
     load([logs], tmp_path / "alone", workers=1)
@@ -202,6 +207,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full_for_a_worker_ends_the_load_with_a_sentence(logs: Path, store: Path) -> None:
     for name in "ab":
         long_file(logs / f"{name}.jsonl")

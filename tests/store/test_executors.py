@@ -36,6 +36,7 @@ def loads_on_ray(logs: Path, out: Path, *stages: str) -> dict[str, Any]:
     return dict(zip(stages, told, strict=True))
 
 
+@pytest.mark.thorough
 @needs_ray
 def test_all_executors_make_equal_tables(logs: Path, tmp_path: Path) -> None:
     night(logs)
@@ -51,6 +52,7 @@ def test_all_executors_make_equal_tables(logs: Path, tmp_path: Path) -> None:
     assert whole["left"] == ["CURRENT", "gen-000001.duckdb", "lock"], "shared rows go when they are in"
 
 
+@pytest.mark.thorough
 @needs_ray
 def test_a_load_on_a_cluster_bears_the_loss_of_a_node(logs: Path, tmp_path: Path) -> None:
     night(logs)
@@ -70,6 +72,7 @@ def test_a_load_on_a_cluster_bears_the_loss_of_a_node(logs: Path, tmp_path: Path
             assert told["kept"], f"{stage}: rows that were finished are there for the next load"
 
 
+@pytest.mark.thorough
 @needs_ray
 def test_a_cluster_that_does_not_answer_is_told(logs: Path, store: Path) -> None:
     night(logs)

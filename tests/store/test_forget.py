@@ -59,6 +59,7 @@ def test_its_bytes_are_gone_from_the_disk(logs: Path, store: Path) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_no_load_brings_it_back(logs: Path, store: Path) -> None:
     log = logs / "a.jsonl"
     log.write_text(session("keep") + session("go", day=2) + "broken\n")
@@ -81,6 +82,7 @@ def test_no_load_brings_it_back(logs: Path, store: Path) -> None:
     assert count(store, "forgotten") == 2
 
 
+@pytest.mark.thorough
 def test_sessions_without_a_sign_of_life_since_a_day_go(logs: Path, store: Path) -> None:
     untimed = session("untimed").replace('"2026-11-01T10:00:00.000Z"', '"0001-01-01T00:00:00Z"')
     (logs / "a.jsonl").write_text("".join(session(f"s{day}", day=day) for day in (1, 2, 3)) + untimed)
@@ -92,6 +94,7 @@ def test_sessions_without_a_sign_of_life_since_a_day_go(logs: Path, store: Path)
     assert forget(store, SessionChoice(before=date(2026, 11, 3))).generation is None
 
 
+@pytest.mark.thorough
 def test_the_sessions_of_a_user_go(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(of_user(session("a"), "ada@example.com") + of_user(session("b"), "bob"))
     load([logs], store)
@@ -102,6 +105,7 @@ def test_the_sessions_of_a_user_go(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT session_id FROM sessions") == [("a",)]
 
 
+@pytest.mark.thorough
 def test_the_copy_that_stays_counts(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s", turns=(2,)))
     (logs / "b.jsonl").write_text(session("s", turns=(2, 2)))
@@ -111,6 +115,7 @@ def test_the_copy_that_stays_counts(logs: Path, store: Path) -> None:
     assert count(store, "files") == 2
 
 
+@pytest.mark.thorough
 def test_a_late_result_of_a_forgotten_session_goes_with_it(logs: Path, store: Path) -> None:
     lines = session("go", turns=(1,)).splitlines(True)
     number = next(index for index, line in enumerate(lines) if '"observation"' in line)
@@ -124,6 +129,7 @@ def test_a_late_result_of_a_forgotten_session_goes_with_it(logs: Path, store: Pa
     assert ask(store, "SELECT session_id, turns FROM sessions") == [("keep", 2)]
 
 
+@pytest.mark.thorough
 def test_texts_that_only_it_used_go_and_shared_ones_stay(logs: Path, store: Path) -> None:
     other = session("go").replace("You write code.", "You keep secrets.")
     (logs / "a.jsonl").write_text(session("keep") + other)
@@ -134,6 +140,7 @@ def test_texts_that_only_it_used_go_and_shared_ones_stay(logs: Path, store: Path
     assert ask(store, "SELECT text FROM prompts") == [("You write code.",)]
 
 
+@pytest.mark.thorough
 def test_nothing_that_matches_changes_nothing(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s"))
     load([logs], store)
@@ -167,6 +174,7 @@ def test_one_that_fails_leaves_all_as_it_was(logs: Path, store: Path) -> None:
     assert count(store, "sessions") == 1
 
 
+@pytest.mark.thorough
 def test_a_run_of_trials_goes_with_its_last_session(logs: Path, store: Path) -> None:
     lock = write_run(logs) / "lock.json"
     (logs / "a.jsonl").write_text(session("keep"))
@@ -183,6 +191,7 @@ def test_a_run_of_trials_goes_with_its_last_session(logs: Path, store: Path) -> 
     assert count(store, "trial_runs") == 0
 
 
+@pytest.mark.thorough
 def test_what_the_sums_of_old_days_name_goes_too(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("go", day=1, raw="]").replace("question 1", "hummingbird " * 6))
     (logs / "b.jsonl").write_text(session("keep", day=20))
@@ -196,6 +205,7 @@ def test_what_the_sums_of_old_days_name_goes_too(logs: Path, store: Path) -> Non
     assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(6,)]
 
 
+@pytest.mark.thorough
 def test_notes_on_it_go_with_their_bytes(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("go") + session("keep"))
     load([logs], store)
@@ -213,6 +223,7 @@ def test_notes_on_it_go_with_their_bytes(logs: Path, store: Path) -> None:
     assert (b"session go" in data, b"session keep" in data) == (False, True)
 
 
+@pytest.mark.thorough
 def test_the_backups_that_may_still_hold_it_are_named(logs: Path, store: Path, tmp_path: Path) -> None:
     (logs / "a.jsonl").write_text(session("go") + session("keep"))
     load([logs], store)
@@ -234,6 +245,7 @@ def test_the_backups_that_may_still_hold_it_are_named(logs: Path, store: Path, t
     assert run(app, ["verify"]).exit_code == 2
 
 
+@pytest.mark.thorough
 def test_old_data_goes_by_a_command(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("old", day=1))
     load([logs], store)

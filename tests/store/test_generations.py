@@ -45,6 +45,7 @@ def test_a_second_load_is_told_who_holds_the_store_since_when(logs: Path, loaded
     assert f"process {os.getpid()} on {holder['host']} since {holder['since']}" in str(busy.value)
 
 
+@pytest.mark.thorough
 def test_another_process_is_kept_out_while_a_load_runs(logs: Path, loaded: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
@@ -79,12 +80,14 @@ def test_a_load_that_waits_is_told_for_whom_and_goes_on_when_the_store_is_free(
     assert said[0].endswith(f"is loading into the store {loaded}")
 
 
+@pytest.mark.thorough
 def test_a_lock_file_left_by_a_dead_process_is_no_lock(logs: Path, loaded: Path) -> None:
     (loaded / "lock").write_text('{"pid": 1, "host": "here", "since": "long ago"}')
     (logs / "b.jsonl").write_text(session("s2"))
     assert load([logs], loaded).loaded == 1
 
 
+@pytest.mark.thorough
 def test_a_lock_file_of_nonsense_still_gives_a_sentence(logs: Path, loaded: Path) -> None:
     with lock_store(loaded):
         (loaded / "lock").write_text("\0nonsense")
@@ -111,6 +114,7 @@ def test_leftovers_of_a_killed_load_are_swept_away(logs: Path, loaded: Path) -> 
     assert count(loaded, "sessions") == 2
 
 
+@pytest.mark.thorough
 def test_files_of_other_people_in_the_store_are_left_alone(logs: Path, loaded: Path) -> None:
     (loaded / "notes.txt").write_text("mine")
     (logs / "b.jsonl").write_text(session("s2"))
@@ -125,6 +129,7 @@ def test_a_lost_current_is_found_again(logs: Path, loaded: Path) -> None:
     assert rows_by_reference(loaded) == before
 
 
+@pytest.mark.thorough
 def test_a_current_that_names_nothing_is_one_sentence(logs: Path, loaded: Path) -> None:
     for name in ("gen-000009.duckdb", "../../etc/passwd", "", "gen-000001.duckdb/../x"):
         (loaded / "CURRENT").write_text(name)
@@ -156,6 +161,7 @@ def change(store: Path, statement: str) -> None:
         con.execute(statement)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
@@ -229,6 +235,7 @@ def test_a_place_that_can_be_no_store_is_one_sentence(
         load([logs], make(tmp_path))
 
 
+@pytest.mark.thorough
 def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp_path: Path) -> None:
     """Users, names, tokens, a server that waits for the first night, and a disk of its own (`lost+found`)."""
     (logs / "a.jsonl").write_text(session("s1"))
@@ -282,6 +289,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("share", [0.2, 0.9], ids=["while copying", "while writing"])
 def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
     logs: Path, loaded: Path, share: float

@@ -24,6 +24,7 @@ GROWING = [
     for path in (*LOGS, *SAMPLES)
     if path.is_file() and detect_container(path.read_bytes()[:65536]) is Container.LINES
 ]
+PARTS = 4  # each cuts logs of its own
 # Which run wrote a row, how often a log was read, and in which folder.
 BOOKKEEPING = ("file_id", "result_file_id", "run_id", "mtime_ns", "path")
 COMPARED = (
@@ -75,13 +76,14 @@ def read_on(store: Path) -> int:
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 
-@pytest.mark.timeout(1_200)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("part", range(PARTS))
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, read_at_once: dict[Path, Any]
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, read_at_once: dict[Path, Any], part: int
 ) -> None:
-    path = data.draw(st.sampled_from(GROWING))
+    path = data.draw(st.sampled_from(GROWING[part::PARTS]))
     whole = path.read_bytes()
     cuts = data.draw(st.lists(st.integers(1, len(whole)), min_size=1, max_size=2))
     folder = tmp_path_factory.mktemp("growing")
@@ -93,6 +95,7 @@ def test_a_log_cut_anywhere_and_loaded_as_it_grows_ends_in_the_same_tables(
 _UNDATED = "examples_that_end_at_a_call_or_at_an_answer.jsonl"
 
 
+@pytest.mark.thorough
 def test_logs_with_and_without_times_that_grow_together_count_once(tmp_path: Path) -> None:
     """Their sums are merged apart: a day that is NULL equals no other."""
     undated = next(path for path in GROWING if path.name == _UNDATED)
@@ -112,6 +115,7 @@ def test_only_what_is_new_is_read(tmp_path: Path) -> None:
     assert count(store, "unfinished") == 1
 
 
+@pytest.mark.thorough
 def test_a_turn_that_begins_in_a_last_line_without_its_break_counts_once(tmp_path: Path) -> None:
     lines = session("s1").encode().splitlines(keepends=True)
     begins = next(
@@ -132,6 +136,7 @@ def test_a_small_log_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (read_on(store), count(store, "unfinished")) == (data.count(b"\n"), 0)
 
 
+@pytest.mark.thorough
 def test_a_log_that_was_rewritten_and_is_longer_is_read_whole(tmp_path: Path) -> None:
     log, store = tmp_path / "log.jsonl", tmp_path / "store"
     log.write_text(session("s1"))
@@ -141,6 +146,7 @@ def test_a_log_that_was_rewritten_and_is_longer_is_read_whole(tmp_path: Path) ->
     assert tables(store) == tables(at_once(tmp_path, log.read_bytes()))
 
 
+@pytest.mark.thorough
 def test_another_version_of_the_code_reads_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = session("s1").encode() + session("s2").encode()
     log, store = tmp_path / "log.jsonl", tmp_path / "store"
@@ -153,6 +159,7 @@ def test_another_version_of_the_code_reads_it_whole(tmp_path: Path, monkeypatch:
     assert tables(store) == tables(at_once(tmp_path, data))
 
 
+@pytest.mark.thorough
 def test_other_definitions_read_it_whole(tmp_path: Path) -> None:
     data = session("s1").encode() + session("s2").encode()
     log, store, tools = tmp_path / "log.jsonl", tmp_path / "store", tmp_path / "tools.json"

@@ -71,6 +71,7 @@ def next_night(logs: Path) -> None:
     (logs / "same.jsonl").write_text(session("told again", day=4, turns=(1,)) + session("r", day=5))
 
 
+@pytest.mark.thorough
 def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, store: Path) -> None:
     night(logs)
     load([logs], store)
@@ -90,6 +91,7 @@ def states(store: Path) -> list[tuple[Any, ...]]:
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("first", [True, False], ids=["first load", "load into a store"])
 def test_killed_at_every_write_the_next_load_completes_it(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
@@ -132,6 +134,7 @@ def test_killed_at_every_write_the_next_load_completes_it(
         assert len(list(store.glob("*.duckdb"))) <= 2
 
 
+@pytest.mark.thorough
 def test_killed_at_every_write_the_next_load_completes_segments_and_months(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +164,7 @@ def test_killed_at_every_write_the_next_load_completes_segments_and_months(
         assert len(segments(store)) <= len(segments(undisturbed)), f"killed at {kill['step']}"
 
 
+@pytest.mark.thorough
 def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_path: Path) -> None:
     base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
     night(logs)
@@ -186,6 +190,7 @@ def test_killed_at_every_write_the_next_forgetting_completes_it(logs: Path, tmp_
         assert not ask(store, "SELECT session_id FROM sessions WHERE session_id = 'a0'")
 
 
+@pytest.mark.thorough
 def test_killed_at_every_write_the_next_retention_completes_it(logs: Path, tmp_path: Path) -> None:
     base, undisturbed = tmp_path / "base", tmp_path / "undisturbed"
     night(logs)
@@ -224,6 +229,7 @@ def test_a_backup_killed_at_any_write_is_whole_or_not_there(logs: Path, tmp_path
         assert {path.name for path in (place / "pieces").iterdir()} == needed, kill["step"]
 
 
+@pytest.mark.thorough
 def test_a_restore_killed_at_any_write_is_completed_by_the_next(logs: Path, tmp_path: Path) -> None:
     base = tmp_path / "base"
     night(logs)

@@ -35,6 +35,7 @@ def test_a_prompt_is_labelled_by_its_id_and_keeps_the_label(logs: Path, store: P
     assert labels_in(store)["support@7"] == "Support, short"
 
 
+@pytest.mark.thorough
 def test_a_prompt_is_labelled_by_the_beginning_of_its_texts_hash(logs: Path, store: Path) -> None:
     load([EXAMPLE], store)
     with duckdb.connect(str(published_generation(store)), read_only=True) as con:
@@ -45,6 +46,7 @@ def test_a_prompt_is_labelled_by_the_beginning_of_its_texts_hash(logs: Path, sto
     assert labels_in(store)["support@7"] == "Found by hash"
 
 
+@pytest.mark.thorough
 def test_new_labels_are_published_and_the_same_ones_are_no_news(logs: Path, store: Path) -> None:
     load([EXAMPLE], store)
     path = label_file(logs, '{"support@7": "A"}')

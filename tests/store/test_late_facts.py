@@ -65,6 +65,7 @@ ORDERS = pytest.mark.parametrize("reverse", [False, True], ids=["in order", "the
 LOGS = pytest.mark.parametrize("made", [plain, with_retries], ids=["plain", "with retries"])
 
 
+@pytest.mark.thorough(quick=2)
 @ORDERS
 @LOGS
 def test_a_log_in_two_files_tells_what_the_whole_tells(
@@ -87,6 +88,7 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("made", "reverse"), [(with_retries, False), (plain, True)], ids=["in order", "the later file first"]
 )
@@ -132,6 +134,7 @@ def test_a_result_whose_call_never_comes_stays_listed(logs: Path, store: Path) -
     ]
 
 
+@pytest.mark.thorough
 def test_a_late_result_goes_with_its_file(logs: Path, store: Path) -> None:
     log = session("s", turns=(1,))
     call = lines_of(log, "session_start", "turn_start", "assistant", "action")
@@ -178,6 +181,7 @@ def test_a_result_that_fails_late_is_the_fault_of_its_call(logs: Path, store: Pa
     assert ask(store, "SELECT faults FROM sessions ORDER BY file_id") == [(1,), (1,)]
 
 
+@pytest.mark.thorough
 def test_the_parts_of_a_turn_in_three_files_are_one_turn(logs: Path, store: Path) -> None:
     log = session("s", turns=(5,)).splitlines(True)
     (logs / "whole.jsonl").write_text("".join(log))

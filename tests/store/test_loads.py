@@ -48,6 +48,7 @@ def test_loading_twice_publishes_nothing_the_second_time(logs: Path, store: Path
     assert {path.name: path.stat().st_mtime_ns for path in store.iterdir() if path.name != "lock"} == before
 
 
+@pytest.mark.thorough
 def test_a_file_named_twice_or_through_its_folder_is_read_once(logs: Path, store: Path) -> None:
     file = write(logs / "a.jsonl", session("s1"))
     assert load([file, logs, file], store).loaded == 1
@@ -61,6 +62,7 @@ def test_a_touched_file_is_not_read_again(logs: Path, store: Path) -> None:
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -97,6 +99,7 @@ def test_a_torn_last_line_waits_as_a_reject_and_is_read_when_it_is_whole(logs: P
     assert count(store, "rejects") == 0
 
 
+@pytest.mark.thorough
 def test_a_moved_file_is_not_read_again_but_known_by_its_new_name(logs: Path, store: Path) -> None:
     file = write(logs / "a.jsonl", session("s1"))
     load([logs], store)
@@ -109,6 +112,7 @@ def test_a_moved_file_is_not_read_again_but_known_by_its_new_name(logs: Path, st
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_a_copied_file_is_not_read_again(logs: Path, store: Path) -> None:
     file = write(logs / "a.jsonl", session("s1"))
     load([logs], store)
@@ -117,6 +121,7 @@ def test_a_copied_file_is_not_read_again(logs: Path, store: Path) -> None:
     assert (report.loaded, report.unchanged, report.generation) == (0, 2, None)
 
 
+@pytest.mark.thorough
 def test_two_copies_in_one_load_are_read_once(logs: Path, store: Path) -> None:
     shutil.copy(write(logs / "a.jsonl", session("s1")), logs / "b.jsonl")
     report = load([logs], store)
@@ -133,6 +138,7 @@ def test_the_rows_of_a_deleted_file_stay(logs: Path, store: Path) -> None:
     assert contents(store, FACTS) == before
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("old_name", ["app.log.1", "aaa.log"])
 def test_rotated_logs_lose_nothing(logs: Path, store: Path, old_name: str) -> None:
     """`aaa.log` sorts before `app.log`, `app.log.1` after it: the order of reading must not matter."""
@@ -145,6 +151,7 @@ def test_rotated_logs_lose_nothing(logs: Path, store: Path, old_name: str) -> No
     assert count(store, "sessions") == 2
 
 
+@pytest.mark.thorough
 def test_files_that_trade_places_lose_nothing(logs: Path, store: Path) -> None:
     first, second = write(logs / "a.log", session("s1")), write(logs / "b.log", session("s2"))
     load([logs], store)
@@ -171,6 +178,7 @@ def test_a_chain_of_loads_ends_where_one_load_does(logs: Path, store: Path) -> N
     assert contents(store, rollups) == contents(store.with_name("fresh"), rollups)
 
 
+@pytest.mark.thorough
 def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         write(
@@ -195,6 +203,7 @@ def test_progress_goes_up_to_the_end(logs: Path, store: Path) -> None:
     assert last.bytes_total == sum(path.stat().st_size for path in logs.iterdir())
 
 
+@pytest.mark.thorough
 def test_only_two_generations_and_no_write_ahead_log_are_kept(logs: Path, store: Path) -> None:
     for number in range(4):
         write(logs / f"{number}.jsonl", session(f"s{number}"))
@@ -206,6 +215,7 @@ def test_only_two_generations_and_no_write_ahead_log_are_kept(logs: Path, store:
     assert current.name == "gen-000004.duckdb"
 
 
+@pytest.mark.thorough
 def test_a_log_that_grows_while_it_is_read_is_recorded_as_far_as_it_was_read(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

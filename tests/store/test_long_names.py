@@ -89,6 +89,7 @@ def test_the_store_says_what_it_cut_once_a_file(logs: Path, store: Path) -> None
     assert max(len(reject.message) for reject in list_rejects(store)) < 200
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("workers_read")
 def test_workers_cut_the_same(logs: Path, store: Path, tmp_path: Path) -> None:
     (logs / "a.jsonl").write_text(named(session(LONG), LONG))
@@ -97,6 +98,7 @@ def test_workers_cut_the_same(logs: Path, store: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "two", TABLES) == contents(store, TABLES)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("said", [LONG, shorten_name(LONG)], ids=["as in the log", "as on the page"])
 def test_a_session_with_a_long_name_can_be_forgotten(logs: Path, store: Path, said: str) -> None:
     log = logs / "a.jsonl"
@@ -108,6 +110,7 @@ def test_a_session_with_a_long_name_can_be_forgotten(logs: Path, store: Path, sa
     assert ask(store, "SELECT session_id FROM sessions ORDER BY ALL") == [("keep",), ("more",)]
 
 
+@pytest.mark.thorough
 def test_a_log_that_grows_is_read_on(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "WORTH", 0)
     log, lines = logs / "a.jsonl", named(session(LONG), LONG).splitlines(keepends=True)

@@ -58,6 +58,7 @@ def night(logs: Path) -> None:
     (logs / "b.jsonl").write_text(session("b", raw="]", turns=(2, 2)) + session("c", ended=False, day=3))
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("version", OLDER)
 def test_an_older_store_is_brought_up_to_date_by_the_next_load(logs: Path, store: Path, version: int) -> None:
     night(logs)
@@ -72,6 +73,7 @@ def test_an_older_store_is_brought_up_to_date_by_the_next_load(logs: Path, store
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("version", OLDER)
 def test_the_rollups_of_an_older_store_are_made_anew(logs: Path, store: Path, version: int) -> None:
     night(logs)
@@ -85,6 +87,7 @@ def test_the_rollups_of_an_older_store_are_made_anew(logs: Path, store: Path, ve
         assert sorted_rows(facts.tables[table], columns) == sorted_rows(counted, columns), table
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("version", OLDER)
 def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version: int) -> None:
     night(logs)
@@ -97,6 +100,7 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
     assert {name: len(mine[name]) for name in KEPT} == {name: len(expected[name]) for name in KEPT}
 
 
+@pytest.mark.thorough
 def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
     """Also those of leaked, refused and reserialised calls, and of split turns."""
     samples = Path(__file__).parents[2] / "sample_data" / "logs"
@@ -112,6 +116,7 @@ def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
     assert contents(store, ids) == before
 
 
+@pytest.mark.thorough
 def test_runs_that_shared_ids_in_an_older_store_count_both(logs: Path, store: Path) -> None:
     (logs / "a.json").write_text(ONE)
     (logs / "b.json").write_text(OTHER)
@@ -144,6 +149,7 @@ def test_a_migration_that_fails_leaves_the_older_store_as_it_was(logs: Path, sto
     assert (store / "gen-000001.duckdb").read_bytes() == before
 
 
+@pytest.mark.thorough
 def test_the_older_generation_stays_until_the_next_load_after_the_upgrade(logs: Path, store: Path) -> None:
     night(logs)
     load([logs], store)
@@ -157,6 +163,7 @@ def test_the_older_generation_stays_until_the_next_load_after_the_upgrade(logs: 
     assert not (store / "gen-000001.duckdb").exists()
 
 
+@pytest.mark.thorough
 def test_a_backup_of_an_older_version_is_restored_and_brought_up_to_date(
     logs: Path, store: Path, tmp_path: Path
 ) -> None:
@@ -172,6 +179,7 @@ def test_a_backup_of_an_older_version_is_restored_and_brought_up_to_date(
     assert contents(restored, KEPT) == before
 
 
+@pytest.mark.thorough
 def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> None:
     night(logs)
     load([logs], store)

@@ -65,6 +65,7 @@ def load_both(logs: Path, store: Path, whole: Path, monkeypatch: pytest.MonkeyPa
         load([logs], store)
 
 
+@pytest.mark.thorough
 def test_a_store_of_sealed_months_is_the_store_in_one_file(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_store_of_sealed_months_is_the_store_in_one_file(
     verify_store(store)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [
@@ -113,6 +115,7 @@ def test_maintenance_changes_months_as_it_changes_one_file(
     assert contents(store, ROLLUPS) == contents(whole, ROLLUPS)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_models_of_days_without_facts_are_renamed_in_their_months(logs: Path, store: Path) -> None:
     first_night(logs)
@@ -139,6 +142,7 @@ def test_a_load_leaves_the_months_of_other_days_alone(logs: Path, store: Path) -
     assert before[8] not in segments(store)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_session_that_goes_on_changes_its_row_on_its_first_day(logs: Path, store: Path) -> None:
     turns = "SELECT day, turns FROM task_trials WHERE session_id = 'long'"
@@ -152,6 +156,7 @@ def test_a_session_that_goes_on_changes_its_row_on_its_first_day(logs: Path, sto
     assert ask(store, turns) == [(date(2026, 8, 1), 3)]
 
 
+@pytest.mark.thorough
 def test_months_that_are_new_or_small_stay_open(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +176,7 @@ def test_months_that_are_new_or_small_stay_open(
     assert not segments(store.with_name("small"))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building_months, "KEPT_OPEN", timedelta(31))
@@ -181,6 +187,7 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
     assert not months(store)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 @pytest.mark.parametrize(
     ("day", "said"), [(2, "do not add up"), (5, "sums of 2026-08-05 were written beside those of its month")]
@@ -199,6 +206,7 @@ def test_a_sum_beside_those_of_its_month_is_not_published(
     assert contents(store) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_what_is_forgotten_is_in_no_byte_of_any_month(logs: Path, store: Path) -> None:
     first_night(logs)
@@ -214,6 +222,7 @@ def test_what_is_forgotten_is_in_no_byte_of_any_month(logs: Path, store: Path) -
     assert list(months(store)) == [7, 8, 9, 11]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_backup_holds_the_months(logs: Path, store: Path, tmp_path: Path) -> None:
     first_night(logs)
@@ -230,6 +239,7 @@ def test_a_backup_holds_the_months(logs: Path, store: Path, tmp_path: Path) -> N
     verify_store(other)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_damaged_month_is_found(logs: Path, store: Path) -> None:
     first_night(logs)

@@ -81,6 +81,7 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, problem: str) ->
     assert problem in str(refused.value)
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -144,6 +145,7 @@ def test_a_model_given_later_is_read_in_and_stays_without_being_given_again(logs
     assert ask(store, MODELS) == [("m", "m", "given")]
 
 
+@pytest.mark.thorough
 def test_only_rules_of_the_file_are_remembered_for_other_logs(logs: Path, store: Path) -> None:
     put(logs / "a/x.jsonl", chat())
     load([logs], store, from_path=["a/{model}"])
@@ -199,6 +201,7 @@ def test_names_of_the_file_count_before_the_table_and_may_not_go_in_circles() ->
     assert find_alias("openai/gpt-5", alone) is None
 
 
+@pytest.mark.thorough
 def test_aliases_are_switched_off_and_on_without_the_logs(logs: Path, store: Path) -> None:
     put(logs / "a.jsonl", named("a", "anthropic/claude-sonnet-4.6"))
     put(logs / "b.jsonl", named("b", "claude-sonnet-4-6"))

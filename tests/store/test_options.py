@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
@@ -45,6 +46,7 @@ def test_definitions_given_later_judge_what_is_in_already(logs: Path, store: Pat
     assert outcomes(store) == ["clean"]
 
 
+@pytest.mark.thorough
 def test_the_same_definitions_are_no_news_and_neither_is_leaving_them_out(logs: Path, store: Path) -> None:
     write_log(logs)
     load([logs], store, tools=[tools_file(logs)])
@@ -53,6 +55,7 @@ def test_the_same_definitions_are_no_news_and_neither_is_leaving_them_out(logs: 
     assert outcomes(store) == ["clean"]
 
 
+@pytest.mark.thorough
 def test_other_definitions_judge_anew(logs: Path, store: Path) -> None:
     write_log(logs)
     load([logs], store, tools=[tools_file(logs)])
@@ -60,6 +63,7 @@ def test_other_definitions_judge_anew(logs: Path, store: Path) -> None:
     assert outcomes(store) == ["unmeasured"]
 
 
+@pytest.mark.thorough
 def test_a_line_that_was_too_long_is_read_under_a_larger_limit(logs: Path, store: Path) -> None:
     write_log(logs, padding=5_000)
     assert load([logs], store, max_line=2_000).rejects == 1
@@ -76,6 +80,7 @@ def in_folder(store: Path, name: str = "read") -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_definitions_in_the_folder_beside_the_store_judge_as_given_ones_do(logs: Path, store: Path) -> None:
     write_log(logs)
     load([logs], store)
@@ -88,6 +93,7 @@ def test_definitions_in_the_folder_beside_the_store_judge_as_given_ones_do(logs:
     assert outcomes(store) == ["failed"]
 
 
+@pytest.mark.thorough
 def test_a_definition_that_is_named_counts_before_one_in_the_folder(logs: Path, store: Path) -> None:
     write_log(logs)
     in_folder(store)

@@ -57,6 +57,7 @@ def three_nights() -> list[str]:
 RAWS = ('{"path": "a.py"}', "{'path': 1,}", "]", '{"a": 1}', "{}")
 
 
+@pytest.mark.thorough
 def test_three_nights_in_one_file_are_three_files(logs: Path, store: Path, tmp_path: Path) -> None:
     nights = three_nights()
     reports = in_turn(logs / "app.jsonl", store, nights)
@@ -102,6 +103,7 @@ def long_session_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("cut", range(1, len(LONG_SESSION)))
 def test_a_session_that_goes_on_across_a_rotation_is_one(
     logs: Path, store: Path, tmp_path: Path, long_session_at_once: Path, cut: int
@@ -137,6 +139,7 @@ def turns_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_turns_without_numbers_are_counted_on(logs: Path, store: Path, turns_at_once: Path, cut: int) -> None:
     lines = claude_code_lines("c", 3)
@@ -159,6 +162,7 @@ def with_prompt_and_tools(log: str, prompt: str = "You write code.") -> str:
     return "".join([json.dumps(start) + "\n", *others])
 
 
+@pytest.mark.thorough
 def test_prompt_model_and_definitions_hold_across_a_rotation(logs: Path, tmp_path: Path) -> None:
     whole = with_prompt_and_tools(session("s", turns=(1, 1, 1), raw='{"path": 1}'))
     lines = whole.splitlines(keepends=True)
@@ -173,6 +177,7 @@ def test_prompt_model_and_definitions_hold_across_a_rotation(logs: Path, tmp_pat
         assert ask(store, told) == expected
 
 
+@pytest.mark.thorough
 def test_a_tool_that_was_not_called_before_the_rotation_is_not_taken_for_unknown(
     logs: Path, store: Path
 ) -> None:
@@ -183,6 +188,7 @@ def test_a_tool_that_was_not_called_before_the_rotation_is_not_taken_for_unknown
     assert ask(store, calls) == [("read", "clean", None, True), ("look", "unmeasured", None, False)]
 
 
+@pytest.mark.thorough
 def test_a_session_that_is_told_again_has_its_own_prompt(logs: Path, store: Path) -> None:
     first = with_prompt_and_tools(session("s", turns=(1, 1)), "Old.")
     in_turn(logs / "app.jsonl", store, [first, with_prompt_and_tools(session("s", turns=(1, 1)), "New.")])
@@ -195,6 +201,7 @@ def rotated(logs: Path, *nights: str) -> None:
         write_over(logs / (f"app.jsonl.{number}" if number else "app.jsonl"), night)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 2])
 def test_logs_that_are_rotated_every_night_count_once(
     logs: Path, store: Path, tmp_path: Path, workers: int
@@ -212,6 +219,7 @@ def test_logs_that_are_rotated_every_night_count_once(
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_a_log_that_grew_before_it_was_rotated_away_goes_on_under_its_new_name(
     logs: Path, store: Path, tmp_path: Path
 ) -> None:
@@ -229,6 +237,7 @@ def test_a_log_that_grew_before_it_was_rotated_away_goes_on_under_its_new_name(
     assert count(store, "rejects") == 0
 
 
+@pytest.mark.thorough
 def test_a_content_that_is_compressed_away_is_known(logs: Path, store: Path) -> None:
     first, then = session("a"), session("b", day=2)
     in_turn(logs / "app.jsonl", store, [first])
@@ -239,6 +248,7 @@ def test_a_content_that_is_compressed_away_is_known(logs: Path, store: Path) -> 
     assert [row[:2] for row in ask(store, STATUS)] == [("app.jsonl.1.gz", "loaded"), ("app.jsonl", "loaded")]
 
 
+@pytest.mark.thorough
 def test_a_content_that_comes_back_is_not_read_again(logs: Path, store: Path) -> None:
     first, then = session("a"), session("b", day=2)
     in_turn(logs / "app.jsonl", store, [first, then])
@@ -261,6 +271,7 @@ def test_replacing_removes_what_is_no_longer_in_the_file(logs: Path, store: Path
     assert load([logs], store, replacing=True).generation is None
 
 
+@pytest.mark.thorough
 def test_replacing_removes_what_an_earlier_load_kept_of_a_file_that_has_not_changed(
     logs: Path, store: Path
 ) -> None:
@@ -270,6 +281,7 @@ def test_replacing_removes_what_an_earlier_load_kept_of_a_file_that_has_not_chan
     assert ask(store, "SELECT session_id FROM sessions") == [("b",)]
 
 
+@pytest.mark.thorough
 def test_without_the_file_replacing_removes_nothing(logs: Path, store: Path) -> None:
     in_turn(logs / "app.jsonl", store, [session("a"), session("b", day=2)])
     write_over(logs / "app.jsonl", "no log\n")
@@ -277,6 +289,7 @@ def test_without_the_file_replacing_removes_nothing(logs: Path, store: Path) -> 
     assert (len(report.rejected), report.sessions_removed, count(store, "sessions")) == (1, 0, 2)
 
 
+@pytest.mark.thorough
 def test_forgetting_takes_a_session_out_of_every_content(logs: Path, store: Path) -> None:
     in_turn(logs / "app.jsonl", store, [session("a") + session("s"), session("b", day=2)])
     forget(store, SessionChoice(sessions=["s"]))
@@ -295,6 +308,7 @@ def examples(*texts: str) -> str:
     return "".join(lines)
 
 
+@pytest.mark.thorough
 def test_two_nights_of_records_without_ids_under_one_header(logs: Path, store: Path, tmp_path: Path) -> None:
     nights = [examples("header", "a", "b", "b"), examples("header", "c", "b"), examples("d", "a")]
     *_, report = in_turn(logs / "app.jsonl", store, nights)
@@ -334,6 +348,7 @@ def cline_task(*answers: str, day: int = 1, task: str = "Look") -> str:
     )
 
 
+@pytest.mark.thorough
 def test_a_document_without_an_id_that_is_rewritten_is_one_session(logs: Path, store: Path) -> None:
     file = logs / "task.json"
     *_, report = in_turn(file, store, [cline_task("a"), cline_task("a", "b"), cline_task("a", "b", "c")])
@@ -345,6 +360,7 @@ def test_a_document_without_an_id_that_is_rewritten_is_one_session(logs: Path, s
     assert (report.sessions_replaced, report.calls_fewer, count(store, "tool_calls")) == (1, 1, 2)
 
 
+@pytest.mark.thorough
 def test_another_document_without_an_id_leaves_the_first(logs: Path, store: Path) -> None:
     in_turn(
         logs / "task.json", store, [cline_task("a", "b"), cline_task("a", day=2), cline_task("a", task="Go")]

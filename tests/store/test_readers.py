@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
@@ -62,6 +63,7 @@ def reading(store: Path, answers: list[tuple[float, str, int]]) -> Iterator[None
         answers.append((float(moment), name, int(calls)))
 
 
+@pytest.mark.thorough
 def test_a_reader_answers_during_loads_and_sees_each_generation_whole(logs: Path, store: Path) -> None:
     (logs / "0.jsonl").write_text(session("s0"))
     load([logs], store)
@@ -108,6 +110,7 @@ except StoreBusy:
 """
 
 
+@pytest.mark.thorough
 def test_of_loads_at_the_same_time_one_runs_and_the_others_are_told(logs: Path, store: Path) -> None:
     for number in range(5):
         (logs / f"{number}.jsonl").write_text(

@@ -73,6 +73,7 @@ def test_a_retry_reads_again_what_an_upgrade_can_read(
     assert rows_by_reference(store) == rows_by_reference(fresh)
 
 
+@pytest.mark.thorough
 def test_a_retry_replaces_and_doubles_nothing(logs: Path, loaded: Path) -> None:
     before = rows_by_reference(loaded)
     report, _ = retry_rejected(loaded, files="a.jsonl")
@@ -82,6 +83,7 @@ def test_a_retry_replaces_and_doubles_nothing(logs: Path, loaded: Path) -> None:
     assert count(loaded, "files") == 3
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_gone_keeps_its_rows(logs: Path, loaded: Path) -> None:
     (logs / "a.jsonl").unlink()
     before = rows_by_reference(loaded)
@@ -90,6 +92,7 @@ def test_a_file_that_is_gone_keeps_its_rows(logs: Path, loaded: Path) -> None:
     assert rows_by_reference(loaded) == before
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_read_with_definitions_is_not_read_without(logs: Path, store: Path) -> None:
     tools = logs.with_name("tools.json")
     tools.write_text(json.dumps([TOOL]))

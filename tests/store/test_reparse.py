@@ -66,6 +66,7 @@ def test_calls_of_an_older_parser_are_judged_as_todays_load_would(logs: Path, st
     assert reparse(store).generation is None
 
 
+@pytest.mark.thorough
 def test_judging_what_every_format_left_again_changes_nothing(store: Path) -> None:
     load(LOGS, store)
     before = contents(store)
@@ -88,6 +89,7 @@ def test_definitions_given_later_need_no_log(logs: Path, store: Path) -> None:
     assert load([logs], store, tools=[tools]).generation is None, "the files count as read with them"
 
 
+@pytest.mark.thorough
 def test_other_definitions_take_the_place_of_those_given_before(logs: Path, store: Path) -> None:
     night(logs)
     tools, fresh = tools_file(logs), store.with_name("fresh")
@@ -98,6 +100,7 @@ def test_other_definitions_take_the_place_of_those_given_before(logs: Path, stor
     assert contents(store, FACTS) == contents(fresh, FACTS)
 
 
+@pytest.mark.thorough
 def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     night(logs)
     fresh = store.with_name("fresh")
@@ -109,6 +112,7 @@ def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch
     assert contents(store, FACTS) == contents(fresh, FACTS)
 
 
+@pytest.mark.thorough
 def test_an_older_store_is_brought_up_to_date(logs: Path, store: Path) -> None:
     night(logs)
     load([logs], store)

@@ -91,6 +91,7 @@ def test_texts_go_from_every_file_and_what_was_judged_stays(aged: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_the_sums_are_the_same_when_days_without_texts_are_counted_anew(aged: Path, logs: Path) -> None:
     before = plain_sums(aged)
     apply_retention(aged, text_days=10, today=TODAY)
@@ -111,6 +112,7 @@ def test_facts_go_and_daily_sums_stay(aged: Path) -> None:
     assert ask(aged, "SELECT sessions, turns, calls FROM files ORDER BY 1, 2, 3") == [(2, 3, 4), (2, 3, 4)]
 
 
+@pytest.mark.thorough
 def test_no_load_brings_old_texts_or_facts_back(aged: Path, logs: Path) -> None:
     apply_retention(aged, text_days=10, fact_days=20, today=TODAY)
     sums = plain_sums(aged)
@@ -130,6 +132,7 @@ def test_no_load_brings_old_texts_or_facts_back(aged: Path, logs: Path) -> None:
     assert load([logs], aged).generation is None
 
 
+@pytest.mark.thorough
 def test_an_old_session_that_goes_on_is_young_again(aged: Path, logs: Path) -> None:
     apply_retention(aged, text_days=10, fact_days=20, today=TODAY)
     sums = ask(aged, "SELECT day, sum(calls)::INT FROM daily_calls GROUP BY 1 ORDER BY 1")
@@ -149,6 +152,7 @@ def test_an_old_session_that_goes_on_is_young_again(aged: Path, logs: Path) -> N
     assert holding(aged, "kingfisher") == []
 
 
+@pytest.mark.thorough
 def test_calls_without_texts_keep_their_judgement(aged: Path) -> None:
     apply_retention(aged, text_days=10, today=TODAY)
     before, sums = ask(aged, JUDGED), plain_sums(aged)
@@ -159,6 +163,7 @@ def test_calls_without_texts_keep_their_judgement(aged: Path) -> None:
     assert reparse(aged).generation is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("facts", [True, False], ids=["facts", "texts"])
 def test_what_is_kept_for_reading_on_goes_with_the_texts(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, facts: bool
@@ -180,6 +185,7 @@ def test_what_is_kept_for_reading_on_goes_with_the_texts(
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_session_without_a_time_keeps_its_facts_and_loses_its_texts(logs: Path, store: Path) -> None:
     said = claude_code_session("timeless").replace("text of the file", CANARY)
     (logs / "a.jsonl").write_text(re.sub('"timestamp": "[^"]*", ', "", said))
@@ -190,6 +196,7 @@ def test_a_session_without_a_time_keeps_its_facts_and_loses_its_texts(logs: Path
     assert (count(store, "tool_calls"), holding(store)) == (1, [])
 
 
+@pytest.mark.thorough
 def test_a_trial_of_it_removes_nothing_and_a_second_one_has_nothing_to_do(aged: Path) -> None:
     before = (aged / "CURRENT").read_text()
     trial = apply_retention(aged, text_days=10, fact_days=20, today=TODAY, dry_run=True)
@@ -199,12 +206,14 @@ def test_a_trial_of_it_removes_nothing_and_a_second_one_has_nothing_to_do(aged: 
     assert apply_retention(aged, text_days=10, fact_days=20, today=TODAY).generation is None
 
 
+@pytest.mark.thorough
 def test_a_wider_limit_lets_texts_in_again_but_no_facts(aged: Path, logs: Path) -> None:
     apply_retention(aged, text_days=10, fact_days=20, today=TODAY)
     report = apply_retention(aged, text_days=20, fact_days=100, today=date(2026, 11, 27))
     assert (report.text_before, report.facts_before) == (date(2026, 11, 7), date(2026, 11, 5))
 
 
+@pytest.mark.thorough
 def test_sums_of_old_days_take_part_when_a_model_gets_another_name(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("old", day=1) + session("young", day=20))
     load([logs], store, model="hawk-old")
@@ -222,6 +231,7 @@ def test_limits_must_make_sense(store: Path, days: tuple[int | None, int | None]
         apply_retention(store, text_days=days[0], fact_days=days[1])
 
 
+@pytest.mark.thorough
 def test_texts_that_would_stay_longer_than_their_calls_are_refused(aged: Path) -> None:
     before = contents(aged)
     with pytest.raises(OptionError, match="write --text-days 20 or less"):

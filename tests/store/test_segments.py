@@ -112,6 +112,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     return both
 
 
+@pytest.mark.thorough
 def test_a_store_in_segments_is_the_store_in_one_file(loaded: Loaded) -> None:
     assert loaded.unlike == []
     assert len(segments(loaded.in_segments)) > 3
@@ -119,6 +120,7 @@ def test_a_store_in_segments_is_the_store_in_one_file(loaded: Loaded) -> None:
     verify_store(loaded.in_segments)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("listed", [CALLS, SESSIONS])
 def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Loaded, listed: DayList) -> None:
     with (
@@ -137,6 +139,7 @@ def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Load
                 assert (one.found, one.since) == (other.found, other.since)
 
 
+@pytest.mark.thorough
 def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +160,7 @@ def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
     assert seen == [(newest.date(), newest.date())], "without a turn there is no day to look at"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [
@@ -193,6 +197,7 @@ def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: P
     assert len(after) == len(before) + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) -> None:
     """Readers of the generation before may have the earlier file open, so it goes one load later."""
@@ -215,6 +220,7 @@ def continued(name: str, other: str) -> str:
     return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ids_by", [None, "v0.0.1"], ids=["listed", "listed by another DuckDB"])
 @pytest.mark.usefixtures("sealed")
 def test_a_copy_of_a_call_is_found_in_the_segment_that_has_it(
@@ -239,6 +245,7 @@ def test_a_copy_of_a_call_is_found_in_the_segment_that_has_it(
     verify_store(store)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_segments_without_the_ids_of_a_load_are_not_searched(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
@@ -260,6 +267,7 @@ def test_segments_without_the_ids_of_a_load_are_not_searched(
     assert searched[:2] == ["building,segment_1,segment_2", "building,segment_1"]
 
 
+@pytest.mark.thorough
 def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         write(logs / f"{number}.jsonl", session(f"s{number}"))
@@ -293,6 +301,7 @@ def test_pages_programs_and_sql_see_all_segments(logs: Path, store: Path) -> Non
                 con.execute("ATTACH 'other.duckdb'")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("texts", [True, False])
 def test_what_does_not_fit_into_memory_lies_beside_the_generation(loaded: Loaded, texts: bool) -> None:
     for store in (loaded.whole, loaded.in_segments):
@@ -303,6 +312,7 @@ def test_what_does_not_fit_into_memory_lies_beside_the_generation(loaded: Loaded
         assert found == (f"{path}.tmp",)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_what_is_forgotten_is_in_no_byte_of_any_file(logs: Path, store: Path) -> None:
     write(logs / "a.jsonl", session("gone", raw='{"path": "canary-7731"}') + session("stays"))
@@ -315,6 +325,7 @@ def test_what_is_forgotten_is_in_no_byte_of_any_file(logs: Path, store: Path) ->
     assert count(store, "sessions") == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_backup_holds_the_segments_that_the_generation_names(
     logs: Path, store: Path, tmp_path: Path
@@ -331,6 +342,7 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
     assert len(segments(other)) < len(segments(store))  # without those of the generation before
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_segments_stay_while_a_generation_cannot_be_read(logs: Path, store: Path) -> None:
     for step in (first_night, new_night):

@@ -39,6 +39,7 @@ def test_the_facts_beside_a_session_are_read_with_it(
     ]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("beside", ["meta.json", "summary.json"])
 def test_such_a_file_alone_is_rejected(beside: str, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()

@@ -150,6 +150,7 @@ def test_the_sample_of_strands_has_the_calls_that_its_messages_hold(store: Path)
     )
 
 
+@pytest.mark.thorough
 def test_only_the_session_with_a_changed_or_new_file_is_read_again(
     logs: Path, tree: Path, store: Path
 ) -> None:
@@ -169,6 +170,7 @@ def test_only_the_session_with_a_changed_or_new_file_is_read_again(
     assert [call for _, call, *_ in ask(store, CALLS)] == ["a1", "a2", "a3", "b3"]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("named", "calls"),
     [
@@ -188,6 +190,7 @@ def test_whatever_file_of_a_session_is_named_all_of_it_is_read(
     assert {claim.name for claim in explain_files(tree / named)} == {"opencode"}
 
 
+@pytest.mark.thorough
 def test_a_session_whose_own_file_is_missing_is_read(logs: Path, tree: Path, store: Path) -> None:
     (tree / "session" / "p" / "ses_a.json").unlink()
     assert load([logs], store).calls == 5
@@ -196,6 +199,7 @@ def test_a_session_whose_own_file_is_missing_is_read(logs: Path, tree: Path, sto
     assert load([logs], store).unchanged == 2
 
 
+@pytest.mark.thorough
 def test_parts_whose_message_is_missing_are_rejected_one_by_one(logs: Path, tree: Path, store: Path) -> None:
     (tree / "message" / "ses_a" / "msg_a2.json").unlink()
     report = load([logs], store)
@@ -206,6 +210,7 @@ def test_parts_whose_message_is_missing_are_rejected_one_by_one(logs: Path, tree
     ]
 
 
+@pytest.mark.thorough
 def test_a_half_written_file_costs_itself_and_is_read_when_it_is_whole(
     logs: Path, tree: Path, store: Path
 ) -> None:
@@ -226,6 +231,7 @@ def test_a_half_written_file_costs_itself_and_is_read_when_it_is_whole(
     assert list(list_rejects(store)) == []
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "content", [b"", b" \n\n", b"[]", b"\xff\xfe{}", b'{"a": "\n"}', b'{"session_file": "x", "unread": "y"}']
 )
@@ -237,6 +243,7 @@ def test_a_file_with_anything_in_it_costs_itself(logs: Path, tree: Path, store: 
     assert reject.file.endswith("prt_a20.json")
 
 
+@pytest.mark.thorough
 def test_a_file_that_cannot_be_opened_costs_itself(logs: Path, tree: Path, store: Path) -> None:
     part = tree / "part" / "msg_a2" / "prt_a20.json"
     part.unlink()
@@ -247,6 +254,7 @@ def test_a_file_that_cannot_be_opened_costs_itself(logs: Path, tree: Path, store
     assert (reject.file, reject.message) == (str(part), "a file of the session is a folder, not a file")
 
 
+@pytest.mark.thorough
 def test_a_line_limit_is_one_file(logs: Path, tree: Path, store: Path) -> None:
     put(tree / "part" / "msg_a2" / "prt_a20.json", {**tool("a1"), "more": "x" * 3000})
     report = load([logs], store, max_line=1000)
@@ -254,6 +262,7 @@ def test_a_line_limit_is_one_file(logs: Path, tree: Path, store: Path) -> None:
     assert load([logs], store).calls == 3
 
 
+@pytest.mark.thorough
 def test_a_copy_of_a_tree_is_a_copy_and_a_moved_tree_is_moved(logs: Path, tree: Path, store: Path) -> None:
     load([logs], store)
     shutil.copytree(tree, logs / "copy" / "storage")
@@ -266,6 +275,7 @@ def test_a_copy_of_a_tree_is_a_copy_and_a_moved_tree_is_moved(logs: Path, tree: 
     assert ask(store, CALLS) == OURS
 
 
+@pytest.mark.thorough
 def test_a_tree_in_a_zip_or_tar_is_read_and_in_a_compressed_tar_refused(
     tmp_path: Path, tree: Path, store: Path
 ) -> None:
@@ -293,6 +303,7 @@ def test_other_folders_of_these_names_are_no_trees(logs: Path, store: Path) -> N
     assert len(load([logs], store).rejected) == 4
 
 
+@pytest.mark.thorough
 def test_names_of_files_are_redacted_as_those_of_logs_are(logs: Path, store: Path) -> None:
     tree = logs / "jane.doe@example.com" / "storage"
     put(tree / "session" / "p" / "ses_a.json", {"id": "ses_a"})
@@ -303,6 +314,7 @@ def test_names_of_files_are_redacted_as_those_of_logs_are(logs: Path, store: Pat
     assert not any("jane" in path for path in paths)
 
 
+@pytest.mark.thorough
 def test_the_sessions_of_a_machine_are_found_with_all_their_files(
     tmp_path: Path, tree: Path, store: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_the_same_run_under_two_names_counts_once(logs: Path, store: Path) -> No
     assert ask(store, "SELECT count(*) FROM turns WHERE NOT duplicate") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_calls_of_one_place_differ_by_tool_arguments_or_id(logs: Path, store: Path) -> None:
     made: list[Call] = [
         ("c", "read", {"a": 1}),
@@ -120,6 +121,7 @@ def test_an_id_counts_as_drawn_at_random(name: str, random: bool) -> None:
     assert is_random_id(name) is random
 
 
+@pytest.mark.thorough
 def test_a_continuation_under_the_same_id_adds_its_calls(logs: Path, store: Path) -> None:
     (logs / "trajectory.json").write_text(trajectory("Build it", ("call_1", "shell", {"cmd": "make"})))
     (logs / "trajectory.cont-1.json").write_text(
@@ -133,6 +135,7 @@ def test_a_continuation_under_the_same_id_adds_its_calls(logs: Path, store: Path
     assert ask(store, "SELECT count(*), count(*) FILTER (NOT duplicate) FROM sessions") == [(2, 1)]
 
 
+@pytest.mark.thorough
 def test_a_run_that_grows_beside_another_of_its_id_replaces_only_itself(logs: Path, store: Path) -> None:
     steps: list[Call] = [(f"call_{number}", "write", {"n": number}) for number in range(3)]
     (logs / "other.json").write_text(OTHER)
@@ -147,6 +150,7 @@ def test_a_run_that_grows_beside_another_of_its_id_replaces_only_itself(logs: Pa
     ]
 
 
+@pytest.mark.thorough
 def test_two_nights_of_runs_under_one_id_in_one_file(logs: Path, store: Path, tmp_path: Path) -> None:
     *_, report = in_turn(logs / "run.json", store, [ONE, OTHER])
     assert (report.sessions_replaced, report.calls_fewer) == (0, 0)
@@ -155,6 +159,7 @@ def test_two_nights_of_runs_under_one_id_in_one_file(logs: Path, store: Path, tm
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_order_of_loads_does_not_matter(logs: Path, tmp_path: Path) -> None:
     files = {"a": ONE, "b": OTHER, "c": ONE.replace("own-agent", "own agent")}
     found = set()
@@ -169,6 +174,7 @@ def test_the_order_of_loads_does_not_matter(logs: Path, tmp_path: Path) -> None:
     assert len(found) == 1
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("order", list(permutations(("begins", "goes on", "another"))))
 def test_the_rest_of_a_turn_finds_the_turn_that_it_goes_on_with(
     logs: Path, store: Path, order: tuple[str, ...]

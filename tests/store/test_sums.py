@@ -141,6 +141,7 @@ def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("seed", range(6))
 def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
@@ -158,6 +159,7 @@ def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
             assert contents(chain.store, ROLLUPS) == from_scratch(chain.store, tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_sums_of_days_whose_facts_are_gone_stay_whatever_is_loaded(tmp_path: Path) -> None:
     chain = Chain(tmp_path, 1)
     for _ in range(4):
@@ -174,6 +176,7 @@ def test_the_sums_of_days_whose_facts_are_gone_stay_whatever_is_loaded(tmp_path:
         assert rows(found, frozen=True) == before
 
 
+@pytest.mark.thorough
 def test_the_example_of_an_error_is_the_next_newest_when_its_session_goes(tmp_path: Path) -> None:
     logs, store = tmp_path / "logs", tmp_path / "store"
     logs.mkdir()

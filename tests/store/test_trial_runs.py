@@ -81,6 +81,7 @@ def test_a_run_from_elsewhere_is_no_trial(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT run, trial_run, arm FROM sessions") == [("r1", None, None)]
 
 
+@pytest.mark.thorough
 def test_a_run_in_two_places_counts_once(logs: Path, store: Path) -> None:
     root = write_run(logs)
     load([logs], store)
@@ -98,6 +99,7 @@ def test_a_run_in_two_places_counts_once(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(12,)]
 
 
+@pytest.mark.thorough
 def test_looks_that_come_while_the_run_goes_on_are_added(logs: Path, store: Path) -> None:
     root = write_run(logs, looks=0)
     report = load([logs], store)
@@ -121,6 +123,7 @@ def test_looks_that_were_taken_again_count_as_the_later_line_says(logs: Path, st
     assert ask(store, COUNTED) == [(RUN, 1, "new", "go on"), (RUN, 2, "new", "worse")]
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_begun_anew_replaces_what_it_said_before(logs: Path, store: Path) -> None:
     root = write_run(logs, looks=2)
     load([logs], store)
@@ -133,6 +136,7 @@ def test_a_run_that_was_begun_anew_replaces_what_it_said_before(logs: Path, stor
     assert ask(store, "SELECT count(*) FROM trial_runs") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_a_trial_that_is_still_under_way_waits_until_it_has_ended(logs: Path, store: Path) -> None:
     root = write_run(logs)
     whole = root / "sessions" / "new" / "t9.1.jsonl"
@@ -151,6 +155,7 @@ def test_a_trial_that_is_still_under_way_waits_until_it_has_ended(logs: Path, st
     assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(17,)], "such a log is read"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 def test_a_run_can_be_packed_and_loaded_elsewhere(logs: Path, store: Path, kind: str) -> None:
     root = write_run(logs, looks=2)
@@ -180,6 +185,7 @@ def test_a_run_can_be_packed_and_loaded_elsewhere(logs: Path, store: Path, kind:
     assert ask(store, "SELECT count(*) FROM trial_runs WHERE NOT duplicate") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_forgetting_a_trial_leaves_the_run_and_the_other_trials(logs: Path, store: Path) -> None:
     write_run(logs)
     load([logs], store)
@@ -195,6 +201,7 @@ def test_forgetting_a_trial_leaves_the_run_and_the_other_trials(logs: Path, stor
     assert ask(store, OF_RUNS.format("tool_calls")) == [(RUN, "new", 6), (RUN, "old", 4)]
 
 
+@pytest.mark.thorough
 def test_a_session_whose_other_file_names_the_run_is_of_it(logs: Path, store: Path) -> None:
     lines = of_trial(session("s", turns=(2, 2)), RUN, "old", "t0").splitlines(keepends=True)
     cut = next(n for n, line in enumerate(lines) if '"turn": 2' in line)
@@ -207,6 +214,7 @@ def test_a_session_whose_other_file_names_the_run_is_of_it(logs: Path, store: Pa
     assert ask(store, "SELECT DISTINCT trial_run, arm FROM daily_calls") == [(RUN, "old")]
 
 
+@pytest.mark.thorough
 def test_trials_of_a_store_of_version_6_are_told_apart_by_the_next_load(logs: Path, store: Path) -> None:
     write_run(logs)
     (logs / "night.jsonl").write_text(session("night"))
@@ -232,6 +240,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("value", "reason"), HOSTILE.values(), ids=HOSTILE)
 def test_a_lock_that_cannot_be_read_says_why(logs: Path, store: Path, value: Any, reason: str) -> None:
     root = write_run(logs)
@@ -258,6 +267,7 @@ def test_fields_of_other_types_are_unknown_and_told(logs: Path, store: Path) -> 
     assert ask(store, f"SELECT {unknown} FROM trial_runs") == [(None,) * 9]
 
 
+@pytest.mark.thorough
 def test_hostile_names_are_kept_as_texts(logs: Path, store: Path) -> None:
     root = write_run(logs)
     name = "<script>alert(1)</script>\ud800" + "x" * 5_000
@@ -270,6 +280,7 @@ def test_hostile_names_are_kept_as_texts(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT count(*) FROM trial_looks JOIN trial_runs USING (run)") == [(1,)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("missing", ["run", "look", "arm", "decision"])
 def test_a_look_without_its_place_is_rejected(logs: Path, store: Path, missing: str) -> None:
     root = write_run(logs)
@@ -281,6 +292,7 @@ def test_a_look_without_its_place_is_rejected(logs: Path, store: Path, missing: 
     assert ask(store, COUNTED) == [(RUN, 1, "new", "go on")]
 
 
+@pytest.mark.thorough
 def test_a_lock_that_is_too_large_costs_itself_alone(logs: Path, store: Path) -> None:
     root = write_run(logs)
     (root / "lock.json").write_text(json.dumps(lock(question="x" * 200_000)))
@@ -293,6 +305,7 @@ def test_a_lock_that_is_too_large_costs_itself_alone(logs: Path, store: Path) ->
     assert any("--max-line" in str(reason) for (reason,) in told)
 
 
+@pytest.mark.thorough
 def test_a_redacted_load_keeps_secrets_out_of_the_lock(logs: Path, store: Path) -> None:
     root = write_run(logs)
     key = "sk-ant-api03-" + "A1b2C3d4" * 10

@@ -118,6 +118,7 @@ def test_a_call_in_a_line_of_an_unknown_type_is_a_reject(logs: Path, store: Path
     assert ask(store, "SELECT tool_call_id FROM tool_calls") == [("c1",)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("first", [False, True], ids=["later", "earlier"])
 def test_a_line_that_repeats_a_call_which_is_read_says_nothing(logs: Path, store: Path, first: bool) -> None:
     lines = [user(1), assistant(1, "c1")]
@@ -141,6 +142,7 @@ def test_a_line_whose_events_come_later_says_nothing(logs: Path, store: Path) ->
     assert ask(store, "SELECT tool_call_id FROM tool_calls") == [("g1",)]
 
 
+@pytest.mark.thorough
 def test_lines_that_wait_are_bounded_and_none_is_lost(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +152,7 @@ def test_lines_that_wait_are_bounded_and_none_is_lost(
     assert [row[0] for row in rejects(store)] == list(range(3, 13))
 
 
+@pytest.mark.thorough
 def test_calls_that_are_remembered_are_bounded(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +191,7 @@ def test_a_line_that_a_format_rejects_is_rejected_once(logs: Path, store: Path) 
     assert [row[2] for row in rejects(store)] == ["missing_field"]
 
 
+@pytest.mark.thorough
 def test_a_log_that_grows_is_watched_on(logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "WORTH", 1)
     log = logs / "log.jsonl"
@@ -224,6 +228,7 @@ def test_lines_that_were_placed_are_forgotten_in_a_log_without_calls(monkeypatch
     assert len(watch.placed) <= 3
 
 
+@pytest.mark.thorough
 def test_only_lines_with_a_mark_take_the_room_of_others(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +239,7 @@ def test_only_lines_with_a_mark_take_the_room_of_others(
     assert rejects(store) == [], "c1 is read before its line has waited too long"
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_a_file_in_no_format_says_that_calls_stand_in_it(logs: Path, store: Path, name: str) -> None:
     write(logs / "log.json", {"colour": "red", "said": CALLS[name]})

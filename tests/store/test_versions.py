@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from callgauge.analysis.metrics import answer_metric
 from ingest.pipeline.load import load
@@ -71,6 +72,7 @@ def test_every_text_under_one_name_and_version_is_kept(logs: Path, store: Path) 
     assert ask(store, "SELECT DISTINCT prompt_id FROM turns") == [("support@7",)]
 
 
+@pytest.mark.thorough
 def test_definitions_are_numbered_by_the_time_they_appear_even_when_the_later_log_is_loaded_first(
     logs: Path, store: Path
 ) -> None:
@@ -84,6 +86,7 @@ def test_definitions_are_numbered_by_the_time_they_appear_even_when_the_later_lo
     assert json.loads(found[0]["definition"])["properties"]["path"] == {"type": "string"}
 
 
+@pytest.mark.thorough
 def test_a_text_that_its_only_file_no_longer_tells_is_no_version(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(log("a", 1, "Be kind."))
     (logs / "b.jsonl").write_text(log("b", 2, "Be brief."))

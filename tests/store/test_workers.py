@@ -70,6 +70,7 @@ def long_file(path: Path) -> None:
     assert path.stat().st_size > 2 * row_collector.SHIPPED_BYTES
 
 
+@pytest.mark.thorough
 def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     for change in (night, next_night):
         change(logs)
@@ -86,12 +87,14 @@ def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadRep
     return one, two
 
 
+@pytest.mark.thorough
 def test_all_formats_are_the_same_whoever_reads(tmp_path: Path) -> None:
     one, _ = both([CASES / "formats", SAMPLE_DATA], tmp_path)
     assert one.loaded > 100
     assert one.rejected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [
@@ -116,6 +119,7 @@ def test_options_hold_for_workers(
         assert both([logs], tmp_path, **options)[0].loaded == 1
 
 
+@pytest.mark.thorough
 def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) -> None:
     shipments: list[Shipment] = []
 
@@ -152,6 +156,7 @@ def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) ->
     assert not list(store.glob("building*"))
 
 
+@pytest.mark.thorough
 def test_a_pipe_is_read_here_while_workers_read_files(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +180,7 @@ def test_progress_is_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     assert all(at.bytes_done <= at.bytes_total for at in two)
 
 
+@pytest.mark.thorough
 def test_a_large_log_that_grew_is_read_on_by_a_worker(logs: Path, tmp_path: Path) -> None:
     long_file(logs / "a.jsonl")
     (logs / "b.jsonl").write_text(session("b"))
@@ -196,6 +202,7 @@ def next_night(logs: Path) -> None:
     (logs / "zeros.bin").unlink()
 
 
+@pytest.mark.thorough
 def test_copies_in_one_night_count_once(logs: Path, tmp_path: Path) -> None:
     for name in "abcdef":
         (logs / f"{name}.jsonl").write_text(session("the same", turns=(5, 5)))
@@ -205,6 +212,7 @@ def test_copies_in_one_night_count_once(logs: Path, tmp_path: Path) -> None:
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
 
 
+@pytest.mark.thorough
 def test_the_members_of_archives_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     night(logs)
     with tarfile.open(tmp_path / "night.tar.gz", "w:gz") as archive:
