@@ -130,7 +130,7 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value.to_pylist()] if hasattr(value, "to_pylist") else value
 
 
-@pytest.mark.thorough(quick=9)
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", _SUMS)
 def test_a_metric_gives_the_same_rows_from_months(stores: Stores, name: str) -> None:
     """Of a store that shows texts, and in the first ranges of one that shows none."""

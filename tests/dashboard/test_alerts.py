@@ -43,7 +43,7 @@ def acknowledge(app: AppTest, *, by: str = "", note: str = "") -> AppTest:
     return app
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("day", range(12, 19))
 def test_a_regression_stands_on_every_night_until_it_is_over(store: Path, day: int) -> None:
     lines = lines_on(store, regressed(SINCE), date(2026, 11, day))

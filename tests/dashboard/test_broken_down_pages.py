@@ -175,6 +175,7 @@ def test_names_of_a_log_are_text_in_the_headline_and_the_table(store: Path) -> N
     assert rows[1]["Model"]["text"].startswith(HOSTILE[:10])
 
 
+@pytest.mark.thorough
 def test_models_with_too_few_sessions_are_one_line(store: Path) -> None:
     two_versions(store, "heron", "owl")
     few = [

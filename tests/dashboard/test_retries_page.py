@@ -153,8 +153,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("by", ["tool", "model", "layer", "attempt"])
 def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
-    sample: Path, monkeypatch: pytest.MonkeyPatch, by: str
+    sample: Path, monkeypatch: pytest.MonkeyPatch, by: str, runs_all: bool
 ) -> None:
+    """The quick tier follows every fourth link."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample))
     drawn = sheets(opened(PAGE, by=by, days="All days"))
     told = [
@@ -165,9 +166,10 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
         if (cell["href"] or "").startswith("calls")
     ]
     assert len(told) > 20
+    followed = told if runs_all else told[::4]
     with duckdb.connect(str(published_generation(str(sample))), read_only=True) as store:
-        listed = {href: count_listed(store, href) for href, _ in told}
-    assert told == [(href, listed[href]) for href, _ in told]
+        listed = {href: count_listed(store, href) for href, _ in followed}
+    assert followed == [(href, listed[href]) for href, _ in followed]
 
 
 def leading_number(cell: dict[str, Any]) -> int:

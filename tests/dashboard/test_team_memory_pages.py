@@ -267,6 +267,7 @@ def signature_of(app: AppTest) -> str:
     return str(row["Signature"]["href"]).split("signature=")[1].split("&")[0]
 
 
+@pytest.mark.thorough
 def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
     listed = opened(PAGE["errors"])
     assert "Status" not in sheet_of(listed, "Signatures of errors")[0]  # nobody has noted one
