@@ -98,6 +98,7 @@ def test_what_an_earlier_load_rejected_exits_with_0_unless_strict(log: Path, tmp
     assert run("ingest", log, "--store", tmp_path / "clean", "--strict").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_a_format_that_reads_nothing_is_an_error_that_nothing_remembers(log: Path, tmp_path: Path) -> None:
     words = ("ingest", log, "--store", tmp_path / "store")
     for _ in range(2):

@@ -68,6 +68,7 @@ def report_of(made: MadeRun) -> Report:
     return make_report(record)
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("name", RUNS)
 def test_every_number_of_the_page_is_that_of_the_report(tmp_path: Path, name: str) -> None:
     made = make_run(**RUNS[name])

@@ -127,6 +127,7 @@ def test_every_metric_that_reads_sums_or_facts_takes_runs_and_arms() -> None:
             assert {"runs", "arms"} <= metric.parameters or {"a_runs", "b_arms"} <= metric.parameters, name
 
 
+@pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("metric", PARTS)
 def test_no_answer_changes_when_a_run_is_loaded(stores: dict[str, Path], metric: str) -> None:
     before, after = rows(stores["nights"], metric), rows(stores["both"], metric)
@@ -148,6 +149,7 @@ def test_no_query_of_the_sql_page_counts_a_trial(stores: dict[str, Path], name: 
 SILENT = {"session_runs"}
 
 
+@pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("metric", PARTS)
 def test_with_the_run_chosen_the_nights_do_not_count(stores: dict[str, Path], metric: str) -> None:
     chosen = {f"{prefix}runs": [RUN] for prefix in ("", "a_", "b_")}
@@ -155,6 +157,7 @@ def test_with_the_run_chosen_the_nights_do_not_count(stores: dict[str, Path], me
     assert both == alone
 
 
+@pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("metric", PARTS)
 def test_a_store_of_trials_alone_counts_nothing(stores: dict[str, Path], metric: str) -> None:
     found = rows(stores["runs"], metric)

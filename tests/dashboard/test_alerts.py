@@ -147,6 +147,7 @@ def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> N
     assert "Needs attention (1)" in said(opened())
 
 
+@pytest.mark.thorough
 def test_a_memory_that_cannot_be_written_is_told(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
     app = opened()

@@ -186,6 +186,7 @@ def test_models_without_common_work_get_no_verdict(store: Path) -> None:
     assert "They have no kind of work in common." in plain(said(app))
 
 
+@pytest.mark.thorough
 def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
     calls = [
         call
@@ -214,6 +215,7 @@ def test_four_sessions_are_too_few_however_many_calls_they_have(store: Path) -> 
         assert verdict(compared(store, a_model="falcon-3", b_model="heron")).startswith(begins)
 
 
+@pytest.mark.thorough
 def test_the_smallest_difference_that_matters_is_in_the_url(store: Path) -> None:
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")
@@ -283,6 +285,7 @@ def test_every_kind_of_rate_can_be_compared(store: Path, rate: str) -> None:
     assert not app.error
 
 
+@pytest.mark.thorough
 def test_nothing_to_compare_says_whose_calls_could_not_be_judged(store: Path) -> None:
     calls = [
         *session(1, "falcon-3", 1, 20),
@@ -295,6 +298,7 @@ def test_nothing_to_compare_says_whose_calls_could_not_be_judged(store: Path) ->
     assert "Choose another rate, or widen what narrows that slice." in said(app)
 
 
+@pytest.mark.thorough
 def test_reset_takes_the_slices_out_of_the_url(store: Path) -> None:
     two_models(store)
     app = compared(store, a_tool="read_file", b_model="heron", success="derived_ok")

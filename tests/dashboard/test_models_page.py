@@ -122,6 +122,7 @@ def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ra
     assert falcon["Syntax errors"]["href"] == "calls?model=falcon&fault=syntax"
 
 
+@pytest.mark.thorough
 def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: Path) -> None:
     app = opened(PAGE, columns="custom", added="retried,<b>,steps_per_turn,execution")
     (falcon, *_) = sheet_of(app, RANKING)
@@ -159,6 +160,7 @@ def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_man
     assert not [row for row in drawn for cell in row if cell["text"] == "lucky"]
 
 
+@pytest.mark.thorough
 def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> None:
     made = [*calls(200, 0, model=None), *calls(190, 10, model="falcon"), *calls(100, 100, model="heron")]
     publish(store, {"tool_calls": made})
@@ -203,6 +205,7 @@ def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     """Each host is better at both tools alike, but one was given the harder one more often."""
     hard, easy = {"model": "falcon", "tool": "hard"}, {"model": "falcon", "tool": "easy"}
@@ -226,6 +229,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     assert few["Verdict"]["title"].endswith("The mix turns the order round.")
 
 
+@pytest.mark.thorough
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
@@ -255,6 +259,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert "each kind is compared with itself, and that decides" in said(app)
 
 
+@pytest.mark.thorough
 def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
     probe = {"source": "session_history", "day": "2026-11-20", "ts": "2026-11-20T09:00:00"}
     publish(

@@ -97,6 +97,7 @@ def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
     assert (table["shown"], len(table["rows"])) == (10, 15)
 
 
+@pytest.mark.thorough
 def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
     days = [f"2026-{month:02d}-{day:02d}" for month in (1, 3, 5) for day in range(1, 21)]
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
@@ -206,6 +207,7 @@ def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
     assert "keep @12. @13 is worse for kestrel: 50% against 2.5%" in words.replace("\\", "")
 
 
+@pytest.mark.thorough
 def test_a_change_against_the_baseline_is_coloured_only_when_it_is_decided(store: Path) -> None:
     days = [*(model_calls("m", "2026-11-19", 2, 120, 1000)), *(model_calls("m", "2026-11-20", 60, 120, 2000))]
     app = overview(store, {"days": "1 day"}, tool_calls=days)
@@ -270,6 +272,7 @@ def test_where_no_model_can_be_ranked_the_thin_ones_are_listed_and_the_link_says
     assert "2 models with too few sessions: counts" not in sheets(closed)
 
 
+@pytest.mark.thorough
 def test_rejected_files_and_old_data_need_attention_last(store: Path) -> None:
     run = {"run_id": 1, "finished_at": "2026-11-30T02:00:00"}
     files = [{"file_id": number, "status": "rejected"} for number in (7, 8)]

@@ -155,6 +155,7 @@ def test_reset_clears_the_filters_of_the_page_too(small: Path) -> None:
     assert "44 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_another_filter_begins_at_the_first_page_again(store: Path) -> None:
     calls = [a_call(number, tool="other" if number % 2 else "read_file") for number in range(220)]
     publish(store, small_tables() | {"tool_calls": calls})
@@ -171,6 +172,7 @@ def test_a_link_that_names_a_page_of_a_narrowed_list_opens_that_page(store: Path
     assert app.query_params["page"] == "3"
 
 
+@pytest.mark.thorough
 def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
     days = ("2026-11-18", "2026-11-19", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
@@ -180,6 +182,7 @@ def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
     assert "/ 1 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_usual_days_are_the_newest_28_and_all_days_are_one_choice_away(store: Path) -> None:
     days = ("2025-01-01", "2026-10-23", "2026-10-24", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]

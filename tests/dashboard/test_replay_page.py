@@ -125,6 +125,7 @@ def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
     assert "the log keeps no text of the user" in said(app)
 
 
+@pytest.mark.thorough
 def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replayed: Path) -> None:
     app = run(opened(PAGE, refuse="string_literal_converted_to_integer"))
     assert verdict(app) == (
@@ -157,6 +158,7 @@ def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
     assert "limit" in "".join(block.value for block in colleague.code if block.language == "diff")
 
 
+@pytest.mark.thorough
 def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
     app = fresh_browser(reading=mark, replay_policy="strict")

@@ -178,6 +178,7 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
     assert (found["source"], found["raw_arguments"]) == ("bfcl_result", RIGHT)
 
 
+@pytest.mark.thorough
 def test_our_own_formats_read_samples_once_inspect_has_run_them(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
@@ -277,6 +278,7 @@ def test_a_history_with_a_hole_or_without_an_end_is_counted(ask: Callable[..., t
     assert make_case_file("k2vv", [f"c{MOST_EARLIER + 1}"], ask(long)).left_out == {"long": 1}
 
 
+@pytest.mark.thorough
 def test_a_name_that_openai_refuses_is_counted(ask: Callable[..., testsets.Ask]) -> None:
     named = [definition() | {"tool": "fs.read"}, definition("list")]
     assert make_case_file("openai", ["c2"], ask(the_calls(), definitions=named)).left_out == {"name": 1}

@@ -128,6 +128,7 @@ def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store
     assert (shares[0]["No reply"]["text"], shares[1]["No reply"]["tone"]) == ("0%", "warn")
 
 
+@pytest.mark.thorough
 def test_not_decided_names_how_many_more_tasks_would_decide(store: Path) -> None:
     app = run_page(store, OLD, replace(OLD, name="new", refused=0.33), tasks=40)
     assert re.search(
@@ -135,6 +136,7 @@ def test_not_decided_names_how_many_more_tasks_would_decide(store: Path) -> None
     )
 
 
+@pytest.mark.thorough
 def test_a_single_arm_is_told_without_a_comparison(store: Path) -> None:
     app = run_page(store, OLD, tasks=20)
     assert re.match(
@@ -250,6 +252,7 @@ def test_what_was_held_equal_comes_after_what_was_not(store: Path) -> None:
     assert rows["Endpoints"]["Values"]["text"] == "local: openai-chat llama.cpp"
 
 
+@pytest.mark.thorough
 def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
     made = make_run((OLD, NEW), tasks=20)
     known = {"supports_tool_use": {"value": True, "known_by": "probed"}}
@@ -276,6 +279,7 @@ def test_an_unknown_run_is_a_sentence_and_a_way_back(small: Path) -> None:
     assert here_links(app)["← All runs"] == "trials?"
 
 
+@pytest.mark.thorough
 def test_runs_before_and_after_are_one_key_away(store: Path) -> None:
     one = make_run((OLD, NEW), tasks=20)
     other = make_run((OLD, NEW), run="newer.1", tasks=20, created_at="2026-11-21T10:00:00")
@@ -310,6 +314,7 @@ def test_without_a_history_the_plan_must_name_a_rate(store: Path) -> None:
     assert "expected_rate" in said(opened(PAGE))
 
 
+@pytest.mark.thorough
 def test_trials_themselves_are_no_history(store: Path) -> None:
     publish(store, make_run((OLD, NEW), tasks=20).tables)
     assert "expected_rate" in said(opened(PAGE))

@@ -186,6 +186,7 @@ def test_few_degrees_of_freedom_pull_to_the_middle_of_the_range() -> None:
 # --- coverage ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_paired_differences_cover_as_often_as_they_say() -> None:
     assert [cell for cell in cover_paired(250, whole=False, seed=21) if cell.leaves_band] == []
 
