@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.statistics.draws import Sessions
 from callgauge.stats import GROUPS, Share, compare_rates, standardise
 from callgauge.stats.rates import measure_spreads
 from tests.analysis.session_shares import draw_share, of_sessions, place_sessions
-from tests.bench.statistics.draws import Sessions
 
 KIDNEY_STONES = [(Share(81, 87), Share(234, 270)), (Share(192, 263), Share(55, 80))]
 """Charig et al. (1986): treatment A is better for small and for large stones, and worse in the sum."""
