@@ -26,7 +26,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 THOROUGH = os.environ.get("PROPERTIES") == "thorough"
-"""Kill at every kind of write twice and once more at its last; an ordinary run takes one of each."""
+"""Kill at the first two writes of each kind and at the last one; without, at the middle one alone."""
 
 
 def dying_at(number: int, log: Path) -> Callable[[str], None]:

@@ -26,7 +26,10 @@ from tests.conftest import CASES, write_cases
 FOLDER = CASES / "lenient"
 TOOLS = ToolCatalog.load(FOLDER / "_tools.json")
 FILES = sorted(path for path in FOLDER.glob("*.json") if not path.name.startswith("_"))
-NAMED = [(path, case["name"]) for path in FILES for case in json.loads(path.read_text(encoding="utf-8"))]
+CASES_OF = {
+    path: {case["name"]: case for case in json.loads(path.read_text(encoding="utf-8"))} for path in FILES
+}
+NAMED = [(path, name) for path in FILES for name in CASES_OF[path]]
 
 
 def definition(case: dict[str, Any]) -> ToolDefinition | ToolCatalog | None:
@@ -80,10 +83,14 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     return expected_outcome(request.with_defaults() if case.get("defaults") else request)
 
 
+def test_each_case_of_a_file_has_a_name_of_its_own() -> None:
+    for path in FILES:
+        assert len(json.loads(path.read_text(encoding="utf-8"))) == len(CASES_OF[path]), path.name
+
+
 @pytest.mark.parametrize(("path", "name"), NAMED, ids=[f"{path.stem}-{name}" for path, name in NAMED])
 def test_every_case_gives_what_its_file_says(path: Path, name: str, accept: bool) -> None:
-    cases = json.loads(path.read_text(encoding="utf-8"))
-    [case] = [case for case in cases if case["name"] == name]
+    case = CASES_OF[path][name]
     expected = {
         key: case[key] for key in ("arguments", "outcome", "diagnostics", "rejected", "calls") if key in case
     }
@@ -92,6 +99,6 @@ def test_every_case_gives_what_its_file_says(path: Path, name: str, accept: bool
         for key in expected:
             del case[key]
         case.update(found)
-        write_cases(path, cases)
+        write_cases(path, list(CASES_OF[path].values()))
     else:
         assert found == expected

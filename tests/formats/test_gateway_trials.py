@@ -49,6 +49,7 @@ def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool)
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("of_replies", "of_turn", "kept"),
     [((0.1, 0.2), None, 0.3), ((0.1, 0.2), 0.5, 0.5), ((0.1, None), None, None), ((None, None), None, None)],

@@ -81,6 +81,7 @@ def changed_somewhere(data: st.DataObject, records: list[Any]) -> list[Any]:
     return [*records[:position], changed, *records[position + 1 :]]
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize("name", RECORDS)
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
@@ -92,6 +93,7 @@ def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) 
         assert 1 <= event.where.line <= len(records)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", [name for name in RECORDS if line_skimmer(formats()[name]) is not None])
 @settings(max_examples=500, deadline=None)
 @given(data=st.data(), torn=st.booleans(), junk=st.binary(max_size=3))
@@ -113,6 +115,7 @@ def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
     assert list(translate_file(form, skimmed_records_of(name, log), About())) == expected
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize("name", RECORDS)
 @settings(max_examples=100, deadline=None)
 @given(order=st.randoms(use_true_random=False))

@@ -18,7 +18,7 @@ from ingest.store.generations import ignore_write, published_generation
 from ingest.store.reader import find_segments
 from ingest.store.settling import rollup
 from tests.analysis.store_fixture import roll_up_all_days
-from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, session
+from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, reading, session
 from tests.store.test_options import tools_file
 
 
@@ -119,11 +119,13 @@ def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
 def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s") + session("t", raw="{'a': 1}"))
     load([logs], store, tools=[tools_file(logs)])
-    for table in ROLLUPS:
-        kinds = {name: kind for name, kind, *_ in ask(store, f"DESCRIBE {table}")}
-        counts = [name for name, kind in kinds.items() if kind in ("BIGINT", "DOUBLE")]
-        for name in counts:
-            assert ask(store, f"SELECT count(*) FROM {table} WHERE {name} IS NULL") == [(0,)], (table, name)
+    with reading(store) as con:
+        for table in ROLLUPS:
+            columns = con.execute(f"DESCRIBE {table}").fetchall()
+            measures = [name for name, kind, *_ in columns if kind in ("BIGINT", "DOUBLE")]
+            empty = ", ".join(f"count(*) FILTER ({name} IS NULL)" for name in measures)
+            counts = con.execute(f"SELECT {empty or 0} FROM {table}").fetchone() or ()
+            assert not any(counts), (table, dict(zip(measures, counts, strict=False)))
 
 
 def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:

@@ -141,7 +141,7 @@ def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch

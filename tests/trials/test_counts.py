@@ -94,6 +94,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[RunEnd, Path
     return end, store
 
 
+@pytest.mark.thorough(quick=1)
 def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> None:
     end, store = loaded
     calls = {tuple(row[:3]): row[3:] for row in ask(store, _CALLS)}

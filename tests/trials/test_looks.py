@@ -300,6 +300,7 @@ def test_a_look_at_nothing_decides_nothing(outcomes: list[TrialOutcome]) -> None
     assert adjust_for_looks(last, [first], 0.05) is None
 
 
+@pytest.mark.thorough
 def test_the_tasks_that_would_decide_do_decide_in_four_of_five_runs() -> None:
     planned = design(tasks=60, smallest=0.05)
     outcomes = [outcome("old", place, refused=int(place % 5 == 0)) for place in range(60)]
@@ -315,6 +316,7 @@ def test_the_tasks_that_would_decide_do_decide_in_four_of_five_runs() -> None:
 # --- simulated, shortly: `./dev bench statistics --only trials` has the same cells with more draws -----
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "truth",
     [
@@ -330,6 +332,7 @@ def test_equal_arms_are_seldom_called_unlike(truth: Truth) -> None:
     assert not false.leaves_band, f"{false.setting}: {false.share:.3f}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "simulate", [cover_after_looks, count_wrong_alike, count_wrong_passes, cover_at_any_time]
 )
@@ -338,6 +341,7 @@ def test_intervals_hold_the_truth_and_the_gate_lets_few_through(simulate: object
     assert not [f"{cell.topic}, {cell.setting}: {cell.share:.3f}" for cell in cells if cell.leaves_band]
 
 
+@pytest.mark.thorough
 def test_looks_cost_little_power_and_save_tasks() -> None:
     cells = list(measure_power(np.random.default_rng(13), DRAWS, [Truth((0.1, 0.25), tasks=160)]))
     assert not [f"{cell.topic}: {cell.share:.3f}" for cell in cells if cell.leaves_band]

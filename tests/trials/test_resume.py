@@ -50,6 +50,7 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return [json.loads(line) for line in told.stdout.splitlines()]
 
 
+@pytest.mark.thorough
 def test_a_run_dies_at_each_of_its_steps(kills: list[dict[str, Any]]) -> None:
     steps = {one["step"].split("/")[-1] for one in kills}
     assert {"write plan.toml", "rename lock.json", "append to ledger.jsonl", "append to spent.jsonl"} <= steps
@@ -58,6 +59,7 @@ def test_a_run_dies_at_each_of_its_steps(kills: list[dict[str, Any]]) -> None:
     assert len(kills) > 50
 
 
+@pytest.mark.thorough
 def test_after_every_kill_the_same_trials_are_there_none_twice(kills: list[dict[str, Any]]) -> None:
     undisturbed = by_key(json.loads((Path(kills[0]["place"]) / "end.json").read_text())["outcomes"])
     assert undisturbed.keys() == KEYS
@@ -80,6 +82,7 @@ def test_after_every_kill_the_same_trials_are_there_none_twice(kills: list[dict[
         assert probed == 1, kill["step"]
 
 
+@pytest.mark.thorough
 def test_after_every_kill_all_that_was_asked_is_paid(kills: list[dict[str, Any]]) -> None:
     for kill in kills:
         place = Path(kill["place"])
