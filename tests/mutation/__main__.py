@@ -40,9 +40,10 @@ TESTS_OF = {
     "ingest/privacy/": ("tests/privacy",),
     "ingest/sessions/": ("tests/sessions", "tests/formats/test_cases.py"),
     "ingest/sources/": ("tests/sources",),
-    "callgauge/analysis/": ("tests/analysis",),
+    "callgauge/analysis/": ("tests/analysis", "tests/dashboard"),
     "callgauge/stats/": ("tests/stats",),
     "callgauge/dashboard/": ("tests/dashboard",),
+    "callgauge/report/": ("tests/report",),
     "callgauge/cli/": ("tests/test_cli.py", "tests/cli"),
 }
 
