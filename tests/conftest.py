@@ -94,6 +94,12 @@ def _time_allowed(item: pytest.Item) -> float:
     return float(allowed.args[0]) if allowed else 0.0
 
 
+@pytest.fixture(scope="session")
+def runs_all(pytestconfig: pytest.Config) -> bool:
+    """Return whether the thorough tier runs: a simulation then draws more, a walk sees every page."""
+    return _runs_all(pytestconfig)
+
+
 @pytest.fixture
 def accept(request: pytest.FixtureRequest) -> bool:
     """True when expectations are to be rewritten; a person then reads the diff."""

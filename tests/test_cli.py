@@ -72,6 +72,7 @@ def test_a_broken_line_exits_with_3_and_says_where_to_look(log: Path, tmp_path: 
     assert "1 lines rejected" in result.stdout
 
 
+@pytest.mark.thorough
 def test_what_an_earlier_load_rejected_exits_with_0_unless_strict(log: Path, tmp_path: Path) -> None:
     other, store = tmp_path / "other.jsonl", tmp_path / "store"
     other.write_text('{"colour": "blue"}\n')
@@ -97,6 +98,7 @@ def test_what_an_earlier_load_rejected_exits_with_0_unless_strict(log: Path, tmp
     assert run("ingest", log, "--store", tmp_path / "clean", "--strict").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_a_format_that_reads_nothing_is_an_error_that_nothing_remembers(log: Path, tmp_path: Path) -> None:
     words = ("ingest", log, "--store", tmp_path / "store")
     for _ in range(2):
@@ -110,6 +112,7 @@ def test_a_format_that_reads_nothing_is_an_error_that_nothing_remembers(log: Pat
     assert "0 read, 1 unchanged" in run(*words).stdout
 
 
+@pytest.mark.thorough
 def test_the_report_says_what_other_content_replaced(log: Path, tmp_path: Path) -> None:
     words = ("ingest", log, "--store", tmp_path / "store")
     run(*words)

@@ -16,7 +16,7 @@ from callgauge.api.questions.store_access import SharedStore
 from callgauge.api.routes import make_application
 from callgauge.serving.identity import LOCAL_USER, User, write_headers
 from ingest.pipeline.load import load
-from tests.dashboard.store_fixture import publish, small_tables
+from tests.analysis.store_fixture import publish, small_tables
 
 SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
 

@@ -20,8 +20,8 @@ from callgauge.api.questions.store_access import SharedStore
 from callgauge.cli.main import app
 from callgauge.serving.identity import NETWORK_USER, User, write_headers
 from lenient import ToolCatalog, definition_findings
+from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.api.conftest import Api
-from tests.dashboard.store_fixture import a_call, publish, small_tables
 from tests.event_loops import run
 
 mcp = pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")

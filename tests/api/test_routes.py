@@ -29,8 +29,8 @@ from callgauge.api.questions.store_access import SharedStore, StoreAccess
 from callgauge.api.routes import make_application
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.identity import NETWORK_USER, User
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.api.conftest import Api, make_client
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.event_loops import run
 
 VIEWER = User("ci", "viewer", may_write=False)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response, expect, sync_playwright
 
-from tests.dashboard.store_fixture import publish, small_tables
+from tests.analysis.store_fixture import publish, small_tables
 
 ROOT = Path(__file__).parents[2]
 FAILURES = Path(__file__).parent / "failures"

@@ -11,8 +11,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, expect
 
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.browser.conftest import App, Served, watch
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGES = (
     "/?model=falcon-3&by=Prompt",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.analysis.store_fixture import publish, small_tables
 from tests.browser.conftest import App, Served
-from tests.dashboard.store_fixture import publish, small_tables
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.browser.conftest import App, Served, serving, watch
-from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 
 def definition(limit: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
 from callgauge.dashboard.pages import PAGES, PageEntry
+from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.browser.conftest import LONGEST_WAIT, App, Served, watch
-from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 # The element that has the focus, within shadow roots too.
 FOCUSED = """() => {

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from tests.analysis.store_fixture import HOSTILE
 from tests.browser.conftest import App, Served, watch
-from tests.dashboard.store_fixture import HOSTILE
 
 SORTED = "/errors?days=all&sort=findings.code.desc"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from tests.analysis.made_trials import MadeArm, join_tables, make_run
+from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 from tests.browser.conftest import App, Served, serving, watch
-from tests.dashboard.made_trials import MadeArm, join_tables, make_run
-from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
 
 pytestmark = pytest.mark.thorough  # a store and a server of their own
 

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from callgauge.server import SCRIPTS
+from tests.analysis.store_fixture import publish, small_tables
 from tests.browser.conftest import App, Served, serving
 from tests.browser.test_hosts import FORBIDDEN, NO_METHOD, OK, OTHER_NAME, ask
-from tests.dashboard.store_fixture import publish, small_tables
 
 LARGEST = max(SCRIPTS.glob("*.js"), key=lambda path: path.stat().st_size).name
 

@@ -53,6 +53,7 @@ def interrupted(
     return process.returncode, said, "".join(heard)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_one_publishes_what_was_read_whole_and_the_next_load_reads_the_rest(
     which: signal.Signals, logs: Path, tmp_path: Path
@@ -70,6 +71,7 @@ def test_one_publishes_what_was_read_whole_and_the_next_load_reads_the_rest(
     assert (report.loaded, report.unchanged, report.unread) == (FILES - 2, 2, 0)
 
 
+@pytest.mark.thorough
 def test_a_second_one_while_the_store_is_written_publishes_nothing(logs: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     code, said, heard = interrupted(logs, store, signal.SIGINT, signal.SIGINT, last_step="settle.sql")

@@ -137,6 +137,7 @@ def test_a_quiet_load_says_only_what_went_wrong(tmp_path: Path) -> None:
     assert done.stderr.startswith("callgauge: rejected: ")
 
 
+@pytest.mark.thorough
 def test_on_a_terminal_there_is_a_bar_that_is_gone_in_the_end(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(session("s1"))
     command = [

@@ -204,6 +204,7 @@ def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Pa
     assert offered == ["search_orders", "echo", "echo_1"]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

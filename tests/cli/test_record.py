@@ -30,6 +30,7 @@ def start(*words: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_what_to_set_records_and_ends_with_what_it_has(tmp_path: Path, sent: signal.Signals) -> None:
     port, logs = free_port(), tmp_path / "logs"
@@ -57,6 +58,7 @@ def test_it_says_what_to_set_records_and_ends_with_what_it_has(tmp_path: Path, s
     assert line["response"].encode() == reply
 
 
+@pytest.mark.thorough
 def test_what_cannot_work_is_said_before_anything_listens(tmp_path: Path) -> None:
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from callgauge.cli.trials.commands import trial
+from ingest.pipeline.load import load
 from tests.trials.plan_files import PLAN, TASK, write_plan
 
 ROOT = Path(__file__).parents[2]
@@ -18,12 +21,20 @@ NO_HTTPX = "import sys; sys.modules['httpx2'] = None; from callgauge.cli.main im
 
 
 def check(*words: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command where httpx2 is not installed."""
+    """Run the command in this process: a process of its own takes a second to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("LOCAL_KEY", raising=False)
+        for name, value in (environment or {}).items():
+            patch.setenv(name, value)
+        result = CliRunner().invoke(trial, ["check", *map(str, words)])
+    return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
+
+
+def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process where httpx2 is not installed."""
     command = [sys.executable, "-c", NO_HTTPX, "trial", "check", *map(str, words)]
     known = {name: value for name, value in os.environ.items() if name != "LOCAL_KEY"}
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, env={**known, **(environment or {})}
-    )
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=known)
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
@@ -67,7 +78,7 @@ def log_turns(folder: Path, turns: Sequence[int]) -> Path:
 
 
 def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
-    found = check(write_plan(tmp_path))
+    found = check_apart(write_plan(tmp_path))
     assert (found.returncode, found.stderr) == (0, "")
     for line in (
         "Do enums in search_orders lower its refusals?",
@@ -127,8 +138,7 @@ def test_functions_that_cannot_be_imported_are_told(tmp_path: Path) -> None:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("history")
     logs = log_turns(folder / "logs", [2] * 20 + [3] * 20)
-    command = [sys.executable, "-m", "callgauge", "ingest", str(logs), "--store", str(folder / "store")]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    load([logs], folder / "store")
     return folder / "store"
 
 

@@ -1,4 +1,4 @@
-"""`callgauge trial run`, `probe` and `demo` as a user runs them, in processes of their own."""
+"""`callgauge trial run`, `probe` and `demo` as a user runs them, each once in a process of its own."""
 
 from __future__ import annotations
 
@@ -106,6 +106,17 @@ def started(*words: object, folder: Path, **variables: str) -> Iterator[subproce
 
 
 def callgauge(*words: object, folder: Path, **variables: str) -> tuple[int, str, str]:
+    """Run the command in this process: a process of its own takes a second to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in {"CALLGAUGE_TEST_KEY": "sk-test-12345678", **variables}.items():
+            patch.setenv(name, value)
+        patch.setattr(signal, "signal", lambda *_: signal.SIG_DFL)  # only the main thread may set it
+        result = call_apart(CliRunner().invoke, trial, [*map(str, words)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def run_process(*words: object, folder: Path, **variables: str) -> tuple[int, str, str]:
     with started(*words, folder=folder, **variables) as process:
         out, err = process.communicate(timeout=240)
     return process.returncode, out, err
@@ -249,7 +260,7 @@ def wait_for_trials(folder: Path, number: int) -> None:
 
 def test_probe_prints_a_row_for_each_model(tmp_path: Path, server: ModelServer) -> None:
     plan = write_plan(tmp_path, server.url)
-    code, out, err = callgauge("probe", plan, "--json", folder=tmp_path)
+    code, out, err = run_process("probe", plan, "--json", folder=tmp_path)
     assert code == 0, err
     found = json.loads(out)
     assert found.keys() == {"careful", "sloppy"}
@@ -260,7 +271,7 @@ def test_probe_prints_a_row_for_each_model(tmp_path: Path, server: ModelServer) 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     folder = tmp_path_factory.mktemp("demo")
-    code, out, err = callgauge("demo", folder=folder)
+    code, out, err = run_process("demo", folder=folder)
     assert code == 0, err
     return folder / "callgauge-demo", out, err
 
@@ -282,6 +293,7 @@ def test_the_demo_ends_with_a_verdict_and_a_dashboard(shown: tuple[Path, str, st
     assert ask(folder / "store", refused) == [(sum(one.refused for one in outcomes),)]
 
 
+@pytest.mark.thorough
 def test_the_demo_can_be_changed_and_run_again(shown: tuple[Path, str, str], tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(shown[0], folder, ignore=shutil.ignore_patterns("store", "runs"))

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from callgauge.cli import main as cli
 from callgauge.trials.planning.task_file import read_tasks
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
-from tests.dashboard.store_fixture import a_turn, publish
+from tests.analysis.store_fixture import a_turn, publish
 from tests.trials.stored_failures import FAILED, call, store_tables, the_calls
 
 

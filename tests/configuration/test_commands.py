@@ -184,6 +184,7 @@ def test_ingest_without_a_store_says_how_to_name_one() -> None:
     assert (told.exit_code, "--store, or a callgauge.toml with --config" in told.stderr) == (2, True)
 
 
+@pytest.mark.thorough
 def test_a_night_is_told_and_its_exit_code_too(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     (tmp_path / "us").rename(tmp_path / "away")

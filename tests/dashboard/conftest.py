@@ -18,8 +18,8 @@ from streamlit.util import calc_hash
 from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.components.controls.chart import CHARTS_LOADED
 from callgauge.dashboard.pages import PAGES
+from tests.analysis.store_fixture import publish, small_tables
 from tests.dashboard.sheets import calls
-from tests.dashboard.store_fixture import publish, small_tables
 
 APP = Path(__file__).parents[2] / "app.py"
 FILES = [entry.file for entry in PAGES]

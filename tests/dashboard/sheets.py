@@ -9,7 +9,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.table import Cell
-from tests.dashboard.store_fixture import a_call
+from tests.analysis.store_fixture import a_call
 
 # What a cell is where the page sends nothing of it.
 PLAIN = {**asdict(Cell("")), "marks": []}

@@ -13,9 +13,9 @@ from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.metrics.published_store import open_generation, published_generation
 from callgauge.memory.memory_file import FILE
 from callgauge.stats.over_time.day_effects import LEAST_DAYS
+from tests.analysis.made_nights import LAST, Rate, publish_nights, regressed
+from tests.analysis.store_fixture import HOSTILE, a_call
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed
-from tests.dashboard.store_fixture import HOSTILE, a_call
 
 SINCE = date(2026, 11, 12)
 KESTREL = ":blue[kestrel\\-14b\\: parse errors"
@@ -43,6 +43,7 @@ def acknowledge(app: AppTest, *, by: str = "", note: str = "") -> AppTest:
     return app
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("day", range(12, 19))
 def test_a_regression_stands_on_every_night_until_it_is_over(store: Path, day: int) -> None:
     lines = lines_on(store, regressed(SINCE), date(2026, 11, day))
@@ -50,6 +51,7 @@ def test_a_regression_stands_on_every_night_until_it_is_over(store: Path, day: i
     assert "since 12 Nov \\(was " in lines[0]
 
 
+@pytest.mark.thorough
 def test_a_rate_that_is_back_says_so_for_a_week_and_leaves(store: Path) -> None:
     rate = regressed(SINCE, date(2026, 11, 16))
     assert "since 12 Nov" in lines_on(store, rate, date(2026, 11, 16))[0]
@@ -60,6 +62,7 @@ def test_a_rate_that_is_back_says_so_for_a_week_and_leaves(store: Path) -> None:
     assert not lines_on(store, rate, date(2026, 11, 28))
 
 
+@pytest.mark.thorough
 def test_the_same_rate_that_changes_again_is_another_alert(store: Path) -> None:
     def rate(model: str, day: date) -> float:
         again = day >= date(2026, 11, 20)
@@ -76,6 +79,7 @@ def test_nothing_that_stands_out_is_said_with_what_was_compared(store: Path) -> 
     assert "No alert on 2026-11-20. Of " in said(app)
 
 
+@pytest.mark.thorough
 def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:
     publish_nights(store, regressed(LAST), days=LEAST_DAYS)
     assert f"Too few days before: {LEAST_DAYS - 1} days with calls." in said(opened())
@@ -85,6 +89,7 @@ def test_without_days_before_there_is_nothing_to_compare_with(small: Path) -> No
     assert "No earlier days to compare with." in said(opened())
 
 
+@pytest.mark.thorough
 def test_the_days_chosen_do_not_shorten_what_is_compared_with(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
     assert sentences(opened(days="2026-11-15 to 2026-11-17"))[0].startswith(KESTREL)
@@ -115,6 +120,7 @@ def test_an_acknowledged_alert_folds_away_with_who_and_why_and_comes_back(store:
     assert "Needs attention (1)" in said(app)
 
 
+@pytest.mark.thorough
 def test_an_acknowledged_alert_that_becomes_markedly_worse_is_a_new_one(store: Path) -> None:
     def rate(model: str, day: date) -> float:
         return regressed(SINCE, to=0.9 if day >= date(2026, 11, 18) else 0.25)(model, day)
@@ -134,12 +140,14 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
     assert "2 more, maybe the same calls" in [one.label for one in app.expander]
 
 
+@pytest.mark.thorough
 def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> None:
     """As where a new version of a prompt is worse with every model: its rate is as high as theirs."""
     publish_nights(store, lambda _, day: 0.3 if day >= SINCE else 0.03)
     assert "Needs attention (1)" in said(opened())
 
 
+@pytest.mark.thorough
 def test_a_memory_that_cannot_be_written_is_told(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
     app = opened()
@@ -168,6 +176,7 @@ def test_a_new_error_is_told_with_its_calls_and_its_text_is_only_text(store: Pat
     assert "<img" not in line.replace("\\<img", "")
 
 
+@pytest.mark.thorough
 def test_a_night_finds_the_same_whatever_came_later(store: Path) -> None:
     rate = regressed(SINCE, date(2026, 11, 16))
     found = []

@@ -10,7 +10,7 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.pages.models.strategy_audit import StrategyUse, audit_strategies
 from callgauge.stats import Share
-from tests.dashboard.session_shares import fill_sessions, of_sessions, place_sessions
+from tests.analysis.session_shares import fill_sessions, of_sessions, place_sessions
 
 
 def used(

@@ -15,9 +15,9 @@ from callgauge.dashboard.pages.prompts import URL_KEYS as PROMPTS_KEYS
 from ingest.pipeline.load import load
 from sample_data.generate import files
 from sample_data.made_world import MODELS
+from tests.analysis.store_fixture import HOSTILE, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, publish
 
 PROMPTS = "callgauge/dashboard/pages/prompts/page.py"
 COMPARE = "callgauge/dashboard/pages/compare/page.py"
@@ -96,6 +96,7 @@ def test_a_version_has_one_name_on_the_whole_page(sample: Path) -> None:
     assert "fixer@13" in {row["What changed"]["text"] for row in marks}
 
 
+@pytest.mark.thorough
 def test_version_and_baseline_are_chosen_and_the_link_keeps_them(sample: Path) -> None:
     app = opened(PROMPTS, of="fixer", version="fixer@12", versus="fixer@13", days="7d")
     assert headline(app).startswith("fixer@12 against fixer@13: not decided over all models. Better for")
@@ -104,6 +105,7 @@ def test_version_and_baseline_are_chosen_and_the_link_keeps_them(sample: Path) -
     assert headline(again).startswith("fixer@13 against fixer@12")
 
 
+@pytest.mark.thorough
 def test_what_is_behind_a_tab_is_not_asked_for(sample: Path) -> None:
     captions = set(sheets(opened(PROMPTS)))
     assert not captions & {"What changed, and when", "Rates by prompt name"}
@@ -173,6 +175,7 @@ def test_names_of_a_log_are_text_in_the_headline_and_the_table(store: Path) -> N
     assert rows[1]["Model"]["text"].startswith(HOSTILE[:10])
 
 
+@pytest.mark.thorough
 def test_models_with_too_few_sessions_are_one_line(store: Path) -> None:
     two_versions(store, "heron", "owl")
     few = [

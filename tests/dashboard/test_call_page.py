@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components import call_descriptions
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import here_links, sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 CALLS = "callgauge/dashboard/pages/calls/page.py"
 CUT: dict[str, Any] = {
@@ -43,6 +43,7 @@ def test_an_unknown_call_is_said_to_be_unknown(small: Path) -> None:
     assert "No such call" in said(opened("callgauge/dashboard/pages/calls/page.py", call="c999"))
 
 
+@pytest.mark.thorough
 def test_a_link_from_before_ids_had_marks_still_leads_to_its_call(store: Path) -> None:
     page_of(store, call_id="0123456789abcdef" + "01234567")
     words = said(opened(CALLS, call="0123456789abcdef"))
@@ -92,16 +93,19 @@ def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> 
     assert "None, and none were looked for: the log cut the text." in words
 
 
+@pytest.mark.thorough
 def test_a_place_in_a_text_written_anew_is_not_marked(store: Path) -> None:
     assert "place named by the harness" not in said(page_of(store, **CUT | {"args_source": "reserialised"}))
 
 
+@pytest.mark.thorough
 def test_of_a_call_that_was_never_made_nothing_was_tried(store: Path) -> None:
     lost = {"fault_layer": "emission", "arguments": None, "outcome": "unmeasured", "syntax_seen": "none"}
     words = said(page_of(store, **lost, schema_seen="none", harness_verdict="emission"))
     assert "None, and none were looked for: no call was made." in words
 
 
+@pytest.mark.thorough
 def test_the_tool_definition_is_folded_below(store: Path) -> None:
     known = [{"definition_id": "d1", "tool": "read_file", "definition": '{"name": "read_file"}'}]
     publish(
@@ -191,6 +195,7 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
     assert "Call 2 of 3 in the session" in said(app)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "call",
     [

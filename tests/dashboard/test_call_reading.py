@@ -13,7 +13,7 @@ from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, first_
 from callgauge.dashboard.pages.calls.parser_reading import describe_result
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
 from lenient import PARSER_VERSION, ToolDefinition, parse_arguments
-from tests.dashboard.store_fixture import a_call
+from tests.analysis.store_fixture import a_call
 
 SCHEMA = {
     "type": "object",

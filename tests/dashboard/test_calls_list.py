@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.texts.marked_text import find_hits, one_line_with_hits
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import here_links, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/calls/page.py"
 SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
@@ -60,6 +60,7 @@ def test_a_row_opens_its_call_beside_the_list_which_stays(small: Path) -> None:
     assert links["Close"] == "calls?outcome=failed"
 
 
+@pytest.mark.thorough
 def test_the_next_call_of_the_list_is_on_the_next_page_where_the_page_ends(long: Path) -> None:
     assert shown_calls(opened(PAGE))[-1] == "c50"
     links = here_links(opened(PAGE, peek="c50"))
@@ -165,6 +166,7 @@ def chained(store: Path) -> Path:
     return store
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("query", "calls"),
     [
@@ -194,6 +196,7 @@ def test_a_filter_that_only_a_link_sets_is_named_and_can_be_removed(chained: Pat
     assert shown_calls(app) == ["c11", "c1"]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("query", "sessions"),
     [
@@ -217,6 +220,7 @@ def test_a_session_goes_on_in_the_list_from_which_it_was_opened(chained: Path) -
     assert "↓ Next" not in here_links(opened(SESSIONS, session="s1"))
 
 
+@pytest.mark.thorough
 def test_every_rate_of_calls_and_chains_leads_to_a_list(small: Path) -> None:
     assert not [rate.name for rate in RATES.values() if rate.noun != "turn" and rate.calls is None]
     for rate in RATES.values():

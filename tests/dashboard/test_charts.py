@@ -12,13 +12,15 @@ from callgauge.dashboard.charts import (
     OTHERS,
     SERIES,
     Level,
+    Mark,
     choose_unit,
     draw_flow,
     draw_trend,
     series_order,
 )
 from callgauge.stats import Interval, Share
-from tests.dashboard.session_shares import of_sessions
+from tests.analysis.session_shares import of_sessions
+from tests.analysis.test_trends import series
 
 DAY = date(2026, 11, 20)
 SEVEN = [f"model-{number}" for number in range(7)]
@@ -219,3 +221,21 @@ def test_a_flow_leads_from_the_outcomes_before_to_those_after() -> None:
         (0, 3, 2),
         (1, 3, 1),
     ]
+
+
+def test_a_mark_is_a_line_and_a_band_where_it_may_have_been_another_day() -> None:
+    day = date(2026, 11, 3)
+    marks = [Mark("A", day, day, day), Mark("<b>", day, date(2026, 11, 2), date(2026, 11, 4))]
+    layout = draw_trend(series("a", [1] * 5), {"a": 0}, marks).figure["layout"]
+    assert [(shape["type"], shape["x0"], shape["x1"]) for shape in layout["shapes"]] == [
+        ("line", "2026-11-02 12:00", "2026-11-02 12:00"),
+        ("line", "2026-11-02 12:00", "2026-11-02 12:00"),
+        ("rect", "2026-11-01 12:00", "2026-11-03 12:00"),
+    ]
+    assert [text["text"] for text in layout["annotations"]] == ["A", "&lt;b&gt;"]
+
+
+def test_marks_beyond_the_days_are_left_out() -> None:
+    early, late = date(2026, 10, 1), date(2026, 12, 1)
+    marks = [Mark("A", early, early, early), Mark("B", late, late, late)]
+    assert draw_trend(series("a", [1] * 5), {"a": 0}, marks).figure["layout"]["shapes"] == []

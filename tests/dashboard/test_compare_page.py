@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/compare/page.py"
 REFUSED = {"outcome": "failed", "fault_layer": "syntax"}
@@ -157,6 +157,7 @@ def test_no_table_of_the_page_says_the_opposite_of_the_headline(store: Path) -> 
     assert rates["Syntax errors"] == "Mix differs", "its plain difference may be that of the work"
 
 
+@pytest.mark.thorough
 def test_of_the_original_numbers_of_patients_nothing_is_decided(store: Path) -> None:
     kidney_stones(store, 1)
     app = compared(store, a_model="falcon-3", b_model="heron")
@@ -185,6 +186,7 @@ def test_models_without_common_work_get_no_verdict(store: Path) -> None:
     assert "They have no kind of work in common." in plain(said(app))
 
 
+@pytest.mark.thorough
 def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
     calls = [
         call
@@ -200,6 +202,7 @@ def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
     assert "12 sessions. It takes 30 observed and 5 sessions on each side." in plain(said(app))
 
 
+@pytest.mark.thorough
 def test_four_sessions_are_too_few_however_many_calls_they_have(store: Path) -> None:
     for sessions, begins in ((4, "heron against falcon-3: too few"), (30, "heron is worse")):
         calls = [
@@ -212,6 +215,7 @@ def test_four_sessions_are_too_few_however_many_calls_they_have(store: Path) -> 
         assert verdict(compared(store, a_model="falcon-3", b_model="heron")).startswith(begins)
 
 
+@pytest.mark.thorough
 def test_the_smallest_difference_that_matters_is_in_the_url(store: Path) -> None:
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")
@@ -227,6 +231,7 @@ def test_the_smallest_difference_that_matters_is_in_the_url(store: Path) -> None
     assert verdict(compared(store, a_model="falcon-3", b_model="heron", smallest="3")).startswith("heron is")
 
 
+@pytest.mark.thorough
 def test_two_spans_of_days_are_said_to_differ_by_more_than_their_sessions_show(store: Path) -> None:
     calls = [
         call | {"day": day, "ts": f"{day}T10:00:00"}
@@ -241,6 +246,7 @@ def test_two_spans_of_days_are_said_to_differ_by_more_than_their_sessions_show(s
     assert not any("Days differ" in warning.value for warning in app.warning)
 
 
+@pytest.mark.thorough
 def test_slices_of_which_little_could_be_judged_are_warned_of(store: Path) -> None:
     two_models(store)
     blind = {"syntax_seen": "none", "schema_seen": "none", "outcome": "unmeasured", "fault_layer": None}
@@ -271,6 +277,7 @@ def test_a_rate_that_tasks_do_not_keep_says_which_ones_they_do(store: Path) -> N
     assert "a task is tried by a whole session, which has no one tool" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("rate", ["derived_ok", "recovered", "retried", "salvaged"])
 def test_every_kind_of_rate_can_be_compared(store: Path, rate: str) -> None:
     two_models(store)
@@ -278,6 +285,7 @@ def test_every_kind_of_rate_can_be_compared(store: Path, rate: str) -> None:
     assert not app.error
 
 
+@pytest.mark.thorough
 def test_nothing_to_compare_says_whose_calls_could_not_be_judged(store: Path) -> None:
     calls = [
         *session(1, "falcon-3", 1, 20),
@@ -290,6 +298,7 @@ def test_nothing_to_compare_says_whose_calls_could_not_be_judged(store: Path) ->
     assert "Choose another rate, or widen what narrows that slice." in said(app)
 
 
+@pytest.mark.thorough
 def test_reset_takes_the_slices_out_of_the_url(store: Path) -> None:
     two_models(store)
     app = compared(store, a_tool="read_file", b_model="heron", success="derived_ok")

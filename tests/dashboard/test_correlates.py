@@ -14,7 +14,7 @@ from callgauge.dashboard.pages.errors.correlates import (
     find_standouts,
     trait_classes,
 )
-from tests.dashboard.session_shares import count_by_group, fill_sessions, place_sessions
+from tests.analysis.session_shares import count_by_group, fill_sessions, place_sessions
 
 
 def a_class(trait: str, number: int, k: int, n: int, sessions: int | None = None) -> dict[str, object]:
@@ -106,6 +106,7 @@ def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
     )
 
 
+@pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("seed", range(40))
 def test_words_and_intervals_agree(seed: int) -> None:
     """Whatever the counts: where two solid intervals do not touch, the words never deny a difference."""

@@ -26,9 +26,9 @@ from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.stats import Interval, Share
+from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
 MODELS = "callgauge/dashboard/pages/models/page.py"
 COMPARE = "callgauge/dashboard/pages/compare/page.py"

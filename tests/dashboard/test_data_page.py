@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.texts.text_diff import definition_text, unified_diff
 from callgauge.dashboard.pages.data import sources_card
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/data/page.py"
 
@@ -84,6 +84,7 @@ _METRICS = dict(
 )
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("title", FOLDS)
 def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: str) -> None:
     app = opened(PAGE, **{FOLDS[title]: "1"})
@@ -168,6 +169,7 @@ def test_a_silent_source_is_in_the_sentence_and_has_a_row(store: Path) -> None:
     assert "Silent sources" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_overview_leads_to_the_page_when_a_source_is_silent(store: Path) -> None:
     publish(store, silent_store())
     links = opened("callgauge/dashboard/pages/overview/page.py").get("page_link")
@@ -182,6 +184,7 @@ def test_a_file_that_is_read_with_another_says_with_which() -> None:
     assert describe_status({"status": "loaded", "reason": None}) == "loaded"
 
 
+@pytest.mark.thorough
 def test_formats_that_the_store_has_no_file_of_are_folded_away(store: Path) -> None:
     other = {"source": "otlp", "title": "OpenTelemetry", "raw_arguments": "no"}
     sources = [*small_tables()["sources"], other]
@@ -199,6 +202,7 @@ def test_two_versions_of_a_prompt_are_compared(small: Path) -> None:
     assert "These two are the same." in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("named", ["prompt:session_history:gone", "tool:::", "x:y:z"])
 def test_a_link_to_what_is_not_there_shows_the_page_all_the_same(small: Path, named: str) -> None:
     assert "Prompts and tools that changed" in said(opened(PAGE, changed=named, before="9", after="x"))

@@ -16,8 +16,8 @@ from callgauge.dashboard.components.difference_cells import (
     verdict_with_difference_cell,
 )
 from callgauge.stats import Difference
-from tests.dashboard.session_shares import of_slice
-from tests.dashboard.test_comparisons import KIDNEY_STONES, arms_of, hold
+from tests.analysis.session_shares import of_slice
+from tests.analysis.test_comparisons import KIDNEY_STONES, arms_of, hold
 
 ONE = of_slice("a", 10, 1000)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/errors/page.py"
 MISSING = "ls: <path>: No such file or directory"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.memory.team_memory import TeamMemory
+from tests.analysis.store_fixture import publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls
-from tests.dashboard.store_fixture import publish, small_tables
 from tests.dashboard.test_costs import price, turns
 
 
@@ -17,6 +18,7 @@ def cost(app: AppTest) -> str:
     return next(str(metric.value) for metric in app.metric if metric.label == "Cost per completed turn")
 
 
+@pytest.mark.thorough
 def test_without_a_price_the_card_names_the_command(small: Path) -> None:
     app = opened()
     assert cost(app) == "–"
@@ -41,6 +43,7 @@ def test_a_completed_turn_costs_what_the_failed_ones_cost_too(store: Path) -> No
     assert "6 completed" in said(app)
 
 
+@pytest.mark.thorough
 def test_what_is_unpriced_is_counted_in_model_calls(store: Path) -> None:
     untold = turns("heron", 3, 3, counted_steps=0, counted_input=0, counted_output=0)
     rows = [*turns("falcon-3", 12, 6), *untold]

@@ -39,8 +39,11 @@ class Walk:
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
-    """Every page and what opens on it, once; each file is made as if it were downloaded."""
+def walk(tmp_path_factory: pytest.TempPathFactory, runs_all: bool) -> Iterator[Walk]:
+    """Open every page and what opens on it, once, and make each file as if it were downloaded.
+
+    The quick tier opens a third of the places.
+    """
     store = publish_hostile(tmp_path_factory.mktemp("hostile"))
     done = Walk()
     offered: dict[str, Any] = {}
@@ -48,7 +51,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
         patch.setenv("CALLGAUGE_STORE", str(store))
         patch.setattr(st, "download_button", _noting(st.download_button, offered))
         patch.setattr(LocalScriptRunner, "forward_msgs", _weighing(LocalScriptRunner.forward_msgs, done.sent))
-        for page, query in places(store):
+        for page, query in places(store)[:: 1 if runs_all else 3]:
             st.cache_data.clear()
             offered.clear()
             app = opened(page, **query)
@@ -110,9 +113,9 @@ def _records(made: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(made.decode(), newline="")))
 
 
-def test_no_cell_of_any_csv_is_a_formula(walk: Walk) -> None:
+def test_no_cell_of_any_csv_is_a_formula(walk: Walk, runs_all: bool) -> None:
     files = walk.of_kind(".csv")
-    assert len({name for _, name in files}) > 15
+    assert len({name for _, name in files}) > (15 if runs_all else 5)
     for place, made in files.items():
         for row in csv.reader(io.StringIO(made.decode(), newline="")):
             assert not [cell for cell in row if cell.lstrip().startswith(FORMULA) and not _is_number(cell)], (
@@ -128,7 +131,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def test_parquet_keeps_the_text_as_it_is(walk: Walk) -> None:
+def test_parquet_keeps_the_text_as_it_is(walk: Walk, runs_all: bool) -> None:
     compared = set()
     for (place, name), made in walk.of_kind(".parquet").items():
         table = pq.read_table(io.BytesIO(made)).to_pylist()
@@ -139,7 +142,7 @@ def test_parquet_keeps_the_text_as_it_is(walk: Walk) -> None:
                     assert record[in_sheet(column)] == in_sheet(value), (name, column)
                 if isinstance(value, str) and value.startswith(FORMULA) and MARK in value:
                     compared.add((name, column))
-    assert len(compared) > 15, compared
+    assert len(compared) > (15 if runs_all else 5), compared
 
 
 def test_each_line_of_what_is_taken_away_as_json_lines_is_json(walk: Walk) -> None:

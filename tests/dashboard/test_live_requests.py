@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.components.shell import live_requests
 from callgauge.dashboard.components.shell.live_requests import LiveReply, LiveRequest
 from callgauge.live_models import find_live_models
+from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
-from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
@@ -95,6 +95,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
     assert [row["Arguments"]["text"] for row in rows] == ["clean", "coerced", "no call", "no answer"]
 
 
+@pytest.mark.thorough
 def test_a_call_that_cannot_be_asked_again_says_why(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(store, small_tables() | {**KNOWN, "turns": [a_turn(1, user_text=None)]})
     told = said(open_with(Sender(), monkeypatch))

@@ -11,9 +11,9 @@ from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 from callgauge.dashboard.pages.matrix.heat_map import DEEPEST
+from tests.analysis.store_fixture import HOSTILE, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, publish
 
 PAGE = "callgauge/dashboard/pages/matrix/page.py"
 
@@ -117,6 +117,7 @@ def test_other_pairs_are_chosen_in_the_url(filled: Path) -> None:
     assert not app.error
 
 
+@pytest.mark.thorough
 def test_many_rows_and_columns_are_bounded_with_a_sentence(store: Path) -> None:
     publish(
         store,
@@ -143,6 +144,7 @@ def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of
     assert set(rows[0]) == {"Model", "Sessions", "Parse errors"}
 
 
+@pytest.mark.thorough
 def test_where_no_row_has_enough_there_is_no_table_of_percentages(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(5, 4, model="falcon"), *calls(3, 0, model="heron")]})
     app = opened(PAGE)

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/models/page.py"
 RANKING = "Parse errors by model"
@@ -74,6 +74,7 @@ def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
     assert answer.endswith(r"The worst is heron\: worse than falcon\, the next\, by more than chance\.")
 
 
+@pytest.mark.thorough
 def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(180, 20, model="falcon"), *calls(179, 24, model="heron")]})
     told = {}
@@ -86,6 +87,7 @@ def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path)
     assert told[""][0] == "Not decided"
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("by", ["provider", "harness_version", "strategy", "source"])
 def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
     app = ranked_by(by)
@@ -120,6 +122,7 @@ def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ra
     assert falcon["Syntax errors"]["href"] == "calls?model=falcon&fault=syntax"
 
 
+@pytest.mark.thorough
 def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: Path) -> None:
     app = opened(PAGE, columns="custom", added="retried,<b>,steps_per_turn,execution")
     (falcon, *_) = sheet_of(app, RANKING)
@@ -148,6 +151,7 @@ def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(fe
     )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("tab", ["days", "hosts", "strategies", "versions"])
 def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_many: Path, tab: str) -> None:
     app = opened(PAGE, tab=tab, columns="arguments")
@@ -156,6 +160,7 @@ def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_man
     assert not [row for row in drawn for cell in row if cell["text"] == "lucky"]
 
 
+@pytest.mark.thorough
 def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> None:
     made = [*calls(200, 0, model=None), *calls(190, 10, model="falcon"), *calls(100, 100, model="heron")]
     publish(store, {"tool_calls": made})
@@ -165,6 +170,7 @@ def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> No
     assert rows[-1]["Verdict"]["text"] == "Not named"
 
 
+@pytest.mark.thorough
 def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(200, 4, model="falcon"), *calls(5, 0, model="heron")]})
     app = opened(PAGE)
@@ -199,6 +205,7 @@ def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     """Each host is better at both tools alike, but one was given the harder one more often."""
     hard, easy = {"model": "falcon", "tool": "hard"}, {"model": "falcon", "tool": "easy"}
@@ -222,6 +229,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     assert few["Verdict"]["title"].endswith("The mix turns the order round.")
 
 
+@pytest.mark.thorough
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
@@ -251,6 +259,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert "each kind is compared with itself, and that decides" in said(app)
 
 
+@pytest.mark.thorough
 def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
     probe = {"source": "session_history", "day": "2026-11-20", "ts": "2026-11-20T09:00:00"}
     publish(
@@ -301,6 +310,7 @@ def test_what_logs_say_stays_text(ranked: Path) -> None:
     assert "<img src=x" not in captions
 
 
+@pytest.mark.thorough
 def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) -> None:
     told, made = [], []
     for place in range(16):

@@ -15,9 +15,9 @@ import pytest
 from callgauge.analysis import day_paging
 from callgauge.analysis.day_paging import CALLS, DISAGREEMENTS, SESSIONS
 from callgauge.analysis.metrics import answer_metric
+from tests.analysis.rows import empty_tables, insert
+from tests.analysis.store_fixture import a_call, a_turn, publish, roll_up_all_days
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.rows import empty_tables, insert
-from tests.dashboard.store_fixture import a_call, a_turn, publish, roll_up_all_days
 
 FIRST = datetime.fromisoformat("2026-11-01T22:00:00")
 BAR: tuple[dict[str, Any], ...] = (
@@ -146,6 +146,7 @@ def out_of_time() -> Any:
     return iter(range(0, 10**6, 3600)).__next__
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize(("one", "asked"), ASKED, ids=lambda value: str(getattr(value, "metric", value)))
 @pytest.mark.parametrize("bar", BAR, ids=str)
 def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(

@@ -16,9 +16,9 @@ from callgauge.memory.nights.night_steps import STEPS, NightRecords, NightStep, 
 from callgauge.memory.nights.past_nights import PastNight, ServiceState, read_service_state
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.serving.identity import User
+from tests.analysis.store_fixture import HOSTILE
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
-from tests.dashboard.store_fixture import HOSTILE
 
 PAGE = "callgauge/dashboard/pages/data/page.py"
 NOW = datetime(2026, 11, 27, 9, tzinfo=UTC)

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
+from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets
-from tests.dashboard.store_fixture import a_call, a_turn, publish, small_tables
 
 FINDINGS = {"found": "1"}
 BLIND = {"syntax_seen": "failures", "schema_seen": "failures", "outcome": "unmeasured"}
@@ -32,6 +32,7 @@ def doors(app: AppTest) -> list[str]:
     return [label for label in labels if not any(words in label for words in explained)]
 
 
+@pytest.mark.thorough
 def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Path) -> None:
     words = said(overview(store, FINDINGS, tool_calls=[a_call(1, **BLIND)]))
     assert "Not measured: these logs keep neither the model's text nor a tool definition." in words
@@ -50,6 +51,7 @@ def test_recorded_and_derived_success_each_have_their_counts_and_interval(small:
     assert "few: 1 / 2 turns  \n5.5–94.5%  \n1 of 2 disagree with the log" in words
 
 
+@pytest.mark.thorough
 def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:
     turns = [a_turn(1, recorded_ok=None), a_turn(2, derived_ok=None)]
     app = overview(store, turns=turns)
@@ -57,16 +59,19 @@ def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) 
     assert not [label for label in doors(app) if "these turns" in label]
 
 
+@pytest.mark.thorough
 def test_a_number_that_is_zero_has_no_door(store: Path) -> None:
     app = overview(store, tool_calls=[a_call(1)], turns=[a_turn(1)], rejects=[], files=[])
     assert doors(app) == []
 
 
+@pytest.mark.thorough
 def test_mended_calls_that_the_harness_refused_are_counted(store: Path) -> None:
     calls = [a_call(1, outcome="repaired", fault_layer="syntax"), a_call(2, outcome="repaired")]
     assert "1 of them the harness had refused" in said(overview(store, tool_calls=calls))
 
 
+@pytest.mark.thorough
 def test_a_headline_that_rests_on_few_says_so_and_has_no_line_of_days(store: Path) -> None:
     days = ("2026-11-19", "2026-11-20")
     solid = [row for first, day in enumerate(days) for row in model_calls("m", day, 4, 40, 1000 * first)]
@@ -82,6 +87,7 @@ def test_layers_are_a_share_of_all_calls(small: Path) -> None:
     assert "Share of all 44 calls; a full bar is 100%." in said(opened())
 
 
+@pytest.mark.thorough
 def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
     found = {"file_id": 1, "stage": "repair", "severity": "note", "lossy": False}
     many = [found | {"call_id": "c1", "position": n, "code": f"code_{n}"} for n in range(15)]
@@ -91,6 +97,7 @@ def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
     assert (table["shown"], len(table["rows"])) == (10, 15)
 
 
+@pytest.mark.thorough
 def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
     days = [f"2026-{month:02d}-{day:02d}" for month in (1, 3, 5) for day in range(1, 21)]
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
@@ -113,6 +120,7 @@ def test_what_a_popover_holds_is_not_sent_while_it_is_closed(
     assert not app.number_input
 
 
+@pytest.mark.thorough
 def test_versions_of_a_prompt_in_two_sources_are_compared_once(store: Path) -> None:
     prompts = [{"prompt_id": f"fixer@{n}", "name": "fixer", "version": str(n)} for n in (1, 2)]
     used = [(source, n) for source in ("claude_code", "codex") for n in (1, 2)]
@@ -199,6 +207,7 @@ def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
     assert "keep @12. @13 is worse for kestrel: 50% against 2.5%" in words.replace("\\", "")
 
 
+@pytest.mark.thorough
 def test_a_change_against_the_baseline_is_coloured_only_when_it_is_decided(store: Path) -> None:
     days = [*(model_calls("m", "2026-11-19", 2, 120, 1000)), *(model_calls("m", "2026-11-20", 60, 120, 2000))]
     app = overview(store, {"days": "1 day"}, tool_calls=days)
@@ -225,6 +234,7 @@ def test_a_memory_that_cannot_be_read_is_said_and_the_page_goes_on(small: Path) 
     assert "1 / 44 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_days_that_are_shown_are_said_with_how_much_they_leave_out(store: Path) -> None:
     days = ("2025-01-01", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
@@ -234,6 +244,7 @@ def test_the_days_that_are_shown_are_said_with_how_much_they_leave_out(store: Pa
     assert "2 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_chosen_days_are_kept_as_a_named_baseline_and_removed(store: Path) -> None:
     app = overview(store, {"days": "1 day"}, tool_calls=model_calls("m", "2026-11-20", 1, 30, 1000))
     app.text_input(key="baseline_name").set_value("before 13")
@@ -245,6 +256,7 @@ def test_chosen_days_are_kept_as_a_named_baseline_and_removed(store: Path) -> No
     assert "before 13: 2026-11-20" not in said(again).replace("\\", "")
 
 
+@pytest.mark.thorough
 def test_where_no_model_can_be_ranked_the_thin_ones_are_listed_and_the_link_says_when_closed(
     store: Path,
 ) -> None:
@@ -260,6 +272,7 @@ def test_where_no_model_can_be_ranked_the_thin_ones_are_listed_and_the_link_says
     assert "2 models with too few sessions: counts" not in sheets(closed)
 
 
+@pytest.mark.thorough
 def test_rejected_files_and_old_data_need_attention_last(store: Path) -> None:
     run = {"run_id": 1, "finished_at": "2026-11-30T02:00:00"}
     files = [{"file_id": number, "status": "rejected"} for number in (7, 8)]

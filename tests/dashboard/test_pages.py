@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.dashboard.conftest import APP, COUNTING, FILES, opened, said
-from tests.dashboard.store_fixture import a_call, publish, small_tables
 
 
 @pytest.mark.parametrize("page", FILES)
@@ -19,6 +19,7 @@ def test_a_page_shows_a_small_store(small: Path, page: str) -> None:
     assert "Nothing has been loaded yet" not in said(app)
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("page", FILES)
 def test_a_page_shows_a_store_without_a_single_call(store: Path, page: str) -> None:
     publish(store, {})
@@ -114,6 +115,7 @@ def test_nonsense_in_the_url_is_dropped(small: Path) -> None:
     assert "1 / 44 calls" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("days", ["2019-01-01", "2026-11-20", "2026-13-45", ""])
 def test_days_from_the_url_that_the_store_does_not_span_do_no_harm(small: Path, days: str) -> None:
     app = opened(days=days)
@@ -153,6 +155,7 @@ def test_reset_clears_the_filters_of_the_page_too(small: Path) -> None:
     assert "44 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_another_filter_begins_at_the_first_page_again(store: Path) -> None:
     calls = [a_call(number, tool="other" if number % 2 else "read_file") for number in range(220)]
     publish(store, small_tables() | {"tool_calls": calls})
@@ -169,6 +172,7 @@ def test_a_link_that_names_a_page_of_a_narrowed_list_opens_that_page(store: Path
     assert app.query_params["page"] == "3"
 
 
+@pytest.mark.thorough
 def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
     days = ("2026-11-18", "2026-11-19", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
@@ -178,6 +182,7 @@ def test_a_link_for_one_day_means_that_day_only(store: Path) -> None:
     assert "/ 1 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_usual_days_are_the_newest_28_and_all_days_are_one_choice_away(store: Path) -> None:
     days = ("2025-01-01", "2026-10-23", "2026-10-24", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
@@ -219,6 +224,7 @@ def test_a_new_generation_is_shown_on_the_next_run(small: Path) -> None:
     assert "0 / 10 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
     app = opened()
     later = [dict(row) | {"day": "2026-11-22"} for row in small_tables()["tool_calls"]]
@@ -228,6 +234,7 @@ def test_the_whole_extent_grows_with_the_store(small: Path) -> None:
     assert "days" not in app.query_params
 
 
+@pytest.mark.thorough
 def test_a_store_that_was_deleted_and_built_anew_under_the_same_name_is_shown_anew(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py")
     before = said(app)

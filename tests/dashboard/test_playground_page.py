@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages.playground.link_texts import make_link_parameter, read_link
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/playground/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
@@ -111,6 +111,7 @@ def test_a_link_brings_its_texts_and_what_is_on_the_screen_makes_the_same_link(s
     assert (carried.raw, carried.definition) == ("{'path': 'a'}", TWO)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("damaged", ["", "!!!", "AAAA", pack_text("x" * 3_000_001), pack_text("[]")])
 def test_a_damaged_link_is_a_box_and_no_crash(small: Path, damaged: str) -> None:
     app = playground(p=damaged)

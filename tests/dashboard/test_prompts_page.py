@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/prompts/page.py"
 
@@ -126,6 +126,7 @@ def test_another_prompt_is_chosen_in_the_url(changed: Path) -> None:
     assert "These logs do not keep the text of this prompt." in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("nonsense", ["0", "-1", "99", "x", "²"])
 def test_a_version_that_does_not_exist_is_the_newest(changed: Path, nonsense: str) -> None:
     app = opened(PAGE, before=nonsense, after=nonsense)

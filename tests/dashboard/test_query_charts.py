@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from callgauge.dashboard.charts import SERIES
 from callgauge.dashboard.pages.sql.query_charts import plot_result
-from tests.dashboard.store_fixture import HOSTILE
+from tests.analysis.store_fixture import HOSTILE
 
 
 def test_bars_stand_over_their_names_in_order() -> None:

@@ -20,9 +20,10 @@ from callgauge.dashboard.pages.replay.sentences import (
     describe_replay,
     describe_settings,
 )
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
+from tests.analysis.test_replay import READ, as_tool, stored, summed
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/replay/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
@@ -77,12 +78,14 @@ def test_of_a_large_slice_the_newest_days_tell_what_the_store_has(
     assert app.button(key="replay_run").label == "Run: read 6 calls again"
 
 
+@pytest.mark.thorough
 def test_the_same_settings_move_nothing(replayed: Path) -> None:
     app = run(opened(PAGE))
     assert verdict(app) == "Nothing would move: all 41 calls read as before."
     assert "Not read again: 1 (the log keeps no text)." in said(app)
 
 
+@pytest.mark.thorough
 def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) -> None:
     edited = json.dumps({"name": "read_file", "input_schema": WIDER})
     app = run(opened(PAGE, replay_tool="read_file", definition=pack_text(edited)))
@@ -104,6 +107,7 @@ def test_a_definition_in_the_link_is_replayed_and_said_in_words(replayed: Path) 
     assert rates["Clean"]["Difference"]["text"].startswith("+75.6")
 
 
+@pytest.mark.thorough
 def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> None:
     app = run(opened(PAGE, replay_policy="strict"))
     app.query_params["moved_page"] = "2"
@@ -111,6 +115,7 @@ def test_the_second_page_of_the_changed_calls_is_in_the_url(replayed: Path) -> N
     assert len(sheet_of(app, "Calls that read otherwise")) == 6
 
 
+@pytest.mark.thorough
 def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
     app = run(opened(PAGE, replay_policy="strict"))
     app.selectbox(key="replay_testset_shape").select("trial").run()
@@ -120,6 +125,7 @@ def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
     assert "the log keeps no text of the user" in said(app)
 
 
+@pytest.mark.thorough
 def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replayed: Path) -> None:
     app = run(opened(PAGE, refuse="string_literal_converted_to_integer"))
     assert verdict(app) == (
@@ -152,6 +158,7 @@ def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
     assert "limit" in "".join(block.value for block in colleague.code if block.language == "diff")
 
 
+@pytest.mark.thorough
 def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed: Path) -> None:
     mark = run(opened(PAGE)).query_params["reading"]
     app = fresh_browser(reading=mark, replay_policy="strict")
@@ -159,6 +166,7 @@ def test_other_settings_than_those_of_the_link_do_not_run_by_themselves(replayed
     assert "reading" not in app.query_params
 
 
+@pytest.mark.thorough
 def test_a_link_to_more_calls_than_it_may_start_asks_first(
     replayed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +177,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     assert "press Run" in said(app)
 
 
+@pytest.mark.thorough
 def test_the_calls_of_one_move_are_in_the_link(replayed: Path) -> None:
     app = run(opened(PAGE, replay_policy="strict", replay_against="stored"))
     flows = sheet_of(app, "Outcomes before and after")
@@ -176,6 +185,7 @@ def test_the_calls_of_one_move_are_in_the_link(replayed: Path) -> None:
     assert all("flow=" in row["Calls"]["href"] for row in moves)
 
 
+@pytest.mark.thorough
 def test_the_definition_is_edited_by_form_and_shown_as_a_diff(replayed: Path) -> None:
     app = opened(PAGE, replay_tool="read_file", **{"as": "form"})
     types = next(box for box in app.multiselect if box.label == "Types of limit")
@@ -307,3 +317,10 @@ def test_the_sentence_counts_what_would_be_fine_and_what_would_fail(
     assert describe_replay(Scenario(), found).lower() == sentence.lower()
     edited = Scenario(edited='{"name": "t", "input_schema": {}}')
     assert describe_replay(edited, found) == f"With this definition, {sentence[0].lower()}{sentence[1:]}"
+
+
+def test_a_refused_call_without_its_text_may_pass() -> None:
+    refused = stored('{"range": 3}', "failed", args_source="reserialised", result_fault_layer="schema")
+    fits = as_tool({**READ, "required": []})
+    replayed = describe_replay(Scenario(edited=fits), summed([refused], edited=fits))
+    assert "1 of 1 failed call may pass, without text to tell" in replayed

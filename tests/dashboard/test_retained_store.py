@@ -13,8 +13,8 @@ from callgauge.analysis.metrics import metrics
 from callgauge.dashboard.pages import PAGES
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
+from tests.analysis.test_trials_kept_apart import PARTS, night, rows
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.test_trials_kept_apart import PARTS, night, rows
 from tests.store.night import ask
 
 FIRST = date(2026, 11, 8)  # of the days whose facts stay
@@ -49,6 +49,7 @@ def test_the_facts_and_the_texts_are_gone(stores: dict[str, Path]) -> None:
     assert ask(stores["texts"], "SELECT count(raw_arguments), count(result_text) FROM tool_calls") == [(0, 0)]
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("metric", SUMS)
 def test_what_is_read_from_sums_is_the_same_for_all_days(stores: dict[str, Path], metric: str) -> None:
     whole, facts = rows(stores["whole"], metric), rows(stores["facts"], metric)
@@ -60,6 +61,7 @@ def test_what_is_read_from_sums_is_the_same_for_all_days(stores: dict[str, Path]
         assert metric in ("signatures", "new_errors") or texts == whole
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("metric", OF_DAYS)
 def test_what_is_read_from_facts_is_the_same_for_the_days_that_have_them(
     stores: dict[str, Path], metric: str

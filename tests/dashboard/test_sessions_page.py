@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import BAD, sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 
@@ -58,6 +58,7 @@ def long(store: Path) -> Path:
     return store
 
 
+@pytest.mark.thorough
 def test_a_run_is_shown_where_a_session_is_of_one_and_the_list_is_filtered_by_it(store: Path) -> None:
     publish(store, small_tables() | {"sessions": [a_session(run="night-7"), a_session("s2")]})
     app = opened(SESSIONS)
@@ -101,6 +102,7 @@ def test_a_session_id_of_two_sources_asks_which_and_its_file_tells(store: Path) 
     ]
 
 
+@pytest.mark.thorough
 def test_an_unknown_session_and_an_unknown_place_are_said_to_be_unknown(long: Path) -> None:
     assert "No such session" in said(opened(SESSIONS, session="none"))
     app = opened(SESSIONS, session="s1", call="none")
@@ -117,6 +119,7 @@ def test_of_five_thousand_steps_only_the_window_is_sent(long: Path) -> None:
     assert line["earlier"] is None
 
 
+@pytest.mark.thorough
 def test_more_of_a_long_session_is_shown_at_once_when_asked_for(long: Path) -> None:
     narrow = time_line(opened(SESSIONS, session="s1", **{"from": "101"}))
     assert narrow["width"] == ["Show 60 at once", "sessions?session=s1&from=101&wide=1"]
@@ -126,6 +129,7 @@ def test_more_of_a_long_session_is_shown_at_once_when_asked_for(long: Path) -> N
     assert wide["later"] == ["60 later", "sessions?session=s1&wide=1&from=161"]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("place", "first", "lit"),
     [
@@ -269,6 +273,7 @@ def test_text_from_a_log_is_data_with_nothing_invisible_in_it(store: Path) -> No
     assert HOSTILE not in app.title[0].value
 
 
+@pytest.mark.thorough
 def test_a_call_among_thousands_of_one_step_is_drawn_when_it_is_asked_for(store: Path) -> None:
     calls = [a_call(number, step=0, ordinal=number, ts=None) for number in range(500)]
     publish(store, {"sessions": [a_session()], "tool_calls": calls, "turns": [a_turn(1)]})

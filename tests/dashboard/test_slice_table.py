@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.slice_table import compact_rate_cell, judged_rate_cell, make_scale
-from tests.dashboard.session_shares import of_slice
+from tests.analysis.session_shares import of_slice
 from tests.dashboard.sheets import sheet_of, sheets
 
 
@@ -13,7 +13,7 @@ def page() -> None:
     import streamlit as st
 
     from callgauge.dashboard.components.slice_table import draw_slice_table
-    from tests.dashboard.session_shares import of_slice
+    from tests.analysis.session_shares import of_slice
 
     hardly = of_slice("hardly", 0, 40, total=4000)
     several = [of_slice("solid", 5, 200), of_slice("thin", 1, 9), of_slice("unseen", 0, 0, total=7)]

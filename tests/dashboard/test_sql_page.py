@@ -14,9 +14,11 @@ from callgauge.analysis.export import to_csv, to_parquet
 from callgauge.analysis.sandbox import query_runs
 from callgauge.analysis.sandbox.query_runs import run
 from callgauge.analysis.texts.url_texts import pack_text, unpack_text
+from callgauge.dashboard.pages.sql.table_notes import read_table_notes
+from tests.analysis.rows import empty_tables
+from tests.analysis.store_fixture import HOSTILE
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE
 
 SQL = "callgauge/dashboard/pages/sql/page.py"
 ROWS = "Rows of the result"
@@ -45,6 +47,7 @@ def test_a_link_runs_what_it_carries(small: Path) -> None:
     assert "1 row ·" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
@@ -68,6 +71,7 @@ def test_a_metric_is_one_click_away(small: Path) -> None:
     assert app.selectbox(key="start").value == "metric:coverage"
 
 
+@pytest.mark.thorough
 def test_a_long_result_comes_in_pages(small: Path) -> None:
     first = asked("SELECT range AS n FROM range(120)")
     assert [row["n"]["text"] for row in sheet_of(first, ROWS)][:2] == ["0", "1"]
@@ -170,3 +174,11 @@ def test_a_busy_server_is_a_sentence(small: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(query_runs, "_SLOTS", threading.BoundedSemaphore(1))
     with query_runs._SLOTS:
         assert "queries of others are running" in said(asked("SELECT 1"))
+
+
+def test_every_table_of_the_store_is_described_by_its_schema() -> None:
+    with empty_tables() as connection:
+        names = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    assert set(read_table_notes()) == names
+    assert "the denominators of the rates" in read_table_notes()["tool_calls"]
+    assert read_table_notes()["daily_chains"].startswith("Chains of attempts")

@@ -12,8 +12,8 @@ from callgauge.analysis.measures.rates import HEADLINES, RATES
 from callgauge.cli.main import app as cli
 from callgauge.cli.store_rates import describe_store_rates
 from callgauge.monitoring.exposition import StoreFigures
+from tests.analysis.store_fixture import a_call, publish
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.store_fixture import a_call, publish
 
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 OVERVIEW = "callgauge/dashboard/pages/overview/page.py"
@@ -26,6 +26,7 @@ def sample(store: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store: Path) -> None:
     assert "rejected" not in sample
     told = describe_store_rates(store)  # before the page holds the file open

@@ -149,6 +149,7 @@ def written(text: str) -> str:
     return text.lstrip("'")
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("page", COUNTING)
 def test_on_every_page_the_file_has_the_rows_of_the_table(small: Path, files: Files, page: str) -> None:
     drawn = sheets(opened(page))

@@ -20,10 +20,10 @@ from callgauge.memory.memory_file import FILE, MemoryFile
 from callgauge.memory.records import TeamRecords
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.identity import User
+from tests.analysis.made_nights import publish_nights, regressed
+from tests.analysis.store_fixture import HOSTILE
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.made_nights import publish_nights, regressed
 from tests.dashboard.sheets import here_links, sheet_of, sheets
-from tests.dashboard.store_fixture import HOSTILE
 
 PAGE = {entry.name: entry.file for entry in PAGES}
 SINCE = date(2026, 11, 12)
@@ -126,6 +126,7 @@ def test_others_see_shared_views_only_and_change_none(
     assert not [one.label for one in app.button if one.label in ("Delete view", "Rename", "Save this view")]
 
 
+@pytest.mark.thorough
 def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     views.save_view(nights, "Monday", "models", "days=7+days", owner="Ada")
     app = opened(PAGE["memory"], about="views")
@@ -195,6 +196,7 @@ def test_decisions_between_what_a_trend_shows_are_marked_on_it(nights: MemoryFil
     assert marked(tool="read_file") == sorted([one_line, "of a tool", "of all"])
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("page", "query", "kind", "subject"),
     [
@@ -242,6 +244,7 @@ def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nig
     assert "Needs attention (1)" in said(opened())
 
 
+@pytest.mark.thorough
 def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
     app = opened(model="heron-large")
     app.selectbox(key="rule_kind").set_value("changed by")
@@ -264,6 +267,7 @@ def signature_of(app: AppTest) -> str:
     return str(row["Signature"]["href"]).split("signature=")[1].split("&")[0]
 
 
+@pytest.mark.thorough
 def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
     listed = opened(PAGE["errors"])
     assert "Status" not in sheet_of(listed, "Signatures of errors")[0]  # nobody has noted one
@@ -286,6 +290,7 @@ def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nig
     assert any("Fixed and back: “json_parse_error:expected a comma”" in label for label in labels)
 
 
+@pytest.mark.thorough
 def test_errors_are_narrowed_to_a_status(nights: MemoryFile) -> None:
     signature = signature_of(opened(PAGE["errors"]))
     signature_states.set_state(nights, signature, "fixed", fixed_day=date(2026, 12, 24))
@@ -352,6 +357,7 @@ def test_a_decision_of_an_import_with_strange_parameters_is_shown_without_later_
     assert "Its numbers cannot be read by this version." in words
 
 
+@pytest.mark.thorough
 def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) -> None:
     span = (date(2026, 10, 20), date(2026, 10, 31))
     baselines.save_baseline(nights, "falcon", span, {"model": ("falcon-3",)})
@@ -379,6 +385,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
     )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("user", [READER, STRANGER], ids=["signed in", "from the network"])
 def test_who_may_not_write_sees_no_control_and_a_sentence(
     nights: MemoryFile, monkeypatch: pytest.MonkeyPatch, user: User

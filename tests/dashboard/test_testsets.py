@@ -24,8 +24,8 @@ from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 
 SCHEMA = {
     "type": "object",
@@ -178,6 +178,7 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
     assert (found["source"], found["raw_arguments"]) == ("bfcl_result", RIGHT)
 
 
+@pytest.mark.thorough
 def test_our_own_formats_read_samples_once_inspect_has_run_them(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
@@ -199,6 +200,7 @@ def test_our_own_formats_read_samples_once_inspect_has_run_them(
     assert found[1]["prompt"] == PROMPT
 
 
+@pytest.mark.thorough
 def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., testsets.Ask]) -> None:
     hostile = "{{ env.SECRET }} {% include 'x' %} {# no #} {{{"
     schema = definition(description=hostile)
@@ -224,6 +226,7 @@ def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
     ]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "said",
     [
@@ -246,6 +249,7 @@ def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., te
     assert one(ask(calls), "inspect")["target"] == '{"path": "b"}'
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize(
     ("changed", "user", "reason"),
     [
@@ -265,6 +269,7 @@ def test_what_cannot_be_exported_is_counted(
     assert reason in testsets.REASONS
 
 
+@pytest.mark.thorough
 def test_a_history_with_a_hole_or_without_an_end_is_counted(ask: Callable[..., testsets.Ask]) -> None:
     hole = the_calls()
     hole[0] |= {"raw_arguments": None, "args_source": "missing"}
@@ -273,6 +278,7 @@ def test_a_history_with_a_hole_or_without_an_end_is_counted(ask: Callable[..., t
     assert make_case_file("k2vv", [f"c{MOST_EARLIER + 1}"], ask(long)).left_out == {"long": 1}
 
 
+@pytest.mark.thorough
 def test_a_name_that_openai_refuses_is_counted(ask: Callable[..., testsets.Ask]) -> None:
     named = [definition() | {"tool": "fs.read"}, definition("list")]
     assert make_case_file("openai", ["c2"], ask(the_calls(), definitions=named)).left_out == {"name": 1}
@@ -288,6 +294,7 @@ def test_the_file_has_a_cap_that_is_said(
     assert (cut.lines, cut.full) == (1, True)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_hostile_text_and_placeholders_stay_as_they_are(ask: Callable[..., testsets.Ask], shape: str) -> None:
     text = f"{HOSTILE} \u202e EMAILEM@EMAILEMA.EMA \x1b[31m"
@@ -342,6 +349,7 @@ def prepare_trial(app: AppTest, key: str) -> tuple[Plan, tuple[Task, ...]]:
         return read_plan_and_tasks(Path(folder) / "plan.toml")
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("page", "key", "query"),
     [
@@ -368,6 +376,7 @@ def test_a_page_offers_its_calls_as_a_trial(store: Path, page: str, key: str, qu
     assert "1 task and a plan." not in said(app)
 
 
+@pytest.mark.thorough
 def test_a_choice_that_gives_no_task_says_why_and_offers_no_file(store: Path) -> None:
     tables = small_tables() | {"tool_calls": the_calls()}
     publish(store, tables)

@@ -10,10 +10,10 @@ import pytest
 
 from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
+from tests.analysis.session_shares import of_slice
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.session_shares import of_slice
 from tests.dashboard.sheets import calls, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, a_call, a_turn, publish
 
 PAGE = "callgauge/dashboard/pages/tools/page.py"
 LIMIT = {"type": "string", "description": "Number of results to return."}
@@ -215,6 +215,7 @@ def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_defini
     assert "Parse errors by day, with the changes of the definition" in said(app)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("culprit", ["nothing", "missing_required:", "other:limit", HOSTILE])
 def test_a_parameter_that_nobody_gets_wrong_says_so(two_tools: Path, culprit: str) -> None:
     app = opened(PAGE, tool_open="search", culprit=culprit)

@@ -36,6 +36,7 @@ def test_a_page_counts_the_nights_and_says_that_trials_are_left_out() -> None:
     assert app.multiselect(key="run").options == [RUN]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.usefixtures("nights_and_a_run")
 @pytest.mark.parametrize(("query", "count"), [({"run": RUN}, "12 calls"), ({"arm": "old"}, "6 calls")])
 def test_the_chosen_run_or_arm_is_all_that_counts(query: dict[str, str], count: str) -> None:
@@ -45,6 +46,7 @@ def test_the_chosen_run_or_arm_is_all_that_counts(query: dict[str, str], count: 
     assert app.multiselect(key="model").options == ["falcon-3-8b"]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("nights_and_a_run")
 def test_a_run_that_the_store_does_not_have_is_not_chosen() -> None:
     app = opened(CALLS, run="another", days=TimeRange().text)
@@ -57,6 +59,7 @@ def test_sessions_of_the_run_are_listed_when_it_is_chosen() -> None:
     assert "7 sessions" in said(opened(SESSIONS, run=RUN))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("nights_and_a_run")
 def test_two_arms_are_compared() -> None:
     app = opened(COMPARE, a_arm="old", b_arm="new")

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.analysis.made_trials import MadeArm, join_tables, make_run
+from tests.analysis.store_fixture import HOSTILE, publish, small_tables
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.made_trials import MadeArm, join_tables, make_run
 from tests.dashboard.sheets import here_links, sheet_of, sheets, texts
-from tests.dashboard.store_fixture import HOSTILE, publish, small_tables
 
 PAGE = "callgauge/dashboard/pages/trials/page.py"
 RUN = "orders.7f3a"
@@ -35,6 +35,7 @@ def answer(app: AppTest) -> str:
     return plain(app.header[0].value)
 
 
+@pytest.mark.thorough
 def test_without_a_run_the_page_says_what_a_trial_is_and_names_three_commands(small: Path) -> None:
     app = opened(PAGE)
     assert "No run of trials yet" in said(app)
@@ -90,6 +91,7 @@ def test_measures_beside_the_primary_one_have_counts_and_differences_without_a_v
     assert "not planned for those below" in said(app)
 
 
+@pytest.mark.thorough
 def test_several_arms_are_answered_by_their_verdicts(store: Path) -> None:
     app = run_page(store, OLD, NEW, MadeArm("小模型", 0.9), tasks=100)
     assert answer(app).startswith(
@@ -111,6 +113,7 @@ def test_before_a_trial_has_ended_the_page_waits(store: Path) -> None:
     assert answer(app).startswith("Not decided yet: new, after 0 of 100 tasks.")
 
 
+@pytest.mark.thorough
 def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store: Path) -> None:
     app = run_page(store, OLD, replace(NEW, no_reply=0.3), tasks=60)
     assert re.match(
@@ -125,6 +128,7 @@ def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store
     assert (shares[0]["No reply"]["text"], shares[1]["No reply"]["tone"]) == ("0%", "warn")
 
 
+@pytest.mark.thorough
 def test_not_decided_names_how_many_more_tasks_would_decide(store: Path) -> None:
     app = run_page(store, OLD, replace(OLD, name="new", refused=0.33), tasks=40)
     assert re.search(
@@ -132,6 +136,7 @@ def test_not_decided_names_how_many_more_tasks_would_decide(store: Path) -> None
     )
 
 
+@pytest.mark.thorough
 def test_a_single_arm_is_told_without_a_comparison(store: Path) -> None:
     app = run_page(store, OLD, tasks=20)
     assert re.match(
@@ -158,11 +163,13 @@ def test_the_course_has_the_difference_the_boundary_and_every_look(store: Path) 
     assert all(low <= value <= high for trace in drawn["data"] for value in trace["y"])
 
 
+@pytest.mark.thorough
 def test_another_arm_is_chosen_in_the_url(store: Path) -> None:
     app = run_page(store, OLD, NEW, MadeArm("third", 0.3), tasks=40, query={"arm_shown": "third"})
     assert "third minus old: refused calls" in plain(said(app))
 
 
+@pytest.mark.thorough
 def test_without_a_task_of_both_arms_there_is_no_course(store: Path) -> None:
     app = run_page(store, tasks=40, done=1)
     assert "Fewer than two tasks were tried by both arms" in said(app)
@@ -185,6 +192,7 @@ def test_tasks_on_which_the_arms_disagree_come_first_and_cells_lead_to_sessions(
     assert [row["Task"]["text"] for row in in_order] == sorted(row["Task"]["text"] for row in rows)
 
 
+@pytest.mark.thorough
 def test_many_tasks_are_paged_and_found_by_their_id(store: Path) -> None:
     app = run_page(store, replace(OLD, refused=0.3), replace(OLD, name="new"), tasks=1000, looks=1, done=95)
     assert len(sheet_of(app, "Tasks by arm")) == 40
@@ -223,12 +231,14 @@ def test_a_success_costs_what_all_priced_trials_cost_by_those_that_were_right(st
     assert (new["Cost / success"]["text"], new["Cost / success"]["sub"]) == ("–", "unpriced")
 
 
+@pytest.mark.thorough
 def test_without_any_price_the_page_says_how_to_name_one(store: Path) -> None:
     app = run_page(store, replace(OLD, cost=None), replace(NEW, cost=None), query={"show": "cost"})
     assert "No trial is priced" in said(app)
     assert "cost not known" in said(app)
 
 
+@pytest.mark.thorough
 def test_what_was_held_equal_comes_after_what_was_not(store: Path) -> None:
     app = run_page(store, OLD, replace(NEW, model="heron"), tasks=20, query={"show": "conditions"})
     rows = {row["Condition"]["text"]: row for row in sheet_of(app, "Conditions by arm")}
@@ -242,6 +252,7 @@ def test_what_was_held_equal_comes_after_what_was_not(store: Path) -> None:
     assert rows["Endpoints"]["Values"]["text"] == "local: openai-chat llama.cpp"
 
 
+@pytest.mark.thorough
 def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
     made = make_run((OLD, NEW), tasks=20)
     known = {"supports_tool_use": {"value": True, "known_by": "probed"}}
@@ -256,6 +267,7 @@ def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
     assert row["Native tool calls"]["sub"] == "probed"
 
 
+@pytest.mark.thorough
 def test_a_run_without_a_probe_says_so(store: Path) -> None:
     app = run_page(store, tasks=20, query={"show": "probes"})
     assert "No model was probed, and nothing was declared." in said(app)
@@ -267,6 +279,7 @@ def test_an_unknown_run_is_a_sentence_and_a_way_back(small: Path) -> None:
     assert here_links(app)["← All runs"] == "trials?"
 
 
+@pytest.mark.thorough
 def test_runs_before_and_after_are_one_key_away(store: Path) -> None:
     one = make_run((OLD, NEW), tasks=20)
     other = make_run((OLD, NEW), run="newer.1", tasks=20, created_at="2026-11-21T10:00:00")
@@ -275,6 +288,7 @@ def test_runs_before_and_after_are_one_key_away(store: Path) -> None:
     assert (links["↑ Newer"], links["↓ Older"]) == ("trials?trial=newer.1", None)
 
 
+@pytest.mark.thorough
 def test_names_of_people_are_text(store: Path) -> None:
     arms = (replace(OLD, name=HOSTILE), replace(NEW, name="=1+1|`b`\u202e"))
     app = run_page(store, *arms, question=HOSTILE, tasks=30)
@@ -300,6 +314,7 @@ def test_without_a_history_the_plan_must_name_a_rate(store: Path) -> None:
     assert "expected_rate" in said(opened(PAGE))
 
 
+@pytest.mark.thorough
 def test_trials_themselves_are_no_history(store: Path) -> None:
     publish(store, make_run((OLD, NEW), tasks=20).tables)
     assert "expected_rate" in said(opened(PAGE))

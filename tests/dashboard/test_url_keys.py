@@ -14,6 +14,7 @@ FILTERED = [entry for entry in PAGES if entry.filtered]
 SET = "1"
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("entry", FILTERED, ids=lambda entry: entry.name)
 def test_reset_drops_every_key_that_a_page_declares(small: Path, entry: PageEntry) -> None:
     keys = entry.url_keys

@@ -21,8 +21,8 @@ from callgauge.dashboard import viewer
 from callgauge.dashboard.pages import PAGES
 from callgauge.serving.identity import LOCAL_USER, NETWORK_USER, User
 from callgauge.serving.settings import TEXTS_VARIABLE
+from tests.analysis.store_fixture import publish, small_tables
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.store_fixture import publish, small_tables
 
 PLANTED = "planted words of a person"
 PAGE = {entry.name: entry.file for entry in PAGES}

@@ -103,7 +103,12 @@ def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, in
 
 def repeated_filter_clauses(root: Path) -> int:
     """How many times the filter by model and prompt is written out in the metrics' `.sql` files."""
-    folders = (root / "dashboard" / "metrics", root / "callgauge" / "dashboard" / "metrics")
+    product = root / "callgauge"
+    folders = (
+        root / "dashboard" / "metrics",
+        product / "dashboard" / "metrics",
+        product / "analysis" / "metrics",
+    )
     texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.sql")]
     return sum(len(FILTER_CLAUSE.findall(text)) for text in texts)
 

@@ -16,7 +16,7 @@ from callgauge.cli.main import app as cli
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.monitoring.exposition import StoreFigures
 from callgauge.monitoring.store_figures import MOST_MODELS, SPANS, WATCHED
-from tests.dashboard.store_fixture import HOSTILE, a_call, publish, small_tables
+from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -72,6 +72,7 @@ def test_calls_and_rates_are_counted_by_model_and_days(store: Path) -> None:
         assert value(samples, "rate_unmeasured", rate="parse_error", **of) == 1
 
 
+@pytest.mark.thorough
 def test_many_models_are_a_bounded_number_of_lines_and_none_is_lost(store: Path) -> None:
     made = [a_call(number, model=f"model-{number % 300:03}") for number in range(700)]
     publish(store, {"tool_calls": made})

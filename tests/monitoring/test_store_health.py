@@ -10,7 +10,7 @@ import pytest
 
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.monitoring.store_health import HealthWatch
-from tests.dashboard.store_fixture import publish
+from tests.analysis.store_fixture import publish
 
 
 class Clock:

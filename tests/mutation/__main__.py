@@ -41,8 +41,10 @@ TESTS_OF = {
     "ingest/privacy/": ("tests/privacy",),
     "ingest/sessions/": ("tests/sessions", "tests/formats/test_cases.py"),
     "ingest/sources/": ("tests/sources",),
-    "callgauge/stats/": ("tests/dashboard/test_statistics.py",),
+    "callgauge/analysis/": ("tests/analysis", "tests/dashboard"),
+    "callgauge/stats/": ("tests/stats",),
     "callgauge/dashboard/": ("tests/dashboard",),
+    "callgauge/report/": ("tests/report",),
     "callgauge/cli/": ("tests/test_cli.py", "tests/cli"),
 }
 

@@ -11,8 +11,8 @@ import pytest
 from callgauge.analysis.metrics.published_store import read_store
 from callgauge.report.content.compose import TeamContext, make_report
 from callgauge.report.content.morning_report import MorningReport
-from tests.dashboard.made_nights import publish_nights, regressed
-from tests.dashboard.store_fixture import HOSTILE, a_call
+from tests.analysis.made_nights import publish_nights, regressed
+from tests.analysis.store_fixture import HOSTILE, a_call
 
 LAST = date(2026, 11, 20)
 SINCE = date(2026, 11, 19)

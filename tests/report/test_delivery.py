@@ -72,6 +72,7 @@ def sender(report: MorningReport, tmp_path: Path) -> Sender:
     return Sender(report, tmp_path)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("kind", ["slack", "teams", "discord", "json"])
 def test_a_webhook_gets_what_its_kind_takes(sender: Sender, kind: str) -> None:
     hook = WebhookSettings(kind=kind, url_variable="HOOK")  # type: ignore[arg-type]
@@ -292,6 +293,7 @@ def test_a_quiet_night_is_written_and_not_sent(store: Path) -> None:
         assert [one.result for one in loud.deliveries] == ["sent"]
 
 
+@pytest.mark.thorough
 def test_what_reached_nobody_is_new_again(store: Path) -> None:
     with serve_webhook(404) as place:
         made = nightly(store, LAST, ReportSettings(webhooks=(HOOK,)), {"HOOK": place.address})

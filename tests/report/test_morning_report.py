@@ -27,7 +27,7 @@ from callgauge.report.content.compose import (
 )
 from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
 from callgauge.report.nightly_report import read_report
-from tests.dashboard.made_nights import publish_nights
+from tests.analysis.made_nights import publish_nights
 from tests.report.conftest import LAST, SINCE, report_of
 
 
@@ -89,6 +89,7 @@ def test_an_acknowledged_alert_is_left_out(store: Path) -> None:
     assert not after.still_open
 
 
+@pytest.mark.thorough
 def test_an_acknowledgement_that_is_withdrawn_makes_nothing_new(store: Path) -> None:
     alert = read_report(store, LAST, since=date(2026, 11, 18)).sentences[0].alert
     TeamMemory(store).acknowledge(alert)
@@ -97,6 +98,7 @@ def test_an_acknowledgement_that_is_withdrawn_makes_nothing_new(store: Path) -> 
     assert alert in [one.alert for one in read_report(store, LAST).still_open]
 
 
+@pytest.mark.thorough
 def test_only_a_report_of_an_earlier_night_says_what_is_not_new(store: Path, report: MorningReport) -> None:
     ReportRecords(store).note(SINCE, ())
     first = read_report(store, LAST)
@@ -165,6 +167,7 @@ def test_what_retries_cost_is_told_where_enough_of_them_have_a_price() -> None:
     assert "no model calls" in _describe_cost(replace(whole, retry_calls=0), None)
 
 
+@pytest.mark.thorough
 def test_a_day_counts_when_it_is_over(published: Path) -> None:
     """The last load was in the morning of the 21st: what it saw of that day would be a night's few calls."""
     with read_store(published, texts=True) as reader:
@@ -186,6 +189,7 @@ def test_a_store_without_new_data_says_so(published: Path) -> None:
     assert all(one.kind != "data" for one in on_time.sentences)
 
 
+@pytest.mark.thorough
 def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     publish_nights(tmp_path / "store", days=3)
     told = report_of(tmp_path / "store", LAST)
@@ -228,6 +232,7 @@ def test_since_that_is_no_day_is_refused() -> None:
         read_since("tomorrow-ish", LAST)
 
 
+@pytest.mark.thorough
 def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(published: Path) -> None:
     def told_with(chance: float) -> list[str]:
         with read_store(published, texts=True) as reader:

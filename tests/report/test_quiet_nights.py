@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bench.statistics.alert_cells import WALKED, Store
 from bench.statistics.cells import Cell
@@ -14,6 +15,7 @@ from bench.statistics.report_cells import MOST_FALSE, count_told_nights, find_to
 DRAWS = 3
 
 
+@pytest.mark.thorough
 def test_reports_of_quiet_nights_seldom_tell_something() -> None:
     store = Store(2_000, 0.1, 0.4, common=0.5, autocorrelation=0.5, weekend=0.5, models=4)
     random = np.random.default_rng(41)

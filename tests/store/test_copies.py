@@ -17,7 +17,7 @@ from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import ignore_write, published_generation
 from ingest.store.reader import find_segments
 from ingest.store.settling import rollup
-from tests.dashboard.store_fixture import roll_up_all_days
+from tests.analysis.store_fixture import roll_up_all_days
 from tests.store.night import ROLLUPS, ask, claude_code_session, contents, contents_by, reading, session
 from tests.store.test_options import tools_file
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ingest.pipeline.load import load
-from tests.dashboard.store_fixture import a_call, a_turn, publish
+from tests.analysis.store_fixture import a_call, a_turn, publish
 from tests.store.night import ask, session
 from tests.store.recount import ROLLUPS, Facts, Row, sorted_rows
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from tests.dashboard.store_fixture import a_call, a_turn, publish
+from tests.analysis.store_fixture import a_call, a_turn, publish
 
 
 def summed(tmp_path: Path, table: str, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.store_fixture import a_call, a_turn, publish
+from tests.analysis.store_fixture import a_call, a_turn, publish
 from tests.store.night import ask
 from tests.store.recount import Row
 

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from ingest.store.scripts import read_script
-from tests.dashboard.store_fixture import a_call, a_turn, publish
+from tests.analysis.store_fixture import a_call, a_turn, publish
 from tests.store.night import ask
 from tests.store.recount import Row, group_of
 

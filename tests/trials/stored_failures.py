@@ -11,7 +11,7 @@ import duckdb
 
 from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.testsets import Ask
-from tests.dashboard.store_fixture import a_call, a_turn, publish
+from tests.analysis.store_fixture import a_call, a_turn, publish
 
 Rows = list[dict[str, Any]]
 SCHEMA = {

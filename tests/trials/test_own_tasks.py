@@ -29,7 +29,7 @@ from callgauge.trials.planning.task_file import read_tasks
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from ingest.sessions import stored_text
 from lenient import ToolDefinition
-from tests.dashboard.store_fixture import HOSTILE, a_turn
+from tests.analysis.store_fixture import HOSTILE, a_turn
 from tests.trials.stored_failures import (
     BROKEN,
     FAILED,

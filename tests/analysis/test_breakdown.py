@@ -1,0 +1,213 @@
+"""A difference broken down: which strata are named, and the sentences that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from bench.statistics.interaction_cells import differing_dimensions
+from callgauge.analysis.measures.breakdown import Breakdown, break_down
+from callgauge.analysis.measures.comparisons import SMALLEST, Standing, compare_pairs
+from callgauge.analysis.measures.headlines import (
+    ArmNames,
+    describe_dimension,
+    write_advice,
+    write_headline,
+)
+from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
+from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.stats import Share
+from tests.analysis.session_shares import of_slice
+
+NAMES = ArmNames("fixer@13", "fixer@12")
+Counts = tuple[int, int, int, int]
+"""k and n of the baseline, then of what is compared with it; each call is a session of its own."""
+
+
+def broken_down(
+    by: Mapping[str, Mapping[str, Counts]], rate: str = "parse_error", sessions: int | None = None
+) -> Breakdown:
+    slices: dict[str, tuple[Sequence[Slice], Sequence[Slice]]] = {}
+    for dimension, its in by.items():
+        slices[dimension] = (
+            [
+                of_slice(name, a, n, rate=rate, also="A", sessions=sessions)
+                for name, (a, n, *_) in its.items()
+            ],
+            [
+                of_slice(name, b, n, rate=rate, also="B", sessions=sessions)
+                for name, (*_, b, n) in its.items()
+            ],
+        )
+    first, second = (merge_slices(its) for its in next(iter(slices.values())))
+    assert first is not None
+    assert second is not None
+    return break_down(compare_pairs([(second, first)])[0], slices)
+
+
+ONE_WORSE = {
+    "model": {"heron": (2, 100, 50, 100), "owl": (60, 200, 40, 200), "wren": (60, 200, 40, 200)},
+    "tool": {"edit": (61, 250, 65, 250), "read": (61, 250, 65, 250)},
+}
+ALL_ALIKE = {"model": {"heron": (20, 200, 22, 200), "owl": (20, 200, 18, 200)}}
+
+
+def headline(found: Breakdown) -> str:
+    return write_headline(found, NAMES, lambda _, value: value, SMALLEST)
+
+
+def advice(found: Breakdown) -> str:
+    return write_advice(found, ArmNames("@13", "@12"), lambda _, value: value, SMALLEST)
+
+
+def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> None:
+    found = broken_down(ONE_WORSE)
+    assert found.whole.standing() is Standing.UNDECIDED
+    assert [(one.dimension, one.name) for one in found.find_named()] == [("model", "heron")]
+    assert differing_dimensions(found) == ["model"]
+    assert headline(found) == (
+        "fixer@13 against fixer@12: not decided over all models. "
+        "Worse for heron: 50.0% against 2.0% (+48 points, 200 sessions)."
+    )
+    assert advice(found) == "keep @12. @13 is worse for heron: 50.0% against 2.0%."
+    label = "The difference depends on the model: that of heron is unlike the others' (p < 0.001, corrected)."
+    assert describe_dimension(found, "model", lambda _, value: value) == label
+    no_sign = "No sign that the difference depends on the tool."
+    assert describe_dimension(found, "tool", lambda _, value: value) == no_sign
+
+
+def test_where_all_are_alike_nobody_is_named() -> None:
+    found = broken_down(ALL_ALIKE)
+    assert found.find_named() == []
+    assert differing_dimensions(found) == []
+    assert headline(found) == "fixer@13 against fixer@12: not decided (parse errors 10.0% against 10.0%)."
+    assert advice(found) == "@13 against @12: not decided (10.0% against 10.0%)."
+
+
+def test_what_is_worse_for_everybody_names_nobody() -> None:
+    found = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}})
+    assert all(one.standing() is Standing.WORSE for one in found.strata["model"])
+    assert found.find_named() == []
+    assert headline(found) == "fixer@13 is worse than fixer@12: parse errors 20.0% against 5.0%."
+    assert advice(found) == "keep @12. @13 is worse: 20.0% against 5.0%."
+
+
+def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
+    found = broken_down({"model": {"heron": (200, 400, 20, 400), "owl": (20, 200, 80, 200)}})
+    assert headline(found) == (
+        "fixer@13 is better than fixer@12: parse errors 16.7% against 36.7%. "
+        "Most of all for heron: 5.0% against 50.0% (−45 points, 800 sessions). "
+        "But worse for owl: 40.0% against 10.0% (+30 points, 400 sessions)."
+    )
+    assert advice(found) == (
+        "take @13, but not for owl: 40.0% against 10.0%. Over all it is better: 16.7% against 36.7%."
+    )
+
+
+def test_the_one_that_makes_the_difference_is_named() -> None:
+    found = broken_down({"model": {"heron": (20, 400, 240, 400), "owl": (20, 400, 22, 400)}})
+    assert headline(found).endswith("Most of all for heron: 60.0% against 5.0% (+55 points, 800 sessions).")
+
+
+def test_an_interaction_is_told_where_neither_side_of_it_is_decided() -> None:
+    found = broken_down({"model": {"heron": (20, 100, 32, 100), "owl": (32, 100, 20, 100)}})
+    assert [one.standing() for one in found.strata["model"]] == [Standing.UNDECIDED] * 2
+    assert differing_dimensions(found) == ["model"]
+    assert "Different for heron: 32.0% against 20.0% (+12 points, 200 sessions)." in headline(found)
+
+
+def test_strata_are_corrected_for_all_dimensions_together() -> None:
+    alone = broken_down({"model": {"heron": (10, 100, 24, 100), "owl": (20, 200, 20, 200)}})
+    among = broken_down(
+        {
+            "model": {"heron": (10, 100, 24, 100), "owl": (20, 200, 20, 200)},
+            "tool": {f"tool {number}": (5, 100, 5, 100) for number in range(12)},
+        }
+    )
+    (one, *_), (other, *_) = (
+        [each for each in found.strata["model"] if each.name == "heron"] for found in (alone, among)
+    )
+    assert one.held is not None
+    assert other.held is not None
+    assert one.held.p is not None
+    assert other.held.p == pytest.approx(2 * one.held.p)
+    assert (one.held.compared, other.held.compared) == (2, 14)
+
+
+def test_what_the_logs_do_not_name_gets_no_verdict() -> None:
+    found = broken_down({"model": {"unknown": (2, 100, 50, 100), "owl": (60, 200, 60, 200)}})
+    assert {one.name: one.standing() for one in found.strata["model"]} == {
+        "owl": Standing.UNDECIDED,
+        "unknown": Standing.UNNAMED,
+    }
+    assert found.find_named() == []
+
+
+def test_a_stratum_needs_observations_and_sessions_on_each_side() -> None:
+    by = {"model": {"heron": (1, 60, 45, 60), "owl": (5, 60, 6, 60), "wren": (0, 29, 20, 29)}}
+    enough, few = broken_down(by, sessions=5), broken_down(by, sessions=4)
+    assert {one.name: one.is_judged for one in enough.strata["model"]} == {
+        "heron": True,
+        "owl": True,
+        "wren": False,
+    }
+    assert not any(one.is_judged for one in few.strata["model"])
+    assert few.find_named() == []
+
+
+def test_one_value_is_no_breakdown_and_what_one_arm_lacks_is_kept() -> None:
+    found = broken_down(
+        {"model": {"heron": (2, 100, 50, 100)}, "tool": {"edit": (1, 5, 0, 0), "read": (0, 0, 9, 90)}}
+    )
+    assert list(found.strata) == ["tool"]
+    assert [(one.name, one.is_judged) for one in found.strata["tool"]] == [("read", False), ("edit", False)]
+
+
+def test_where_the_whole_has_too_little_no_part_of_it_is_named() -> None:
+    found = broken_down({"model": {"heron": (0, 10, 10, 10), "owl": (0, 5, 5, 5)}})
+    assert found.find_named() == []
+    assert headline(found) == (
+        "fixer@13 against fixer@12: too few sessions to judge (parse errors 100% against 0%)."
+    )
+
+
+@pytest.mark.parametrize(("rate", "words"), [("refused", "has more than"), ("recorded_ok", "is better than")])
+def test_each_kind_of_rate_has_its_words(rate: str, words: str) -> None:
+    found = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}}, rate)
+    assert f"fixer@13 {words} fixer@12" in headline(found)
+    assert advice(found)
+
+
+def test_a_stratum_is_told_at_the_same_mix_where_it_did_other_work() -> None:
+    """Within heron the new version got the harder tool more often; at each tool it is as good as the old."""
+    counts: dict[tuple[str, str], Counts] = {
+        ("heron", "easy"): (10, 900, 1, 100),
+        ("heron", "hard"): (50, 100, 450, 900),
+        ("owl", "easy"): (10, 500, 10, 500),
+        ("owl", "hard"): (250, 500, 250, 500),
+    }
+    work: dict[str, dict[Stratum, Share]] = {"A": {}, "B": {}}
+    parts: dict[str, list[list[Slice]]] = {}
+    for (model, tool), (k, n, other_k, other_n) in counts.items():
+        a, b = (
+            of_slice(f"{model}{tool}", k, n, also="A"),
+            of_slice(f"{model}{tool}", other_k, other_n, also="B"),
+        )
+        work["A"][model, tool], work["B"][model, tool] = a.share, b.share
+        parts.setdefault(model, [[], []])
+        parts[model][0].append(a)
+        parts[model][1].append(b)
+    slices = tuple([merge_slices(its[side], model) for model, its in parts.items()] for side in (0, 1))
+    wholes = [merge_slices(one for one in side if one) for side in slices]
+    assert wholes[0] is not None
+    assert wholes[1] is not None
+    strata = ArmStrata(("model", "tool"), work)
+    (whole,) = compare_pairs([(wholes[1], wholes[0])], strata.compare([(("B", wholes[1]), ("A", wholes[0]))]))
+    found = break_down(whole, {"model": slices}, strata)  # type: ignore[dict-item]
+    heron = next(one for one in found.strata["model"] if one.name == "heron")
+    assert heron.held is not None
+    assert heron.held.is_at_same_mix
+    assert heron.standing() in (Standing.ALIKE, Standing.UNDECIDED)
+    assert not heron.is_unlike_others
+    assert "heron" not in headline(found)

@@ -1,0 +1,104 @@
+"""pass^k: its definition, and the coverage of its interval with few tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from bench.statistics.task_cells import cover_pass_k
+from callgauge.stats import pass_k
+
+
+def test_pass_k_is_that_of_tau_bench() -> None:
+    """C(c, k) / C(n, k), section 3 of arXiv 2406.12045: of 4 trials with 2 passed, 1 of 6 pairs both did."""
+    tasks = [(4, 4, 1), (4, 2, 1), (4, 0, 1)]
+    rates = [found.rate for k in (1, 2, 3, 4) if (found := pass_k(tasks, k))]
+    assert rates == pytest.approx([1 / 2, (1 + 1 / 6) / 3, 1 / 3, 1 / 3])
+
+
+def test_pass_k_is_over_the_tasks_with_enough_trials() -> None:
+    found = pass_k([(1, 1, 50), (3, 3, 2), (2, 1, 2)], 2)
+    assert found is not None
+    assert (found.rate, found.tasks) == (0.5, 4)
+    assert pass_k([(1, 1, 50)], 2) is None
+    assert pass_k([], 1) is None
+    assert pass_k([(2, 1, 0)], 1) is None
+    one = pass_k([(4, 3, 1)], 2)
+    assert one is not None
+    assert (one.rate, one.interval) == (0.5, None)
+
+
+@pytest.mark.parametrize("passed", [0, 4])
+def test_tasks_that_all_went_alike_are_not_certain(passed: int) -> None:
+    found, more = pass_k([(4, passed, 9)], 4), pass_k([(4, passed, 90)], 4)
+    assert found is not None
+    assert more is not None
+    assert found.interval is not None
+    assert more.interval is not None
+    far, farther = (
+        (found.interval.high, more.interval.high)
+        if passed == 0
+        else (
+            1 - found.interval.low,
+            1 - more.interval.low,
+        )
+    )
+    # Between the exact bound 1 - 0.025^(1/n) and the one-sided 95 % bound (the rule of three).
+    assert 1 - 0.05 ** (1 / 9) < far < 1 - 0.025 ** (1 / 9)
+    assert 1 - 0.05 ** (1 / 90) < farther < 1 - 0.025 ** (1 / 90)
+
+
+def test_tasks_that_are_alike_may_be_told_once_with_their_number() -> None:
+    once = pass_k([(4, 3, 6), (8, 1, 2), (4, 0, 1)], 2)
+    each = pass_k([(4, 3, 1)] * 6 + [(8, 1, 1)] * 2 + [(4, 0, 1)], 2)
+    assert once is not None
+    assert each is not None
+    assert once.interval is not None
+    assert each.interval is not None
+    assert (once.rate, once.interval.low, once.interval.high) == pytest.approx(
+        (each.rate, each.interval.low, each.interval.high)
+    )
+
+
+@pytest.mark.parametrize("tasks", [2, 3, 5, 10, 20, 50, 200])
+def test_tasks_of_k_trials_are_covered_at_every_rate(tasks: int) -> None:
+    """With k trials a task passes or fails: the coverage is a sum of binomial chances, without simulation."""
+    found = [pass_k([(3, 3, hits), (3, 0, tasks - hits)], 3) for hits in range(tasks + 1)]
+    bounds = [one.interval for one in found if one and one.interval]
+    low, high = (np.array([getattr(one, end) for one in bounds]) for end in ("low", "high"))
+    rates = np.linspace(0.001, 0.999, 999)[:, None]
+    chances = binom.pmf(np.arange(tasks + 1), tasks, rates)
+    covered = (chances * ((low <= rates) & (rates <= high))).sum(1)
+    assert covered.min() >= 0.935
+    many = (np.minimum(rates, 1 - rates) * tasks >= 10)[:, 0]
+    assert covered[many].max(initial=0) <= 0.975
+
+
+def test_many_trials_of_like_tasks_narrow_the_interval() -> None:
+    """40 tasks of 8 trials that differ no more than by chance count nearly as 320 trials."""
+    counts = np.rint(40 * binom.pmf(np.arange(9), 8, 0.5)).astype(int)
+    like = pass_k([(8, c, int(number)) for c, number in enumerate(counts)], 1)
+    unlike = pass_k([(8, 8, 20), (8, 0, 20)], 1)
+    assert like is not None
+    assert unlike is not None
+    assert like.interval is not None
+    assert unlike.interval is not None
+    assert like.interval.high - like.interval.low < 0.45 * (unlike.interval.high - unlike.interval.low)
+
+
+def test_the_interval_of_pass_k_covers_the_chance_that_all_of_k_pass() -> None:
+    random, covered = np.random.default_rng(17), []
+    for _ in range(300):
+        chances = random.beta(2, 2, 80)
+        found = pass_k([(4, int(c), 1) for c in random.binomial(4, chances)], 2)
+        assert found is not None
+        assert found.interval is not None
+        # The mean of p² over a beta(2, 2) is 0.3.
+        covered.append(found.interval.low <= 0.3 <= found.interval.high)
+    assert np.mean(covered) >= 0.92
+
+
+@pytest.mark.thorough
+def test_pass_k_of_few_tasks_covers_as_often_as_it_says() -> None:
+    assert [cell for cell in cover_pass_k(400, whole=False, seed=20) if cell.leaves_band] == []
