@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -59,15 +59,6 @@ class Installation:
     def environment_file(self) -> Path:
         """The file that holds the secrets, one NAME=value a line, beside the configuration."""
         return self.config.with_suffix(".env")
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceFiles:
-    """The files of one target by name, and what to do with them. `comment`: how a line becomes one."""
-
-    files: Mapping[str, str]
-    steps: Sequence[str]
-    comment: str = "# {}"
 
 
 def describe_installation(
