@@ -133,7 +133,7 @@ def make_compose_files(installation: Installation) -> ServiceFiles:
     paths = (
         installation.config, *installation.files, *installation.secret_files, *installation.logs, *writable,
     )  # fmt: skip
-    mounts = [
+    mounts: list[dict[str, Any]] = [
         {"source": path, "target": find_place(installation, path), "is_writable": path in writable}
         for path in dict.fromkeys(paths)
     ]
