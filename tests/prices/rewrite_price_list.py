@@ -39,7 +39,7 @@ COLUMNS = ("model", "from_day", "input", "output", "cached_input", "cache_write"
 MAKERS = (
     "anthropic", "openai", "google", "deepseek", "mistral", "x-ai", "moonshotai", "zai", "minimax", "cohere",
 )  # fmt: skip
-FIRST_DAY = date(2020, 1, 1)  # of a price without a day in the library: before any log
+FIRST_DAY = "2020-01-01"  # of a price without a day in the library: before any log
 # Priced by other units than tokens of text.
 NO_TEXT = re.compile(r"audio|embed|image|live|ocr|realtime|transcribe|tts|voice|voxtral|whisper")
 DAY_OF_VERSION = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
@@ -59,6 +59,45 @@ o3,2025-04-16,10,40,2.5,,USD,OpenAI price page
 claude-3-5-haiku,2025-01-01,0.8,4,0.08,1,USD,Anthropic price page
 deepseek-chat,2025-09-29,0.28,0.42,0.028,,USD,DeepSeek price page
 deepseek-reasoner,2025-09-29,0.28,0.42,0.028,,USD,DeepSeek price page
+"""
+# The days of release that we know: a model has no price before.
+RELEASED = """\
+claude-3-5-sonnet 2024-06-20
+claude-3-7-sonnet 2025-02-24
+claude-3-haiku 2024-03-13
+claude-3-opus 2024-03-04
+claude-haiku-4-5 2025-10-15
+claude-opus-4 2025-05-22
+claude-opus-4-1 2025-08-05
+claude-opus-4-5 2025-11-24
+claude-sonnet-4 2025-05-22
+claude-sonnet-4-5 2025-09-29
+gemini-2.0-flash 2025-02-05
+gemini-2.5-flash 2025-06-17
+gemini-2.5-flash-lite 2025-07-22
+gemini-2.5-pro 2025-06-17
+gemini-3-pro-preview 2025-11-18
+gpt-3.5-turbo-0125 2024-01-25
+gpt-4-0613 2023-06-13
+gpt-4-turbo 2024-04-09
+gpt-4.1 2025-04-14
+gpt-4.1-mini 2025-04-14
+gpt-4.1-nano 2025-04-14
+gpt-4o-mini 2024-07-18
+gpt-5 2025-08-07
+gpt-5-codex 2025-09-23
+gpt-5-mini 2025-08-07
+gpt-5-nano 2025-08-07
+gpt-5.1 2025-11-13
+gpt-5.1-codex 2025-11-13
+gpt-5.1-codex-mini 2025-11-13
+gpt-5.2 2025-12-11
+grok-3 2025-04-09
+grok-3-mini 2025-04-09
+grok-4 2025-07-09
+o1 2024-12-17
+o3-mini 2025-01-31
+o4-mini 2025-04-16
 """
 
 
@@ -86,8 +125,17 @@ def list_rows() -> list[Row]:
                 if priced and name not in rows:
                     rows[name] = priced
     kept = [row for name in rows for row in rows[name] if not _is_priced_without_day(name, rows, named)]
-    undated = FIRST_DAY.isoformat()
-    return sorted([*own, *(row for row in kept if row.model not in named or row.from_day != undated)])
+    dated = [row for row in kept if row.model not in named or row.from_day != FIRST_DAY]
+    released = dict(line.split() for line in RELEASED.splitlines())
+    return sorted([*own, *(_date_from_release(row, released) for row in dated)])
+
+
+def _date_from_release(row: Row, released: Mapping[str, str]) -> Row:
+    if row.from_day != FIRST_DAY:
+        return row
+    named_day = DAY_OF_VERSION.search(row.model)
+    day = named_day[1] if named_day else released.get(row.model, FIRST_DAY)
+    return row._replace(from_day=date.fromisoformat(day).isoformat())
 
 
 def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: set[str]) -> bool:
@@ -127,14 +175,16 @@ def _price_name(name: str, model: ModelInfo) -> Iterator[Row]:
     last = None
     for price in prices:
         constraint = price.constraint
-        day = constraint.start_date if isinstance(constraint, StartDateConstraint) else FIRST_DAY
+        day = FIRST_DAY
+        if isinstance(constraint, StartDateConstraint):
+            day = constraint.start_date.isoformat()
         row = _make_row(name, day, price.prices)
         if row is not None and (last is None or row._replace(from_day=last.from_day) != last):
             last = row
             yield row
 
 
-def _make_row(name: str, day: date, price: ModelPrice) -> Row | None:
+def _make_row(name: str, day: str, price: ModelPrice) -> Row | None:
     """Return one row; None for a model that has no price for tokens in and out."""
     amounts = [price.input_mtok, price.output_mtok, price.cache_read_mtok, price.cache_write_mtok]
     read, written, from_cache, to_cache = map(_write_amount, amounts)
@@ -143,7 +193,7 @@ def _make_row(name: str, day: date, price: ModelPrice) -> Row | None:
     starts = {tier.start for amount in amounts if isinstance(amount, TieredPrices) for tier in amount.tiers}
     note = f"; prompts up to {min(starts):,} tokens" if starts else ""
     source = f"genai-prices {version('genai-prices')}{note}"
-    return Row(name, day.isoformat(), read, written, from_cache, to_cache, "USD", source)
+    return Row(name, day, read, written, from_cache, to_cache, "USD", source)
 
 
 def _write_amount(amount: Decimal | TieredPrices | None) -> str:

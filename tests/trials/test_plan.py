@@ -183,7 +183,7 @@ def test_a_model_without_a_price_takes_that_of_our_list_as_of_the_day(tmp_path: 
     price = read_plan(path, date(2026, 1, 1)).models["qwen"].price
     assert price is not None
     assert (price.input, price.output) == (0.25, 2.0)
-    assert price.source == "Callgauge's list, gpt-5-mini from 2020-01-01"
+    assert price.source == "Callgauge's list, gpt-5-mini from 2025-08-07"
     with pytest.raises(PlanError, match="has no price"):
         read_plan(path, date(2020, 1, 1))
 
