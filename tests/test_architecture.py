@@ -85,6 +85,7 @@ THIRD_PARTY = {
         "callgauge.dashboard.viewer",
         "callgauge.serving.open_pages",  # the shape of its messages alone
     ),
+    "apprise": ("callgauge.report.delivery.apprise_services",),
     "jinja2": ("callgauge.deployment.service_files",),
     "authlib": ("callgauge.serving.sign_in.oidc",),
     "joserfc": ("callgauge.serving.sign_in.oidc",),

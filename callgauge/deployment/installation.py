@@ -154,6 +154,8 @@ def _list_packages(known: Configuration) -> Iterator[str]:
     places += [known.backup.to] if known.backup.to else []
     if known.sign_in.method == "oidc":
         yield from ("authlib", "httpx2")  # the extra `oidc`
+    if any(hook.kind == "apprise" for hook in known.report.webhooks):
+        yield "apprise"
     schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
     yield from dict.fromkeys(DRIVERS[scheme][1] for scheme in schemes if scheme in DRIVERS)
 

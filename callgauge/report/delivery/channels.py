@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from callgauge.configuration.settings import EmailSettings, ReportSettings, WebhookSettings
 from callgauge.report.content.morning_report import MorningReport
+from callgauge.report.delivery.apprise_services import post_by_apprise
 from callgauge.report.delivery.attempts import Channel, SendError
 from callgauge.report.delivery.mail_server import send_email
 from callgauge.report.delivery.webhooks import MESSAGES, post_message
@@ -32,6 +33,8 @@ def list_channels(
 
 def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str, str]) -> str:
     address = _read_secret(hook.url_variable, environment)
+    if hook.kind == "apprise":
+        return post_by_apprise(address, report)
     return post_message(address, MESSAGES[hook.kind](report))
 
 
