@@ -41,7 +41,12 @@ TESTS_OF = {
     "ingest/sessions/": ("tests/sessions", "tests/formats/test_cases.py"),
     "ingest/sources/": ("tests/sources",),
     "callgauge/stats/": ("tests/dashboard/test_statistics.py",),
+    "callgauge/analysis/": ("tests/dashboard",),
+    "callgauge/api/": ("tests/api",),
     "callgauge/dashboard/": ("tests/dashboard",),
+    "callgauge/deployment/": ("tests/deployment",),
+    "callgauge/prices/": ("tests/prices",),
+    "callgauge/report/": ("tests/report",),
     "callgauge/cli/": ("tests/test_cli.py", "tests/cli"),
 }
 
