@@ -85,6 +85,8 @@ THIRD_PARTY = {
         "callgauge.dashboard.viewer",
         "callgauge.serving.open_pages",  # the shape of its messages alone
     ),
+    "apprise": ("callgauge.report.delivery.channels",),
+    "jinja2": ("callgauge.deployment.service_files",),
     "authlib": ("callgauge.serving.sign_in.oidc",),
     "joserfc": ("callgauge.serving.sign_in.oidc",),
     "itsdangerous": ("callgauge.serving.sign_in.sessions",),
@@ -193,14 +195,6 @@ def test_imports_point_one_way() -> None:
             if not within(imported if top in PACKAGES else module.name, allowed):
                 wrong.append(f"{module.path} must not import {imported}")
     assert wrong == []
-
-
-def test_no_import_is_relative() -> None:
-    for module in HOUSE:
-        for node in ast.walk(module.tree):
-            assert not (isinstance(node, ast.ImportFrom) and node.level), (
-                f"{module.path}: imports are absolute"
-            )
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from callgauge.api.questions.answers import LOG_TEXT, Answer
@@ -77,7 +77,7 @@ def _with_fewer_rows(one: Parameter, question: str) -> Parameter:
     """Return the parameter `limit` with a default that fits into an agent's context."""
     if one.name != "limit" or question not in _FEWER_ROWS:
         return one
-    return Parameter(one.name, one.kind, one.about, default=_FEWER_ROWS[question], low=one.low, high=one.high)
+    return replace(one, default=_FEWER_ROWS[question])
 
 
 def _parse(_: StoreAccess, given: Mapping[str, Any]) -> Answer:

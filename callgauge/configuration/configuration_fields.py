@@ -81,7 +81,9 @@ _BACKUP = KeyedTable(
 )
 _WEBHOOK = KeyedTable(
     {
-        "kind": Field(Choice(("slack", "teams", "discord", "json")), "What the address understands.", "json"),
+        "kind": Field(
+            Choice(("slack", "teams", "discord", "json", "apprise")), "What the address understands.", "json"
+        ),
         "url": Field(_VARIABLE, "env:NAME, the variable that holds the address.", REQUIRED),
     }
 )

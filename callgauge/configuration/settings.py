@@ -70,7 +70,7 @@ class BackupSettings:
 class WebhookSettings:
     """A webhook that takes the report. `url_variable` holds its address, which is a secret by itself."""
 
-    kind: Literal["slack", "teams", "discord", "json"]
+    kind: Literal["slack", "teams", "discord", "json", "apprise"]
     url_variable: str
 
 

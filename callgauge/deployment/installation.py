@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -59,15 +59,6 @@ class Installation:
     def environment_file(self) -> Path:
         """The file that holds the secrets, one NAME=value a line, beside the configuration."""
         return self.config.with_suffix(".env")
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceFiles:
-    """The files of one target by name, and what to do with them. `comment`: how a line becomes one."""
-
-    files: Mapping[str, str]
-    steps: Sequence[str]
-    comment: str = "# {}"
 
 
 def describe_installation(
@@ -163,6 +154,8 @@ def _list_packages(known: Configuration) -> Iterator[str]:
     places += [known.backup.to] if known.backup.to else []
     if known.sign_in.method == "oidc":
         yield from ("authlib", "httpx2")  # the extra `oidc`
+    if any(hook.kind == "apprise" for hook in known.report.webhooks):
+        yield "apprise"
     schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
     yield from dict.fromkeys(DRIVERS[scheme][1] for scheme in schemes if scheme in DRIVERS)
 

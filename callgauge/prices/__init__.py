@@ -1,7 +1,14 @@
 """Prices of models: our dated list and the team's, and which of them holds for a model on a day."""
 
 from callgauge.prices.price_file import PriceFileError, read_price_file
-from callgauge.prices.price_list import Owner, PriceList, PriceMatch, cost_of_tokens, our_prices
+from callgauge.prices.price_list import (
+    Owner,
+    PriceList,
+    PriceMatch,
+    cost_of_tokens,
+    describe_our_list,
+    our_prices,
+)
 
 __all__ = [
     "Owner",
@@ -9,6 +16,7 @@ __all__ = [
     "PriceList",
     "PriceMatch",
     "cost_of_tokens",
+    "describe_our_list",
     "our_prices",
     "read_price_file",
 ]

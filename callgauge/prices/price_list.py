@@ -15,6 +15,7 @@ from callgauge.memory.records import ModelPrice
 from callgauge.prices.price_file import read_price_file
 
 _OURS = Path(__file__).with_name("prices.csv")
+_OUR_HEADER = re.compile(r"# List prices of (\S+), from (\S+ \S+): ")
 # -20250929, @20250929, -2025-08-07: how Anthropic, Vertex AI and OpenAI write the day of a model's version.
 _DATE = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
 
@@ -96,6 +97,15 @@ def cost_of_tokens(
 def our_prices() -> tuple[ModelPrice, ...]:
     """Return the prices that come with Callgauge."""
     return tuple(read_price_file(_OURS))
+
+
+@cache
+def describe_our_list() -> str:
+    """Return the day of the prices that come with Callgauge, and where they are from."""
+    with _OURS.open(encoding="utf-8") as lines:
+        header = _OUR_HEADER.match(next(lines))
+    assert header is not None  # noqa: S101 - the file is ours
+    return f"list prices of {header[1]} ({header[2]})"
 
 
 def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice, ...]]:

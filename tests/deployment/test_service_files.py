@@ -18,19 +18,18 @@ from typer.testing import CliRunner
 
 from callgauge.cli.main import app as cli
 from callgauge.configuration.configuration_file import read_configuration
-from callgauge.deployment.container_paths import find_place
-from callgauge.deployment.cron import make_cron_files
-from callgauge.deployment.docker import make_compose_files, make_docker_files
-from callgauge.deployment.installation import (
-    DeploymentError,
-    Installation,
+from callgauge.deployment.installation import DeploymentError, Installation, describe_installation
+from callgauge.deployment.service_files import (
     ServiceFiles,
-    describe_installation,
+    find_place,
+    make_compose_files,
+    make_cron_files,
+    make_docker_files,
+    make_kubernetes_files,
+    make_launchd_files,
+    make_systemd_files,
+    write_files,
 )
-from callgauge.deployment.kubernetes import make_kubernetes_files
-from callgauge.deployment.launchd import make_launchd_files
-from callgauge.deployment.systemd import make_systemd_files
-from callgauge.deployment.written_files import write_files
 
 HOSTILE = '/srv/a b/50% of $HOME; "it\'s" $(id) `id` #é'
 TARGETS = ("systemd", "cron", "launchd", "kubernetes", "docker", "compose")
@@ -256,7 +255,10 @@ def test_kubernetes_keeps_files_with_secrets_out_of_the_config_map() -> None:
     users, tools = Path("/etc/callgauge/users.txt"), Path("/srv/tools.json")
     more = Path("/srv/more/tools.json")
     known = an_installation(files=(tools, more), secret_files=(users,))
-    (container,) = pods_of(read_manifest(known))[0]["containers"]
+    (pod, _) = pods_of(read_manifest(known))
+    (container,) = pod["containers"]
+    users_volume = {"secretName": "callgauge-users", "defaultMode": 0o440}
+    assert [volume.get("secret") for volume in pod["volumes"] if volume["name"] == "users"] == [users_volume]
     mounts = {
         mount["mountPath"]: (mount["name"], mount.get("subPath")) for mount in container["volumeMounts"]
     }

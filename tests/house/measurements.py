@@ -13,9 +13,8 @@ from pathlib import Path
 
 from tests.house.words import begins_with_verb, is_one_word, is_riddle
 
-# What the tree of any revision may have; what it does not have is passed over.
-PACKAGES = ("lenient", "ingest", "gateway", "trials", "callgauge", "dashboard", "terminal")
-MODULES = ("app.py", "cli.py", "loading.py", "upkeep.py")
+PACKAGES = ("lenient", "ingest", "callgauge")
+MODULES = ("app.py",)
 LONG_FOLDERS = ("ingest/formats",)  # one module a producer: its length is the number of producers
 # "Logs in, their rows out.", "A text → its value.", "…; knows no pages."
 FORMULA = re.compile(
@@ -53,7 +52,7 @@ class SourceModule:
 def read_modules(root: Path) -> list[SourceModule]:
     """All modules of the packages below `root`, without the tests."""
     paths = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))]
-    paths += [root / name for name in MODULES if (root / name).exists()]
+    paths += [root / name for name in MODULES]
     texts = {path: path.read_text(encoding="utf-8") for path in paths}
     return [SourceModule(path.relative_to(root).as_posix(), text) for path, text in texts.items()]
 
@@ -103,13 +102,8 @@ def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, in
 
 def repeated_filter_clauses(root: Path) -> int:
     """How many times the filter by model and prompt is written out in the metrics' `.sql` files."""
-    product = root / "callgauge"
-    folders = (
-        root / "dashboard" / "metrics",
-        product / "dashboard" / "metrics",
-        product / "analysis" / "metrics",
-    )
-    texts = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.sql")]
+    metrics = root / "callgauge" / "analysis" / "metrics"
+    texts = [path.read_text(encoding="utf-8") for path in metrics.rglob("*.sql")]
     return sum(len(FILTER_CLAUSE.findall(text)) for text in texts)
 
 

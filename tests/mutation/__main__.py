@@ -44,6 +44,9 @@ TESTS_OF = {
     "callgauge/analysis/": ("tests/analysis", "tests/dashboard"),
     "callgauge/stats/": ("tests/stats",),
     "callgauge/dashboard/": ("tests/dashboard",),
+    "callgauge/api/": ("tests/api",),
+    "callgauge/deployment/": ("tests/deployment",),
+    "callgauge/prices/": ("tests/prices",),
     "callgauge/report/": ("tests/report",),
     "callgauge/cli/": ("tests/test_cli.py", "tests/cli"),
 }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import date
+from importlib.metadata import version
 
 import pytest
 
 from callgauge.memory.records import ModelPrice
-from callgauge.prices import Owner, PriceList, our_prices
+from callgauge.prices import Owner, PriceList, describe_our_list, our_prices
+from tests.prices.rewrite_price_list import COLUMNS, PRICE_LIST, list_rows
 
 DAY = date(2026, 11, 1)
 
@@ -79,7 +82,32 @@ def test_our_prices_are_plausible_and_dated() -> None:
     for one in our_prices():
         assert one.currency == "USD"
         assert one.source
-        assert date(2023, 1, 1) <= one.from_day <= date(2026, 1, 1)
-        assert 0 < one.input <= one.output <= 100
+        assert one.from_day >= date(2020, 1, 1)
+        assert 0 < one.input <= one.output <= 1000
         assert one.cached_input is None or 0 < one.cached_input < one.input
-        assert one.cache_write is None or one.cache_write >= one.input
+        assert one.cache_write is None or one.cache_write > 0
+
+
+def test_our_list_is_that_of_the_locked_genai_prices() -> None:
+    lines = PRICE_LIST.read_text(encoding="utf-8").splitlines()
+    listed = [tuple(row) for row in csv.reader(line for line in lines if not line.startswith("#"))]
+    assert listed == [COLUMNS, *list_rows()], "run ./dev prices"
+    assert version("genai-prices") in describe_our_list()
+
+
+@pytest.mark.parametrize(
+    ("model", "day", "wanted"),
+    [
+        ("gpt-4o", date(2024, 6, 1), (5, 15)),
+        ("gpt-4o", date(2026, 6, 1), (2.5, 10)),
+        ("o3-2025-04-16", date(2025, 6, 9), (10, 40)),
+        ("o3-2025-04-16", date(2025, 6, 10), (2, 8)),
+        ("anthropic/claude-sonnet-4-5-20250929", date(2025, 10, 1), (3, 15)),
+        ("gpt-4o-acme", date(2026, 6, 1), None),
+    ],
+)
+def test_our_list_knows_what_changed_and_guesses_no_name(
+    model: str, day: date, wanted: tuple[float, float] | None
+) -> None:
+    found = PriceList().find(model, day)
+    assert (found and (found.input, found.output)) == wanted

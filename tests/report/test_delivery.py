@@ -7,12 +7,14 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import apprise
 import pytest
 
 from callgauge.configuration.settings import (
@@ -117,6 +119,49 @@ def test_a_server_on_a_bad_day(
         again = sender.post(place.address).result
         assert (len(place.got) > requests) is (result == "failed")
         assert result == "failed" or again == {"sent": "sent before", "unknown": "unknown"}[result]
+
+
+@pytest.fixture(scope="module")
+def _loaded_apprise() -> None:
+    with warnings.catch_warnings():  # of what its services import
+        warnings.simplefilter("ignore")
+        apprise.Apprise.instantiate("json://example.com")  # loads all services, which takes a second
+
+
+@pytest.mark.usefixtures("_loaded_apprise")
+@pytest.mark.parametrize(
+    ("act", "query", "result"),
+    [
+        (200, "", "sent"),
+        (500, "", "unknown"),
+        (500, "?retry=3&wait=0", "unknown"),
+        (404, "", "unknown"),
+        ("close", "", "unknown"),
+        ("hang", "?rto=0.2", "unknown"),
+    ],
+)
+def test_apprise_sends_once_and_repeats_nothing(
+    sender: Sender, act: HttpAct, query: str, result: str
+) -> None:
+    settings = ReportSettings(webhooks=(WebhookSettings(kind="apprise", url_variable="HOOK"),))
+    with serve_webhook(act) as place:
+        address = f"json://{place.address.removeprefix('http://').partition('/')[0]}/S3CRET{query}"
+        (found,) = sender.send(settings, {"HOOK": address})
+        (again,) = sender.send(settings, {"HOOK": address})
+    assert (found.result, len(place.got), sender.waits) == (result, 1, [])
+    assert again.result == {"sent": "sent before", "unknown": "unknown"}[result]
+    assert "S3CRET" not in found.told
+    sent = json.loads(place.got[0][1])
+    assert sent["title"] == sender.report.title
+    assert sender.report.sentences[0].text in sent["message"]
+
+
+@pytest.mark.usefixtures("_loaded_apprise")
+def test_an_address_that_apprise_does_not_know_is_told_without_it(sender: Sender) -> None:
+    settings = ReportSettings(webhooks=(WebhookSettings(kind="apprise", url_variable="HOOK"),))
+    (found,) = sender.send(settings, {"HOOK": "nonsense://S3CRET"})
+    assert found.result == "failed"
+    assert found.told.startswith("its address is none that Apprise knows")
 
 
 def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> None:

@@ -16,7 +16,7 @@ from callgauge.report.content.morning_report import MorningReport, ReportItem
 from callgauge.report.formats import FORMATS
 from callgauge.report.formats.discord import LONGEST_TEXT as DISCORD_TEXT
 from callgauge.report.formats.discord import make_discord_message
-from callgauge.report.formats.email_message import EmailAddressError, make_email
+from callgauge.report.formats.email_message import EmailAddressError, make_email, write_plain_text
 from callgauge.report.formats.slack import LONGEST_TEXT, MOST_BLOCKS, make_slack_message
 from callgauge.report.formats.teams import MOST_BYTES, make_teams_message
 
@@ -123,6 +123,13 @@ def test_a_message_of_discord_keeps_its_limits_and_mentions_nobody(hostile: Morn
     assert 0 < len(embed["description"]) <= DISCORD_TEXT
     assert message["allowed_mentions"] == {"parse": []}
     assert "@everyone" not in embed["description"]
+
+
+def test_a_message_for_chats_makes_no_link_and_mentions_nobody(hostile: MorningReport) -> None:
+    text = write_plain_text(hostile, for_chats=True)
+    for sign in ("http://evil", "@everyone", "<script", "<!channel", "\x1b", "\u202e"):
+        assert sign not in text
+    assert "https://gauge.example.com/" in text, "our own links stay links"
 
 
 def test_an_email_has_both_forms_and_no_header_that_a_log_wrote(hostile: MorningReport) -> None:

@@ -20,12 +20,13 @@ from callgauge.cli.main import app
 from callgauge.dashboard.page_files import page_file
 from callgauge.memory.baselines import Baseline, save_baseline
 from callgauge.memory.memory_file import MemoryFile
-from callgauge.report.gate_arms import choose_gate_arms, read_labels
 from callgauge.report.store_gate import (
     StoreGate,
+    choose_gate_arms,
     describe_gate,
     judge_gates,
     judge_store_gate,
+    read_labels,
     read_rate_margin,
 )
 from callgauge.stats import Share

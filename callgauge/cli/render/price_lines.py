@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from callgauge.cli.render.printable import align_columns, escape_for_terminal
 from callgauge.memory.records import ModelPrice
-from callgauge.prices import Owner, PriceList
+from callgauge.prices import Owner, PriceList, describe_our_list
 
 _HEADS = ("model", "from", "input", "output", "cached", "cache write", "whose")
 _LONGEST = 60  # characters of a model's name
@@ -22,9 +22,16 @@ def price_lines(known: PriceList, used: Mapping[str, int]) -> Iterator[str]:
         yield "The team has no prices of its own: callgauge prices FILE --store DIR keeps them."
     if known.leaves_ours_out:
         yield f"Ours are not used: they are not in {known.currency}."
-    yield f"Per million tokens, in {known.currency}. Ours are list prices as known in 2025."
+    matches = [match for match in map(known.match, used) if match and match.owner is Owner.OURS]
+    matched = {match.prices[0].model for match in matches}
+    ours = [price for owner, price in known.listed() if owner is Owner.OURS]
+    shown = [price for price in ours if price.model in matched]
+    yield f"Per million tokens, in {known.currency}. Ours are {describe_our_list()}."
     yield ""
-    yield from align_columns([_HEADS, *(_row(owner, price) for owner, price in known.listed())])
+    rows = [*(_row(Owner.TEAM, price) for price in team), *(_row(Owner.OURS, price) for price in shown)]
+    yield from align_columns([_HEADS, *rows])
+    if others := len(ours) - len(shown):
+        yield f"Ours for models that the store does not name: {others}. --json prints them, too."
     unpriced = {model: calls for model, calls in used.items() if known.match(model) is None}
     yield ""
     yield f"Models of the store without a price: {len(unpriced)} of {len(used)}."

@@ -14,7 +14,7 @@ from callgauge.cli.service.configuration_commands import Config
 from ingest.version import CALLGAUGE_VERSION
 
 if TYPE_CHECKING:
-    from callgauge.deployment.installation import Installation, ServiceFiles
+    from callgauge.deployment.service_files import ServiceFiles
 
 _NOTHING_DONE, _WRONG_USE = 1, 2
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -58,12 +58,12 @@ def install_service(
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.deployment.installation import DeploymentError, describe_installation
-    from callgauge.deployment.written_files import write_files
+    from callgauge.deployment.service_files import MAKERS, write_files
 
     if user is not None and target not in _RUN_AS_OTHERS:
         render.fail("--user: a container runs as user 10001, whatever the machine calls it", _WRONG_USE)
     try:
-        known = describe_installation(
+        installation = describe_installation(
             read_configuration(config),
             _find_command(),
             at=at,
@@ -71,7 +71,7 @@ def install_service(
             image=image,
             checkout=_find_checkout(),
         )
-        made = _make_files(target, known)
+        made = MAKERS[target.value](installation)
     except DeploymentError as problem:
         render.fail(str(problem), _WRONG_USE)
     if write is None:
@@ -88,23 +88,6 @@ def install_service(
     render.print_message("next:" if write is None else f"next, in {write}:")
     for step in made.steps:
         render.print_message(f"  {step}")
-
-
-def _make_files(target: Target, known: Installation) -> ServiceFiles:
-    """Return the files for a target; only its own module is loaded."""
-    if target is Target.SYSTEMD:
-        from callgauge.deployment.systemd import make_systemd_files as make
-    elif target is Target.CRON:
-        from callgauge.deployment.cron import make_cron_files as make
-    elif target is Target.LAUNCHD:
-        from callgauge.deployment.launchd import make_launchd_files as make
-    elif target is Target.KUBERNETES:
-        from callgauge.deployment.kubernetes import make_kubernetes_files as make
-    elif target is Target.DOCKER:
-        from callgauge.deployment.docker import make_docker_files as make
-    else:
-        from callgauge.deployment.docker import make_compose_files as make
-    return make(known)
 
 
 def _print_files(made: ServiceFiles) -> None:

@@ -11,7 +11,7 @@ from callgauge.report.content.morning_report import MorningReport
 from callgauge.report.delivery.attempts import Channel, SendError
 from callgauge.report.delivery.mail_server import send_email
 from callgauge.report.delivery.webhooks import MESSAGES, post_message
-from callgauge.report.formats.email_message import EmailAddressError, make_email
+from callgauge.report.formats.email_message import EmailAddressError, make_email, write_plain_text
 
 
 def list_channels(
@@ -32,7 +32,36 @@ def list_channels(
 
 def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str, str]) -> str:
     address = _read_secret(hook.url_variable, environment)
+    if hook.kind == "apprise":
+        return _post_by_apprise(address, report)
     return post_message(address, MESSAGES[hook.kind](report))
+
+
+def _post_by_apprise(address: str, report: MorningReport) -> str:
+    """Send one message of plain text to an address of Apprise, and return the service's name.
+
+    Apprise says whether a service took a message, and not why it did not: a refused message and one whose
+    answer was lost look the same. So a failed attempt is *unknown*, and is not repeated. Raises SendError.
+    """
+    try:
+        import apprise
+    except ModuleNotFoundError:
+        raise SendError("it needs the package apprise: pip install 'callgauge[apprise]'") from None
+    # Nothing is kept on disk, and no plugin is read from the home of the user.
+    asset = apprise.AppriseAsset(
+        storage_mode=apprise.PersistentStoreMode.MEMORY, plugin_paths=[], async_mode=False
+    )
+    service = apprise.Apprise.instantiate(address, asset=asset)
+    if service is None:
+        raise SendError("its address is none that Apprise knows: see https://appriseit.com/services/")
+    # Whatever the address says: no second attempt, and no second message for what does not fit into one.
+    service.retry = 0
+    service.overflow_mode = apprise.OverflowMode.TRUNCATE
+    services = apprise.Apprise(service, asset=asset)
+    text = write_plain_text(report, for_chats=True)
+    if not services.notify(text, title=report.title, body_format=apprise.NotifyFormat.TEXT):
+        raise SendError(f"{service.service_name} did not confirm that it took the message", is_lost=True)
+    return f"{service.service_name} took it"
 
 
 def _mail(mail: EmailSettings, report: MorningReport, environment: Mapping[str, str]) -> str:

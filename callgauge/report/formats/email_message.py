@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -15,6 +16,9 @@ from callgauge.report.content.morning_report import MorningReport, ReportItem
 from callgauge.report.formats.html_page import write_html
 
 _LONGEST = 400  # characters of a sentence
+# What a chat makes a link, a mention or a tag without any other sign.
+_CHAT_SIGN = re.compile(r"https?:(?=//)|www(?=\.)|[@<]", re.IGNORECASE)
+_WORD_JOINER = "\u2060"  # has no width, and nothing goes on behind it
 
 
 class EmailAddressError(ValueError):
@@ -37,9 +41,19 @@ def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) 
         digest = sha256(known.encode(errors="replace")).hexdigest()[:16]
         message["Message-ID"] = f"<callgauge-{report.night:%Y%m%d}-{digest}@{own.domain}>"
     message["Auto-Submitted"] = "auto-generated"  # nobody's absence note answers it (RFC 3834)
-    message.set_content("\n".join(_list_lines(report)) + "\n", cte="quoted-printable")
+    message.set_content(write_plain_text(report), cte="quoted-printable")
     message.add_alternative(write_html(report), subtype="html", cte="quoted-printable")
     return message
+
+
+def write_plain_text(report: MorningReport, *, for_chats: bool = False) -> str:
+    """Return the report as plain text. `for_chats`: log text makes no link and mentions nobody."""
+
+    def show(text: str) -> str:
+        shown = wording.one_line(text, _LONGEST)
+        return _CHAT_SIGN.sub(rf"\g<0>{_WORD_JOINER}", shown) if for_chats else shown
+
+    return "\n".join(_list_lines(report, show)) + "\n"
 
 
 def write_email(report: MorningReport) -> str:
@@ -59,16 +73,16 @@ def _read_address(text: str) -> Address:
     return address
 
 
-def _list_lines(report: MorningReport) -> Iterator[str]:
-    yield from (_show(report.answer), "")
+def _list_lines(report: MorningReport, show: Callable[[str], str]) -> Iterator[str]:
+    yield from (show(report.answer), "")
     for one in report.sentences:
-        yield from _write_item(report, one)
+        yield from _write_item(report, one, show)
     if report.further:
         yield from (f"{report.further} more: {report.find_address('/')}", "")
     if report.still_open:
         yield from ("Still open", "")
         for one in report.still_open:
-            yield from _write_item(report, one)
+            yield from _write_item(report, one, show)
         if report.open_further:
             yield from (f"{report.open_further} more: {report.find_address('/')}", "")
     for each in report.rates:
@@ -76,15 +90,11 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
         before = wording.rate(each.before_k, each.before_n)
         yield f"{each.title}: {rates}, {report.days_before} days before {before}"
     if report.retries:
-        yield from ("", _show(report.retries), f"  {report.find_address(report.retries_link)}")
-    yield from ("", f"{_show(report.small_print)} {report.find_address('/data')}")
+        yield from ("", show(report.retries), f"  {report.find_address(report.retries_link)}")
+    yield from ("", f"{show(report.small_print)} {report.find_address('/data')}")
 
 
-def _write_item(report: MorningReport, one: ReportItem) -> Iterator[str]:
-    yield f"{one.sign} {_show(one.text)}"
-    yield f"  {_show(one.counts)}"
+def _write_item(report: MorningReport, one: ReportItem, show: Callable[[str], str]) -> Iterator[str]:
+    yield f"{one.sign} {show(one.text)}"
+    yield f"  {show(one.counts)}"
     yield from (f"  {report.find_address(one.link)}", "")
-
-
-def _show(text: str) -> str:
-    return wording.one_line(text, _LONGEST)

@@ -11,7 +11,7 @@ from callgauge.analysis.measures.costs import COMMAND
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.memory.records import ModelPrice
-from callgauge.prices import Owner, PriceList, PriceMatch
+from callgauge.prices import Owner, PriceList, PriceMatch, describe_our_list
 
 _WHOSE = {Owner.TEAM: "the team's", Owner.OURS: "ours"}
 
@@ -28,8 +28,8 @@ def draw_no_price() -> None:
 def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> None:
     """Draw the table of the prices of each model that the store names, and who keeps them."""
     st.caption(
-        f"Per million tokens, in {prices.currency}. The team's prices come before ours. Ours are public list "
-        "prices as known in 2025, and may be outdated. Names match exactly, or without provider or date."
+        f"Per million tokens, in {prices.currency}. The team's prices come before ours. Ours are public "
+        f"{describe_our_list()}, and may be outdated. Names match exactly, or without provider or date."
         + (f" Ours are not used: they are not in {prices.currency}." if prices.leaves_ours_out else "")
     )
     columns = [

@@ -1,0 +1,333 @@
+"""The files of each target: the templates of this folder, filled with what an installation needs.
+
+Every value that a template prints passes through a filter of `_load_templates` that quotes it for its format,
+unless it is a number or a name that `describe_installation` has checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.sax.saxutils import escape as escape_xml
+
+import jinja2
+import yaml
+
+from callgauge.deployment.installation import DeploymentError, Installation
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
+_SHARED_TMP = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - where a private one would hide what lies there
+_LONGEST_CRON_COMMAND = 998  # bytes that Debian's cron and cronie take
+_PLAIN_SYSTEMD_WORD = re.compile(r"[A-Za-z0-9_./:@+,=-]+")
+_NOT_IN_CONFIG_MAP_KEY = re.compile(r"[^A-Za-z0-9._-]+")
+
+CONTAINER_HOME = PurePosixPath("/callgauge")
+CONTAINER_USER_ID = 10001
+"""The user and group of the image; no user of a machine has it by chance."""
+_FOLDERS_OF_THE_IMAGE = {"/", "/opt", "/opt/callgauge", "/var"}
+_FIRST_FOLDERS_OF_THE_IMAGE = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "tmp", "usr"}
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFiles:
+    """The files of one target by name, and what to do with them. `comment`: how a line becomes one."""
+
+    files: Mapping[str, str]
+    steps: Sequence[str]
+    comment: str = "# {}"
+
+
+# --- machines --------------------------------------------------------------------------------
+
+
+def make_systemd_files(installation: Installation) -> ServiceFiles:
+    """Return a service for the server, and a timer with its service for the night."""
+    server, night = installation.commands()
+    folders = [installation.store, *installation.writable]
+    touched = [*folders, installation.config, *installation.logs, *installation.files]
+    touched += [*installation.secret_files, Path(installation.command[0])]
+    uses_shared_tmp = _lie_in(touched, _SHARED_TMP)
+    values = {
+        **_list_values(installation),
+        "server": server,
+        "night": night,
+        "user": installation.user or "callgauge",
+        "uses_home": _lie_in(touched, _HOMES),
+        "uses_shared_tmp": uses_shared_tmp,
+        "writable": [*folders, *(_SHARED_TMP if uses_shared_tmp else ())],
+    }
+    names = ("callgauge.service", "callgauge-nightly.service", "callgauge-nightly.timer")
+    return _render("systemd", names, values)
+
+
+def make_cron_files(installation: Installation) -> ServiceFiles:
+    """Return one line for /etc/cron.d with a user, else for a user's own crontab. Raises DeploymentError.
+
+    It needs no flock: a night holds a lock by itself.
+    """
+    _, night = installation.commands()
+    if any("\\" in word for word in night):
+        raise DeploymentError("crons differ in how they read a backslash: take it out of the paths")
+    # In a crontab an unescaped percent sign ends the command.
+    command = _read_secrets_first(installation, night).replace("%", "\\%")
+    if len(command.encode()) > _LONGEST_CRON_COMMAND:
+        raise DeploymentError(
+            f"cron takes commands of at most {_LONGEST_CRON_COMMAND} bytes, this one has "
+            f"{len(command.encode())}: move callgauge.toml to a shorter path"
+        )
+    name = "callgauge" if installation.user else "callgauge.cron"
+    return _render("cron", (name,), {**_list_values(installation), "command": command})
+
+
+def make_launchd_files(installation: Installation) -> ServiceFiles:
+    """Return two property lists of macOS: agents of a user's own, or with a user daemons."""
+    folder = (Path("/") if installation.user else Path.home()) / "Library" / "Logs"
+    values, files = _list_values(installation), {}
+    for job, words in zip(("server", "nightly"), installation.commands(), strict=True):
+        in_shell = ["/bin/sh", "-c", _read_secrets_first(installation, words)]
+        command = in_shell if installation.secrets else words  # launchd reads no file of variables
+        label = f"org.callgauge.{job}"
+        of_job = {"job": job, "command": command, "log": folder / f"{label}.log"}
+        files[f"{label}.plist"] = _fill("launchd/job.plist", {**values, **of_job})
+    return ServiceFiles(files, _list_steps("launchd", files, values), "<!-- {} -->")
+
+
+def _read_secrets_first(installation: Installation, words: Sequence[str]) -> str:
+    """Return a command for a shell that first reads the secrets, where the configuration needs any."""
+    command = shlex.join(words)
+    if not installation.secrets:
+        return command
+    return f"set -a; . {shlex.quote(str(installation.environment_file))}; set +a; exec {command}"
+
+
+def _lie_in(paths: Iterable[Path], folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for path in paths for folder in folders)
+
+
+# --- containers ------------------------------------------------------------------------------
+
+
+def make_docker_files(installation: Installation) -> ServiceFiles:
+    """Return the recipe of the image, which is the same for everybody."""
+    words = ["docker", "build", "-f", "Dockerfile", "-t", installation.image]
+    if installation.packages:
+        words += ["--build-arg", f"EXTRA_PACKAGES={' '.join(installation.packages)}"]
+    values = {"build_command": [*words, _name_checkout(installation)]}
+    return _render("docker", ("Dockerfile", "Dockerfile.dockerignore"), values)
+
+
+def make_compose_files(installation: Installation) -> ServiceFiles:
+    """Return a compose file for the server and, when asked, the night; and the recipe of its image.
+
+    Raises DeploymentError.
+    """
+    writable = (installation.store, *installation.writable)
+    paths = (
+        installation.config, *installation.files, *installation.secret_files, *installation.logs, *writable,
+    )  # fmt: skip
+    mounts: list[dict[str, Any]] = [
+        {"source": path, "target": find_place(installation, path), "is_writable": path in writable}
+        for path in dict.fromkeys(paths)
+    ]
+    values = {
+        **_list_container_values(installation),
+        # A folder before what it contains.
+        "mounts": sorted(mounts, key=lambda mount: (len(mount["target"].parts), mount["target"])),
+        "checkout": _name_checkout(installation),
+    }
+    made = _render("compose", ("compose.yaml",), values)
+    return ServiceFiles({**made.files, **make_docker_files(installation).files}, made.steps)
+
+
+def make_kubernetes_files(installation: Installation) -> ServiceFiles:
+    """Return a Deployment with its Service, a CronJob for the night and a claim for the store.
+
+    The store's files are locked on one node: the night runs where the server runs. Raises DeploymentError.
+    """
+    config_files = (installation.config, *installation.files)
+    values = {
+        **_list_container_values(installation),
+        "mounts": list(_list_volume_mounts(installation, config_files)),
+        "config_arguments": _list_from_file_arguments(config_files),
+        "users_arguments": _list_from_file_arguments(installation.secret_files),
+        "log_parts": [_name_part(path) for path in installation.logs],
+    }
+    return _render("kubernetes", ("callgauge.yaml",), values)
+
+
+def find_place(installation: Installation, path: Path) -> PurePosixPath:
+    """Return where a path of this machine is mounted in the container. Raises DeploymentError.
+
+    What is next to callgauge.toml is in one folder there, everything else has the same path: so one
+    callgauge.toml serves on the machine and in the container, with relative and with absolute paths.
+    """
+    folder = installation.config.parent
+    is_next_to_configuration = path.is_relative_to(folder)
+    place = CONTAINER_HOME / path.relative_to(folder) if is_next_to_configuration else PurePosixPath(path)
+    is_first_folder = len(place.parts) == 2 and place.name in _FIRST_FOLDERS_OF_THE_IMAGE
+    if is_first_folder or str(place) in _FOLDERS_OF_THE_IMAGE:
+        raise DeploymentError(f"{path} cannot be mounted: the image has files of its own there; move it")
+    return place
+
+
+def _list_container_values(installation: Installation) -> dict[str, Any]:
+    server, night = installation.commands(str(find_place(installation, installation.config)))
+    begins = len(installation.command)  # the image has a command of its own
+    return {
+        **_list_values(installation),
+        "server": server[begins:],
+        "night": night[begins:],
+        "user_id": CONTAINER_USER_ID,
+    }
+
+
+def _name_checkout(installation: Installation) -> str:
+    return str(installation.checkout) if installation.checkout else "CHECKOUT_OF_CALLGAUGE"
+
+
+def _list_volume_mounts(installation: Installation, config_files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """Yield the mounts of the volumes; each a part of one, so that it hides nothing next to it."""
+    for number, path in enumerate((installation.store, *installation.writable)):
+        part = "store" if number == 0 else f"folder-{number}"
+        yield {"volume": "store", "target": find_place(installation, path), "part": part}
+    for volume, files in (("config", config_files), ("users", installation.secret_files)):
+        for path, key in _name_keys(files).items():
+            yield {"volume": volume, "target": find_place(installation, path), "part": key}
+    for path in installation.logs:
+        yield {"volume": "logs", "target": find_place(installation, path), "part": _name_part(path)}
+
+
+def _name_part(path: Path) -> str:
+    return str(path).lstrip("/")
+
+
+def _name_keys(files: Iterable[Path]) -> dict[Path, str]:
+    """Return the key of each file in a config map: its name, with a number where two have one."""
+    times: Counter[str] = Counter()
+    keys = {}
+    for path in files:
+        key = _NOT_IN_CONFIG_MAP_KEY.sub("-", path.name)
+        times[key] += 1
+        keys[path] = key if times[key] == 1 else f"{times[key]}-{key}"
+    return keys
+
+
+def _list_from_file_arguments(files: Iterable[Path]) -> list[str]:
+    return [f"--from-file={key}={path}" for path, key in _name_keys(files).items()]
+
+
+MAKERS: Mapping[str, Callable[[Installation], ServiceFiles]] = {
+    "systemd": make_systemd_files,
+    "cron": make_cron_files,
+    "launchd": make_launchd_files,
+    "kubernetes": make_kubernetes_files,
+    "docker": make_docker_files,
+    "compose": make_compose_files,
+}
+
+# --- templates -------------------------------------------------------------------------------
+
+
+def _list_values(installation: Installation) -> dict[str, Any]:
+    """Return what every template may print."""
+    return {
+        **asdict(installation),
+        "environment_file": installation.environment_file,
+        "folders": [installation.store, *installation.writable],
+    }
+
+
+def _render(target: str, names: Sequence[str], values: Mapping[str, Any]) -> ServiceFiles:
+    files = {name: _fill(f"{target}/{name}", values) for name in names}
+    return ServiceFiles(files, _list_steps(target, files, values))
+
+
+def _list_steps(target: str, names: Iterable[str], values: Mapping[str, Any]) -> list[str]:
+    return _fill(f"{target}/steps.txt", {**values, "names": list(names)}).splitlines()
+
+
+def _fill(template: str, values: Mapping[str, Any]) -> str:
+    return _load_templates().get_template(template).render(values)
+
+
+@cache
+def _load_templates() -> jinja2.Environment:
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - no template is HTML
+    )
+    templates.filters |= {
+        "shell": lambda words: shlex.join(map(str, words)),
+        "xml": lambda text: escape_xml(str(text)),
+        "yaml": _quote_for_yaml,
+        "compose": lambda text: _quote_for_yaml(str(text).replace("$", "$$")),  # it replaces no variable
+        "kubernetes_argument": lambda text: _quote_for_yaml(text.replace("$(", "$$(")),  # the same
+        "systemd_command": _quote_systemd_command,
+        "systemd_words": lambda words: " ".join(_quote_systemd_word(str(word)) for word in words),
+        "systemd_line": lambda text: str(text).replace("%", "%%"),  # quotes are literal there
+    }
+    return templates
+
+
+def _quote_for_yaml(text: object) -> str:
+    scalar = yaml.safe_dump(str(text), allow_unicode=True, width=float("inf"))
+    return scalar.removesuffix("\n").removesuffix("\n...")
+
+
+def _quote_systemd_command(words: Sequence[str]) -> str:
+    """Return the words as `ExecStart=` reads them: quoted, with no variable and no specifier among them."""
+    prefix = ":" if any("$" in word for word in words) else ""  # then systemd replaces no variables
+    return prefix + " ".join(map(_quote_systemd_word, words))
+
+
+def _quote_systemd_word(word: str) -> str:
+    if _PLAIN_SYSTEMD_WORD.fullmatch(word):
+        return word
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") + '"'
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def write_files(files: Mapping[str, str], folder: Path, *, force: bool) -> list[Path]:
+    """Write the files, each whole or not at all, and return those that were new or had other content.
+
+    Without `force` nothing is written when one of them differs. Raises DeploymentError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        new = [name for name, text in files.items() if not _has_content(folder / name, text)]
+        differing = [str(folder / name) for name in new if os.path.lexists(folder / name)]
+        if differing and not force:
+            raise DeploymentError(
+                f"{', '.join(differing)}: there already, with other content; nothing was written. Look at "
+                "it, and say --force to replace it"
+            )
+        for name in new:
+            unfinished = folder / f".{name}.{os.getpid()}"
+            try:
+                unfinished.write_text(files[name], encoding="utf-8")
+                unfinished.replace(folder / name)
+            finally:
+                unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise DeploymentError(
+            f"{folder} cannot be written: {error.strerror}; check its permissions and the free space"
+        ) from None
+    return [folder / name for name in new]
+
+
+def _has_content(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
