@@ -7,29 +7,33 @@ The definition's node guides the repair.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
-from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics import Diagnostic, Findings, Path, UnreadableError, render_path, shorten
 from lenient.diagnostics.codes import Stage
-from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.located_value import LocatedValue
 from lenient.scan.scan_state import ScanResult
 from lenient.scan.scanner import scan_value
-from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead
-from lenient.scan.valid_json import find_valid_end
-from lenient.scan.value_spans import locate_values
+from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
+from lenient.scan.strings.string_end import CLOSING_QUOTES, Lookahead
+from lenient.scan.valid_json import find_valid_end, locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
-from lenient.unwrap.loose_members import find_colonless_member, find_member, first_key, is_bare_key
-from lenient.unwrap.multiple_values import choose_value, find_anew, find_moved_member, is_foreign_object
-from lenient.unwrap.prose import OBJECT_START, holds_variables
-from lenient.unwrap.quote_tokens import read_quote_tokens
-from lenient.unwrap.text_after import find_rest, is_whole, may_read_rest, reads_rest
+from lenient.unwrap.surrounding_text import (
+    OBJECT_START,
+    choose_value,
+    find_anew,
+    find_colonless_member,
+    find_member,
+    find_moved_member,
+    first_key,
+    holds_variables,
+    is_bare_key,
+    is_foreign_object,
+)
 from lenient.unwrap.wrappers import (
     ESCAPED_LINES,
     ESCAPED_START,
@@ -38,6 +42,7 @@ from lenient.unwrap.wrappers import (
     Unwrapper,
     ValueStart,
     find_closing,
+    read_quote_tokens,
 )
 
 Fits = Callable[[Any, str | None], bool]
@@ -410,9 +415,9 @@ class _LayerReader:
             failure = error
         mends = self.findings.items[before:]
         rest = None
-        if found is None or may_read_rest(mends):
-            rest = find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
-        if rest is not None and (found is None or reads_rest(mends, piece.to_raw(rest))):
+        if found is None or _may_read_rest(mends):
+            rest = _find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
+        if rest is not None and (found is None or _reads_rest(mends, piece.to_raw(rest))):
             apart = _LayerReader(self.node, Findings(), self.path, [], None)
             head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)
             try:
@@ -465,3 +470,47 @@ class _LayerReader:
             )
         except UnreadableError as error:
             raise UnreadableError(error.reason, piece.to_raw(error.position)) from None
+
+
+# --- text after an object without closing brackets -----------------------------------------------------
+
+_LINE = re.compile(r"\n\s*+(?:(?:`{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)|[A-Z][a-z']*+[ ,:]|[-*] \w|\()")
+_TAG = re.compile(r"<(?:/[A-Za-z_][\w:.\-]*+|\|[\w\-]++\|)>")
+_DOUBTS = frozenset({
+    "unescaped_inner_quote", "unclosed_string", "truncated_member_dropped", "truncated_text", "ambiguous",
+    "truncated_number", "truncated_literal", "missing_value", "extra_quote", "stray_text_dropped",
+})  # fmt: skip
+_OPEN = frozenset(
+    {"missing_closer", "unclosed_string", "missing_closing_quote", "extra_closer", "wrong_closer"}
+)
+_LACKS = frozenset({"missing_closer", "wrong_closer", "missing_closing_quote"})
+_AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
+
+
+def _may_read_rest(found: Sequence[Diagnostic]) -> bool:
+    """Return True when brackets or quotes are missing at the end, and something else was mended, too."""
+    codes = {one.code for one in found}
+    return not codes.isdisjoint(_OPEN) and not codes <= _AT_END
+
+
+def _find_rest(text: str, start: int, end: int) -> int | None:
+    """Return where a fence, a tag or a sentence on its own line begins between `start` and `end`, or None.
+
+    What follows closes no more brackets than it opens.
+    """
+    found = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
+    if not found:
+        return None
+    at = min(found)
+    return at if text.count("}", at, end) <= text.count("{", at, end) else None
+
+
+def _reads_rest(found: Sequence[Diagnostic], rest: int) -> bool:
+    """Return True when something after `rest` was mended, other than missing brackets."""
+    return any(one.end is not None and one.end > rest and one.code not in _AT_END for one in found)
+
+
+def is_whole(found: Sequence[Diagnostic]) -> bool:
+    """Return True when an object lacks its brackets and nothing else of it is in doubt."""
+    codes = {one.code for one in found}
+    return not codes.isdisjoint(_LACKS) and codes.isdisjoint(_DOUBTS)

@@ -1,32 +1,43 @@
 """Finds where the one value in a model's text begins, and reports the wrapping around the value.
 
-Handles byte order marks, code fences, tags, narration, quotes around an object and incomplete escaping. The
-value itself is read by the caller, who passes the offset where the value ends.
+Handles byte order marks, code fences, tags, narration, quotes around an object, incomplete escaping, and the
+tokens that Gemma writes for quotes. The caller reads the value itself and passes the offset where it ends.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Collection
 from dataclasses import dataclass
 from html import unescape
 
-from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.diagnostics import (
+    Diagnostic,
+    Findings,
+    Path,
+    TooManyFindingsError,
+    UnreadableError,
+    render_path,
+    shorten,
+)
 from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import find_escaped_blanks_end, pass_trivia
-from lenient.unwrap.loose_members import (
+from lenient.unwrap.surrounding_text import (
+    OBJECT_START,
+    SOURCE_CODE,
     are_json_members,
     find_announced_members,
     find_colonless_member,
     find_member,
+    find_object,
     find_told_member,
     holds_value,
 )
-from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _ODD = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
@@ -426,3 +437,46 @@ def find_closing(text: str, start: ValueStart) -> int | None:
     last = body.rfind("<")
     closes = start.tagged and last >= 0 and (tag := _CLOSING_TAG.match(body, last)) and tag.end() == len(body)
     return last if closes else None
+
+
+# --- tokens for quotes ---------------------------------------------------------------------------------
+
+_TOKEN = re.compile(r"<\|[\"']\|>|<escape>")
+_STRING = re.compile(rf"\"?(?P<token>{_TOKEN.pattern})(?P<body>.*?)(?P=token)\"?", re.DOTALL)
+_LOOK = 100  # characters
+_BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
+
+
+def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> SourceText | None:
+    """Return the text with JSON strings in place of those between tokens, which are reported.
+
+    Return None when there are none, or when one does not stand where a string can.
+    """
+    text = piece.text
+    if _TOKEN.search(text) is None:
+        return None
+    parts: list[str] = []
+    starts, sources = array("q", [0]), array("q", [0])
+    found: list[Diagnostic] = []
+    length = last = 0
+    for match in _STRING.finditer(text):
+        start, end = match.span()
+        before, after = text[last:start].rstrip()[-1:], text[end : end + _LOOK].lstrip()[:1]
+        if before not in _BEFORE or after not in _AFTER or text.count('"', last, start) % 2:
+            return None
+        written = to_json_text(match["body"])
+        parts += (text[last:start], written)
+        length += start - last
+        for offset, source in ((0, start), (1, match.start("body")), (len(written) - 1, match.end("body"))):
+            starts.append(length + offset)
+            sources.append(source)
+        length, last = length + len(written), end
+        starts.append(length)
+        sources.append(end)
+        span = piece.raw_span(start, end)
+        found.append(Diagnostic("token_quotes", render_path(path), *span, found=match["token"]))
+    if not found:
+        return None
+    findings.extend(found)
+    parts.append(text[last:])
+    return SourceText("".join(parts), piece, 0, len(text), runs=(starts, sources))

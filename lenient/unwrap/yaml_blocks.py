@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError, UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan

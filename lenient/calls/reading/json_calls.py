@@ -18,10 +18,9 @@ from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.definitions.tools import ToolDefinition
-from lenient.diagnostics import Diagnostic
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import Diagnostic, UnreadableError
 from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.string_end import Lookahead
 
 _NAME_KEYS = (
     "name", "tool", "tool_name", "tool_call", "function", "function_name", "action", "recipient_name", "api",

@@ -10,11 +10,10 @@ from typing import Any
 import orjson
 
 from lenient.definitions.json_schema.nodes import Node
-from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError, UnreadableError
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.string_end import Lookahead
 from lenient.scan.valid_json import find_valid_end
 
 _BLANK = re.compile(r"\s*+")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import normalize
 
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.scan.structure.tokens import STRING, WORD, TextTokens, name_of_key
+from lenient.scan.tokens import STRING, WORD, TextTokens, name_of_key
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
 _MOST = 4.0  # costs beyond which no reading is taken, and for each token

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.diagnostics import MAX_DEPTH, Diagnostic
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import MAX_DEPTH, Diagnostic, UnreadableError
 from lenient.regex import compile_regex
-from lenient.scan.open_brackets import OpenContainer, role_within
-from lenient.scan.scan_state import ScanResult, ScanState, scalar_text
+from lenient.scan.repair_search import CLOSER_OF, ChosenReading, Mend, find_reading
+from lenient.scan.scan_state import OpenContainer, ScanResult, ScanState, role_within, scalar_text
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.string_end import StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.unquoted import read_unquoted
-from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend, find_reading
-from lenient.scan.structure.tokens import STRING, WORD, TextTokens, split_tokens
+from lenient.scan.tokens import STRING, WORD, TextTokens, split_tokens
 
 _ANOTHER = "Other brackets may be the wrong ones."
 _GOES_ON = compile_regex(
@@ -38,7 +36,7 @@ _OF_STRINGS = {
 _DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
-"""What a finding of the first reading costs, as mends do in `reading_search`."""
+"""What a finding of the first reading costs, as mends do in `repair_search`."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _SWALLOWED = 1.0  # a string that holds the quotes of another
 _CLEARLY = 0.6  # a cost that is lower by so much decides
