@@ -85,7 +85,7 @@ def parse_arguments(
     if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
         return _accept_bytes(call) or _convert_values(call) or _TolerantReader(call).read()
     # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
-    return _mend_plainly(call) or _TolerantReader(call).read()
+    return _repair_plainly(call) or _TolerantReader(call).read()
 
 
 def _read_under_clean_name(
@@ -173,16 +173,16 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
         return run.refuse(Diagnostic("too_many_findings"))
 
 
-def _mend_plainly(call: _Call) -> ToolCallRequest | None:
+def _repair_plainly(call: _Call) -> ToolCallRequest | None:
     """Return the request for text with plain defects in JSON or around JSON that fits, else None."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
         return None
     known = None if call.tool is None else compile_tool(call.tool)
-    mended = read_one_defect(text, call.value, read_undeclared_plain if known is None else known.read)
-    if mended is not None:
-        arguments, found, step = mended
+    repaired = read_one_defect(text, call.value, read_undeclared_plain if known is None else known.read)
+    if repaired is not None:
+        arguments, found, step = repaired
     else:
         plain = read_plain_text(text) if call.value is NO_JSON else None
         if plain is None:
@@ -213,7 +213,7 @@ def _convert_plain(
 
 
 class _Run:
-    """One run over one call: its findings, and the steps that the result shows."""
+    """One run over one call: its diagnostics, and the steps that the result shows."""
 
     def __init__(self, call: _Call) -> None:
         self.call = call

@@ -34,7 +34,7 @@ class TooManyFindingsError(Exception):
 
 
 class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to make
-    """One finding of the parser; `code` is a key of `CODES`.
+    """One diagnostic of the parser; `code` is a key of `CODES`.
 
     `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of characters
     in the raw text, None where the place is unknown. `found` is the text as sent and `became` the text as

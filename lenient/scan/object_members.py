@@ -145,10 +145,10 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
     if _has_extra_last_quote(reading.text, reading.position):
         _pass_extra_quote(reading)
     if ":" in text or "：" in text:
-        mend = _read_key_with_colon_inside(reading.text, start, end.after, frame.fields)
-        if mend is not None:
+        repair = _read_key_with_colon_inside(reading.text, start, end.after, frame.fields)
+        if repair is not None:
             reading.strings.ends.pop(at, None)
-            return _read_misquoted_key(reading, mend)
+            return _read_misquoted_key(reading, repair)
     if end.closing is StringClosing.TEXT_END:
         reading.drop_member(frame, start)
         return None
@@ -164,12 +164,14 @@ def _pass_extra_quote(reading: ScanState) -> None:
     reading.position = at + 1
 
 
-def _read_misquoted_key(reading: ScanState, mend: _MisquotedKey) -> str:
+def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
     """Report the repair of a misquoted key, move the position past the key and return its name."""
-    reading.report(mend.code, mend.start, mend.end, found=reading.text[mend.start : mend.end] or None)
-    reading.position = mend.after
-    reading.colon_passed = mend.colon
-    return mend.name
+    reading.report(
+        repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
+    )
+    reading.position = repair.after
+    reading.colon_passed = repair.colon
+    return repair.name
 
 
 def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:

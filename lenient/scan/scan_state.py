@@ -178,7 +178,7 @@ class ScanState:
         self.report("truncated_member_dropped", start, end, found=found)
         self.position = end
 
-    # --- mends ---------------------------------------------------------------------------------------
+    # --- repairs ---------------------------------------------------------------------------------------
 
     def report(
         self,

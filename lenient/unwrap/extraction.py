@@ -301,18 +301,18 @@ class _LayerReader:
         mark = ValueSpan(first.mark.start, found.end, marks)
         return LocatedValue(first.value, mark, piece, strict=False), found.end
 
-    def are_members(self, text: str, key: int, found: ScanResult, mends: list[Diagnostic]) -> bool:
+    def are_members(self, text: str, key: int, found: ScanResult, repairs: list[Diagnostic]) -> bool:
         """Return True when what was read at `key`, after an object, belongs to it and is no narration.
 
         A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
         of its values is JSON.
         """
-        if text[found.end - 1] in "}｝" and all(mend.code != "missing_closer" for mend in mends):
+        if text[found.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True
         declared = known_fields(self.node)
         if is_bare_key(text, key) or (declared and first_key(text, key) not in declared):
             return False
-        return bool(declared) or all(mend.code not in _WORDS for mend in mends)
+        return bool(declared) or all(repair.code not in _WORDS for repair in repairs)
 
     def find_marks(self, located: LocatedValue) -> dict[str, ValueSpan]:
         """Return the spans of the members of an object."""
@@ -342,7 +342,7 @@ class _LayerReader:
     ) -> LocatedValue:
         """Return one of two successive values, and report the other as dropped.
 
-        `further` holds the findings in `other`, which are discarded unless `other` is returned.
+        `further` holds the diagnostics in `other`, which are discarded unless `other` is returned.
         """
         code, is_first = choose_value(first, other, self.node)
         dropped, kept = (other, first) if is_first else (first, other)
@@ -358,25 +358,25 @@ class _LayerReader:
         """
         end = None if start.opened else find_valid_end(start.piece.text, start.position)
         if end is None:
-            return self.mend_at_start(start, ahead)
+            return self.repair_at_start(start, ahead)
         strict = self.read_strictly(start.piece, start.position, end)
-        return (strict, end) if strict is not None else self.mend_at_start(start, ahead)
+        return (strict, end) if strict is not None else self.repair_at_start(start, ahead)
 
-    def mend_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
+    def repair_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("mends")
         before = len(self.findings.items)
-        found = self.scan_mended(start, ahead)
-        mends = self.findings.items[before:]
-        if not found.value and any(mend.code in _CUT for mend in mends):
+        found = self.scan_repaired(start, ahead)
+        repairs = self.findings.items[before:]
+        if not found.value and any(repair.code in _CUT for repair in repairs):
             raise UnreadableError("truncated", start.piece.to_raw(start.position))
-        if mends:
+        if repairs:
             text = start.piece.text[start.position : found.end]
             self.trace.append((Stage.REPAIR, "text mended", text, found.value))
         settled = self.fits is not None and self.fits(found.value, None)
         return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
 
-    def scan_mended(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
+    def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
         """Read the value at `start`; text that follows it in place of its closing brackets is left."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
@@ -385,11 +385,11 @@ class _LayerReader:
             found = self.scan_from(piece, start.position, ahead, opened=start.opened)
         except UnreadableError as error:
             failure = error
-        mends = self.findings.items[before:]
+        repairs = self.findings.items[before:]
         rest = None
-        if found is None or _may_read_rest(mends):
+        if found is None or _may_read_rest(repairs):
             rest = _find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
-        if rest is not None and (found is None or _reads_rest(mends, piece.to_raw(rest))):
+        if rest is not None and (found is None or _reads_rest(repairs, piece.to_raw(rest))):
             apart = _LayerReader(self.node, Findings(), self.path, [], None)
             head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)
             try:
@@ -460,7 +460,7 @@ _AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
 
 
 def _may_read_rest(found: Sequence[Diagnostic]) -> bool:
-    """Return True when brackets or quotes are missing at the end, and something else was mended, too."""
+    """Return True when brackets or quotes are missing at the end, and something else was repaired, too."""
     codes = {one.code for one in found}
     return not codes.isdisjoint(_OPEN) and not codes <= _AT_END
 
@@ -478,7 +478,7 @@ def _find_rest(text: str, start: int, end: int) -> int | None:
 
 
 def _reads_rest(found: Sequence[Diagnostic], rest: int) -> bool:
-    """Return True when something after `rest` was mended, other than missing brackets."""
+    """Return True when something after `rest` was repaired, other than missing brackets."""
     return any(one.end is not None and one.end > rest and one.code not in _AT_END for one in found)
 
 

@@ -142,7 +142,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
-    """Return the finding for the raw newlines and tabs of the only string with some in `text[start:end]`."""
+    """Return the diagnostic for raw newlines and tabs; `text[start:end]` has one string with some."""
     first, last = text.find("\n", start, end), text.rfind("\n", start, end)
     times = text.count("\n", start, end)
     if "\t" in text and (tab := text.find("\t", start, end)) >= 0:
@@ -216,7 +216,7 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the finding for the number at the end of the text, the last one in `value`: it may be cut."""
+    """Return the diagnostic for the number at the end of the text, the last one in `value`: it may be cut."""
     path: Path = None
     while type(value) is dict or type(value) is list:
         step = next(reversed(value)) if type(value) is dict else len(value) - 1
@@ -253,7 +253,7 @@ _LONGEST_PATH = 400  # characters; a longer one may be cut
 
 
 def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] | None:
-    """Return the object that is the whole text, and its findings; None when a part of it is not plain."""
+    """Return the object that is the whole text, and its diagnostics; None when a part of it is not plain."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
@@ -388,7 +388,7 @@ class _PlainReader:
         self.filled = self.text[end - 1] != ","
         return end
 
-    # --- mends ---------------------------------------------------------------------------------------
+    # --- repairs ---------------------------------------------------------------------------------------
 
     def add_comma_before_key(self, match: re.Match[str], position: int) -> bool:
         """Report the comma that is missing before a member; False before a bare key or after an empty string.
@@ -427,12 +427,12 @@ class _PlainReader:
         return comment.end()
 
     def decode(self, span: tuple[int, int], step: str | int) -> str:
-        """Return the text of a string body that holds escapes or line breaks, and report its mends."""
+        """Return the text of a string body that holds escapes or line breaks, and report its repairs."""
         body = decode_body(self.text, *span)
-        for mend in body.mends:
-            times = f"{mend.times} times" if mend.times > 1 else None
+        for repair in body.repairs:
+            times = f"{repair.times} times" if repair.times > 1 else None
             path = join_path(self.where, step)
-            self.report(mend.code, path, mend.start, mend.end, mend.found, mend.became, times)
+            self.report(repair.code, path, repair.start, repair.end, repair.found, repair.became, times)
         return body.text
 
     def read_literal(self, written: str, start: int, step: str | int) -> bool | None:
@@ -449,7 +449,7 @@ class _PlainReader:
         return step
 
     def part_path(self) -> str:
-        """Return the path at which a mend between two parts is reported."""
+        """Return the path at which a repair between two parts is reported."""
         container = self.container
         return self.where if type(container) is dict else join_path(self.where, len(container))
 

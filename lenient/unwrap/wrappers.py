@@ -362,7 +362,7 @@ class Unwrapper:
             self.pass_trailing_text(start)
 
     def pass_repeated_end(self, start: ValueStart, end: int) -> int:
-        """Skip and report the end of the object before `end` when nothing but that end follows once more.
+        """Skip and report the end of the object before `end` when nothing but that end follows again.
 
         Return the offset after it, or `end`.
         """

@@ -217,7 +217,7 @@ def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
         found = scan_value(piece, start, None, findings)
     except (UnreadableError, TooManyFindingsError):
         raise UnfitError from None
-    if found.end != end or not _FLOW_MENDS.issuperset(mend.code for mend in findings.items):
+    if found.end != end or not _FLOW_MENDS.issuperset(repair.code for repair in findings.items):
         raise UnfitError
     return found.value, found.mark
 

@@ -47,7 +47,7 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
     """The request as it comes, and as it comes without the quick ways."""
-    with patch("lenient.arguments.parse._mend_plainly", return_value=None):
+    with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 

@@ -215,7 +215,7 @@ _NATIVE = frozenset(
         "comment_removed",
     }
 )  # fmt: skip
-"""What is a mend in JSON and plain in Python."""
+"""What is a repair in JSON and plain in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,4 +364,4 @@ def _write_value(value: str) -> str:
     read = read_json_value(SourceText(value), 0, Lookahead(value), 0)
     if isinstance(read, UnreadableError) or read.end < len(value):
         return value
-    return to_json_text(read.value) if all(mend.code in _NATIVE for mend in read.mends) else value
+    return to_json_text(read.value) if all(repair.code in _NATIVE for repair in read.repairs) else value

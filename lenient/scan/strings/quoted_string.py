@@ -20,7 +20,7 @@ from lenient.scan.strings.string_end import (
     find_string_end,
 )
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
-from lenient.scan.strings.trivia import MendReport
+from lenient.scan.strings.trivia import RepairReport
 from lenient.scan.strings.unquoted import UnquotedValue
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
@@ -91,7 +91,7 @@ class StringReader:
 
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
-        self.report: MendReport = _ignore_report
+        self.report: RepairReport = _ignore_report
         self.joins = True  # strings side by side are one
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
@@ -258,10 +258,12 @@ class StringReader:
         if raw and (text := self.text[start:end]).isprintable():
             return text
         body = decode_body(self.text, start, end)
-        for mend in body.mends:
-            times = f"{mend.times} times" if mend.times > 1 else None
-            self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
-            if mend.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
+        for repair in body.repairs:
+            times = f"{repair.times} times" if repair.times > 1 else None
+            self.report(
+                repair.code, repair.start, repair.end, found=repair.found, became=repair.became, hint=times
+            )
+            if repair.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
                 self.report("ambiguous", *sign, hint="Or this is an escape of Python or JavaScript.")
         return body.text
 
