@@ -3,9 +3,8 @@
 returns typed arguments and what was wrong with the text.
 """
 
-from lenient.arguments.parse import parse_arguments
+from lenient.arguments.parse import clean_tool_name, parse_arguments
 from lenient.arguments.request import LENIENT, Outcome, Policy, Step, ToolCallRequest, outcome_of
-from lenient.arguments.tool_name import clean_tool_name
 from lenient.calls import DIALECTS, TextCall, extract_tool_calls, leaked_tool_calls
 from lenient.definitions.declarations import ToolDefinitionError
 from lenient.definitions.json_schema.value_kinds import ValueKind

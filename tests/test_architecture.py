@@ -100,7 +100,7 @@ THIRD_PARTY = {
         "ingest", "callgauge.api.tables", "callgauge.analysis.export", "callgauge.analysis.sandbox",
     ),
     # lenient runs without it, only slower
-    "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.typed_decoder"),
+    "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.compiled_tool"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
         "callgauge.serving.sign_in.oidc",
@@ -142,8 +142,8 @@ ASKS_LENIENT = (
 # of `ingest/formats/<name>/` have no order among themselves and none imports another.
 ORDER = {
     "lenient": (
-        "regex", "diagnostics", "definitions/json_schema", "definitions", "scan/strings", "scan/structure",
-        "scan", "unwrap", "validate", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
+        "regex", "diagnostics", "definitions/json_schema", "definitions", "scan/strings", "scan", "unwrap",
+        "validate", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",

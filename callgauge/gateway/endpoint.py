@@ -24,7 +24,7 @@ from callgauge.gateway.request_slots import RequestSlots
 from callgauge.gateway.retry_after import read_retry_after
 from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
-from lenient.calls.server_refusals import ServerRefusal
+from lenient.calls.refusals import ServerRefusal
 
 if TYPE_CHECKING:
     import httpx2

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from lenient.calls.server_refusals import ServerRefusal, read_server_refusal
+from lenient.calls.refusals import ServerRefusal, read_server_refusal
 
 
 class Trouble(StrEnum):

@@ -13,25 +13,18 @@ from typing import Any
 from orjson import JSONDecodeError, loads
 
 from lenient.arguments.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
-from lenient.arguments.tool_name import clean_tool_name
 from lenient.definitions.json_schema.json_values import to_json_text
-from lenient.definitions.json_schema.nodes import Node
+from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
-from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, shorten
+from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, UnreadableError, shorten
 from lenient.diagnostics.codes import CODES, Stage
-from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.located_value import LocatedValue
-from lenient.scan.source_text import SourceText
+from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
-from lenient.scan.value_spans import locate_values
+from lenient.scan.valid_json import NO_JSON, locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
-from lenient.unwrap.fast_path import read_one_defect
-from lenient.unwrap.long_strings import NO_JSON
-from lenient.unwrap.plain_text import read_plain_text
-from lenient.validate.call_envelope import HOLDS_ARGUMENTS, open_envelope
+from lenient.unwrap.fast_path import read_one_defect, read_plain_text
 from lenient.validate.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
-from lenient.validate.undeclared import NO_DEFINITION, read_undeclared
-from lenient.validate.validator import Validator
+from lenient.validate.validator import NO_DEFINITION, Validator, read_undeclared
 
 _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
@@ -92,7 +85,7 @@ def parse_arguments(
     if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
         return _accept_bytes(call) or _convert_values(call) or _TolerantReader(call).read()
     # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
-    return _mend_plainly(call) or _TolerantReader(call).read()
+    return _repair_plainly(call) or _TolerantReader(call).read()
 
 
 def _read_under_clean_name(
@@ -180,16 +173,16 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
         return run.refuse(Diagnostic("too_many_findings"))
 
 
-def _mend_plainly(call: _Call) -> ToolCallRequest | None:
+def _repair_plainly(call: _Call) -> ToolCallRequest | None:
     """Return the request for text with plain defects in JSON or around JSON that fits, else None."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
         return None
     known = None if call.tool is None else compile_tool(call.tool)
-    mended = read_one_defect(text, call.value, read_undeclared_plain if known is None else known.read)
-    if mended is not None:
-        arguments, found, step = mended
+    repaired = read_one_defect(text, call.value, read_undeclared_plain if known is None else known.read)
+    if repaired is not None:
+        arguments, found, step = repaired
     else:
         plain = read_plain_text(text) if call.value is NO_JSON else None
         if plain is None:
@@ -220,7 +213,7 @@ def _convert_plain(
 
 
 class _Run:
-    """One run over one call: its findings, and the steps that the result shows."""
+    """One run over one call: its diagnostics, and the steps that the result shows."""
 
     def __init__(self, call: _Call) -> None:
         self.call = call
@@ -256,7 +249,7 @@ class _Run:
             return None
         if self.node is None:
             return read_undeclared(located, validator)
-        if not HOLDS_ARGUMENTS.isdisjoint(located.value):
+        if not _HOLDS_ARGUMENTS.isdisjoint(located.value):
             located = self.unpack_call(located, self.node)
         return validator.validate_root(self.node, located)[0]
 
@@ -264,7 +257,7 @@ class _Run:
         """Return the arguments within a call that names this tool; other values as they are."""
         name = self.tool.name if self.tool is not None else ""
         known = len(self.findings.items)
-        inner = open_envelope(located, node, name, self.findings)
+        inner = _open_envelope(located, node, name, self.findings)
         if inner is not None and isinstance(inner.value, str):
             inner = self.decode_text(inner, node, None, self.findings)
             if inner is None:
@@ -360,3 +353,69 @@ def _replace_invalid(raw: str | bytes) -> str:
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "replace")
     return raw if raw.isascii() else _SURROGATE.sub(REPLACEMENT, raw)
+
+
+# --- a whole call in place of its arguments ------------------------------------------------------------
+
+_NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
+_HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
+"""The names under which a call holds its arguments: an object without any of them is no call."""
+_BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
+
+
+def _open_envelope(located: LocatedValue, node: Node, name: str, findings: Findings) -> LocatedValue | None:
+    """Return the arguments within a call such as `{"name": …, "arguments": …}`, None for other values.
+
+    `name` is the tool's name: the call must name it. The definition must declare no parameter like the one
+    that holds the arguments, and nothing else may stand beside them but what calls have (`id`, `type`). The
+    arguments are an object, or text that the caller reads. The rest is reported as `call_envelope_removed`.
+    """
+    outer = located
+    if isinstance(located.value, dict) and "function" in located.value:
+        inner = located.value["function"]
+        if isinstance(inner, dict) and located.value.keys() <= _BESIDE | {"function"} and _may_open(node):
+            located = located.child("function")
+    value, fields = located.value, known_fields(node)
+    if not isinstance(value, dict) or not _may_open(node) or len(value) < 2:
+        return None
+    held = [key for key in _ARGUMENTS if key in value and key not in fields]
+    named = [key for key in _NAMES if value.get(key) == name]
+    if len(held) != 1 or len(named) != 1 or not value.keys() <= {*held, *named, *_BESIDE}:
+        return None
+    arguments = located.child(held[0])
+    if not isinstance(arguments.value, (dict, str)):
+        return None
+    piece, start, end = outer.piece, outer.mark.start, outer.mark.end
+    span, found = piece.raw_span(start, end), shorten(piece.text[start : min(end, start + 200)])
+    findings.add(Diagnostic("call_envelope_removed", "$", *span, found=found, detail=held[0]))
+    return arguments
+
+
+def _may_open(node: Node) -> bool:
+    """Return True when further fields are not allowed: otherwise each name may be one of the tool's own."""
+    return bool(known_fields(node)) and node.extra is None
+
+
+# --- the name of the tool ------------------------------------------------------------------------------
+
+_SPECIAL = re.compile(r"<[|｜][^<>\s]{0,60}[|｜]?>?|</?tool_calls?>|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
+_KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
+
+
+def clean_tool_name(name: str) -> tuple[str, bool]:
+    """Return the name without special tokens of the model's format, and True when it held any.
+
+    `functions.bash<|channel|>commentary` and `bash<|channel|>json` become `bash`; so does Kimi's id
+    `functions.bash:0`. A name that consists of special tokens only is returned unchanged.
+    """
+    if name.isidentifier():
+        return name, False
+    kimi = _KIMI_ID.fullmatch(name.strip())
+    if kimi is not None:
+        return kimi.group(1), True
+    token = _SPECIAL.search(name)
+    if token is None:
+        return name, False
+    kept = name[: token.start()].strip().removeprefix("to=").removeprefix("functions.")
+    return kept or name, True

@@ -41,14 +41,14 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
     `defined` is True when the arguments were checked against a definition.
     """
-    mended = converted = False
+    repaired = converted = False
     for code in codes:
         row = CODES[code]
         if row.severity is Severity.ERROR:
             return Outcome.FAILED
-        mended |= row.stage in _TEXT_STAGES
+        repaired |= row.stage in _TEXT_STAGES
         converted |= row.stage is Stage.COERCE
-    if mended:
+    if repaired:
         return Outcome.REPAIRED
     if converted:
         return Outcome.COERCED

@@ -5,7 +5,9 @@ This is the only module that lists all dialects.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from lenient.arguments.request import Outcome
@@ -39,8 +41,8 @@ from lenient.calls.dialects.react import react
 from lenient.calls.dialects.tagged_parameters import anthropic_invoke, deepseek_v32, glm, kimi_k3, qwen3_coder
 from lenient.calls.reading.extracted_call import FoundCall, TextCall, read_call
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
-from lenient.calls.reading.unopened_calls import report_unopened
 from lenient.definitions.tools import ToolCatalog
+from lenient.diagnostics import Diagnostic
 
 Dialect = Callable[[ModelText], Iterator[FoundCall]]
 
@@ -139,7 +141,7 @@ def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[Te
 
 
 def _read_calls(reply: ModelText, found: Iterable[tuple[str, FoundCall]]) -> tuple[TextCall, ...]:
-    return tuple(read_call(*each, reply.catalog) for each in report_unopened(reply.text, found))
+    return tuple(read_call(*each, reply.catalog) for each in _report_unopened(reply.text, found))
 
 
 def _has_call_token(text: str) -> bool:
@@ -213,3 +215,43 @@ def _nearly_fits(call: TextCall) -> bool:
         return False
     codes = {found.code for found in request.diagnostics}
     return request.outcome is not Outcome.FAILED or "unknown_parameter" not in codes
+
+
+# --- closing tokens without an opening token -----------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls?|longcat_tool_call|TOOLCALL)>"
+    r"|</?｜DSML｜(?:function|tool)_calls>|<[｜|]tool[▁_]calls[▁_](?:begin|end)[｜|]>"
+    r"|<\|tool_calls?_(?:section_)?(?:start|begin|end)\|>|<\|/?tool_call\|>|\[/?TOOL_CALLS\]"
+    r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
+    r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
+)
+"""The tokens around calls, of all dialects that have two of them."""
+_CLOSING = re.compile(r"/|end|END|suffix|close")
+_BETWEEN = " \t\r\n])},;`"
+
+
+def _report_unopened(text: str, found: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
+    """Return the calls, those with a diagnostic that a closing token without an opening one follows.
+
+    `found` are the calls with their dialects. Tokens within a call are text, or belong to it alone.
+    """
+    calls = sorted(found, key=lambda each: each[1].start)
+    opened, position = 0, 0
+    for index, (dialect, call) in enumerate([*calls]):
+        opened += _count_opening(text, position, call.start)
+        position, limit = call.end, calls[index + 1][1].start if index + 1 < len(calls) else len(text)
+        while (token := _TOKEN.search(text, position, limit)) is not None:
+            if _CLOSING.search(token.group()) is None or text[position : token.start()].strip(_BETWEEN):
+                break
+            position = token.end()
+            if opened == 0:
+                alone = Diagnostic("missing_opening_tag", "$", token.start(), position, token.group())
+                calls[index] = dialect, replace(call, around=(*call.around, alone))
+                break
+            opened -= 1
+    return calls
+
+
+def _count_opening(text: str, start: int, end: int) -> int:
+    return sum(_CLOSING.search(token.group()) is None for token in _TOKEN.finditer(text, start, end))

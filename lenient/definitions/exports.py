@@ -1,18 +1,23 @@
-"""Writes tool declarations in the shapes that providers take.
+"""Writes tool declarations in the shapes that providers take, and as Markdown for prompts and pages.
 
 Nothing is lost: a schema that a shape cannot express raises an error, or is written in another form that the
 provider takes. Declared defaults are the exception: they act on our side
-(`lenient.ToolCallRequest.with_defaults`), and the model is told of them only when the caller asks for it.
+(`lenient.ToolCallRequest.with_defaults`), and the model sees them only when the caller asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lenient.definitions import gemini
-from lenient.definitions.declarations import ToolDefinitionError
-from lenient.definitions.strict_mode import StrictWriter
+from lenient.definitions.declarations import ToolDefinitionError, to_gemini_schema
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.definitions.json_schema.nodes import are_all_disjoint
+from lenient.definitions.json_schema.schema_compiler import compile_schema
+from lenient.definitions.json_schema.schema_walk import SchemaPlace, render_place, walk_places
+from lenient.definitions.json_schema.value_kinds import type_names
+from lenient.diagnostics import Path, shorten
 
 _LISTED = 5
 _MAX_DEPTH = 200
@@ -62,17 +67,17 @@ def to_openai_responses(
     name: str, description: str, schema: Mapping[str, Any], *, strict: bool
 ) -> dict[str, Any]:
     """Write a declaration for OpenAI's Responses API. With `strict`, may raise ToolDefinitionError."""
-    parameters = write_strict_schema(name, schema) if strict else dict(schema)
+    parameters = _write_strict_schema(name, schema) if strict else dict(schema)
     declared = {"type": "function", "name": name, "description": description, "parameters": parameters}
     return {**declared, "strict": True} if strict else declared
 
 
-def write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema in the form of OpenAI's strict mode.
 
     Raises ToolDefinitionError, whose message lists the parts of the schema that strict mode cannot express.
     """
-    writer = StrictWriter(schema)
+    writer = _StrictWriter(schema)
     written = writer.write({"type": "object", **schema})
     if writer.lost:
         more = f" and {len(writer.lost) - _LISTED} more" if len(writer.lost) > _LISTED else ""
@@ -95,7 +100,215 @@ def to_gemini(name: str, description: str, schema: Mapping[str, Any]) -> dict[st
     declared: dict[str, Any] = {"name": name, "description": description}
     if not schema.get("properties") and schema.keys() <= {"type", "properties", "required"}:
         return declared  # a tool without parameters leaves them unset
-    dialect = gemini.to_gemini(schema)
+    dialect = to_gemini_schema(schema)
     if dialect is None:
         return {**declared, "parametersJsonSchema": dict(schema)}
     return {**declared, "parameters": dialect}
+
+
+# --- OpenAI's strict mode ------------------------------------------------------------------------------
+
+_STRICT_KEYWORDS = frozenset({
+    "type", "description", "enum", "const", "properties", "required", "additionalProperties", "items",
+    "anyOf", "oneOf", "$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
+    "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+})  # fmt: skip
+_ANNOTATIONS = frozenset({
+    "default", "examples", "example", "title", "$schema", "$id", "$comment", "deprecated", "x-case-sensitive",
+    "readOnly", "writeOnly",
+})  # fmt: skip
+_STRICT_FORMATS = frozenset({
+    "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
+})  # fmt: skip
+_MAX_STRICT_DEPTH = 32
+
+
+class _StrictWriter:
+    """A writer of one schema for strict mode.
+
+    `lost` lists the parts of the schema that strict mode cannot express, as `path: part`.
+    """
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.lost: list[str] = []
+        self.names = {key: root[key] for key in ("$defs", "definitions") if key in root}
+
+    def write(self, schema: Any, path: Path = None, depth: int = 0) -> dict[str, Any]:
+        """Return the strict form of a schema; add the parts that strict mode cannot express to `lost`."""
+        if depth > _MAX_STRICT_DEPTH:
+            self.report_loss(path, "its depth")
+            return {}
+        if not isinstance(schema, Mapping):
+            self.report_loss(path, "a schema that allows anything or nothing")
+            return {}
+        result = {key: value for key, value in schema.items() if key in _STRICT_KEYWORDS and key != "const"}
+        for keyword in schema:
+            if keyword not in _STRICT_KEYWORDS and keyword not in _ANNOTATIONS:
+                self.report_loss(path, keyword)
+        if "const" in schema:
+            result["enum"] = [schema["const"]]
+        if not isinstance(result.get("enum", []), list):
+            self.report_loss(path, f"enum {result.pop('enum')}")
+        if "format" in result and result["format"] not in _STRICT_FORMATS:
+            self.report_loss(path, f"format {result.pop('format')}")
+        if not {"type", "enum", "anyOf", "oneOf", "$ref"} & result.keys():
+            self.report_loss(path, "a value of any type")
+        self.write_inner(result, path, depth)
+        return result
+
+    def write_inner(self, result: dict[str, Any], path: Path, depth: int) -> None:
+        if "items" in result:
+            result["items"] = self.write(result["items"], (path, "[]"), depth + 1)
+        if "oneOf" in result:
+            result["anyOf"] = result.pop("oneOf")
+            if not are_all_disjoint(compile_schema({"anyOf": result["anyOf"], **self.names}).branches):
+                self.report_loss(path, "oneOf with branches that overlap")
+        if isinstance(result.get("anyOf"), list):
+            result["anyOf"] = [
+                self.write(branch, (path, f"anyOf {at}"), depth + 1)
+                for at, branch in enumerate(result["anyOf"])
+            ]
+        for keyword in ("$defs", "definitions"):
+            if isinstance(result.get(keyword), Mapping):
+                result[keyword] = {
+                    name: self.write(inner, (None, str(name)), depth + 1)
+                    for name, inner in result[keyword].items()
+                }
+        if "object" in _list_types(result) or "properties" in result:
+            self.close_object(result, path, depth)
+
+    def close_object(self, result: dict[str, Any], path: Path, depth: int) -> None:
+        properties = result.get("properties")
+        if not isinstance(properties, Mapping):
+            properties = {}
+        if result.get("additionalProperties") not in (None, False):
+            self.report_loss(path, "fields of any name")
+        if not properties and depth and "additionalProperties" not in result:
+            self.report_loss(path, "fields of any name")
+        required = result.get("required")
+        required = required if isinstance(required, list) else []
+        result["properties"] = {
+            name: self.write_field(inner, (path, str(name)), depth, optional=name not in required)
+            for name, inner in properties.items()
+        }
+        result["required"] = list(properties)
+        result["additionalProperties"] = False
+
+    def write_field(self, schema: Any, path: Path, depth: int, *, optional: bool) -> dict[str, Any]:
+        written = self.write(schema, path, depth + 1)
+        return _allow_null(written) if optional else written
+
+    def report_loss(self, path: Path, what: str) -> None:
+        self.lost.append(f"{render_place(path)}: {what}")
+
+
+def _list_types(schema: Mapping[str, Any]) -> list[Any]:
+    declared = schema.get("type")
+    return declared if isinstance(declared, list) else [declared]
+
+
+def _allow_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with null allowed."""
+    if "type" in schema and not {"anyOf", "$ref"} & schema.keys():
+        types = _list_types(schema)
+        result = {**schema, "type": types if "null" in types else [*types, "null"]}
+        if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
+            result["enum"] = [*schema["enum"], None]
+        return result
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]} if None not in schema["enum"] else schema
+    inner = {key: value for key, value in schema.items() if key != "description"}
+    described = {key: value for key, value in schema.items() if key == "description"}
+    return {"anyOf": [*_split_branches(inner), {"type": "null"}], **described}
+
+
+def _split_branches(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if schema.keys() == {"anyOf"}:
+        yield from (branch for branch in schema["anyOf"] if branch != {"type": "null"})
+    else:
+        yield schema
+
+
+# --- Markdown ------------------------------------------------------------------------------------------
+
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>|~&$#@^]"  # anywhere
+    r"|(?<!\w)_|_(?!\w)|:(?=//)|:(?=[\w+-]{1,40}:)|(?<=www)\."  # emphasis, links, names of pictures
+    r"|^[-+=]|(?<=^\d)[.)]"  # lists
+)
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
+_PLAIN_NAME = re.compile(r"[\w.\[\]*:/ -]{1,200}")
+_MAX_TEXT = 1_000
+_MAX_LISTED = 20
+_HEAD = "| parameter | type | required | description |\n|---|---|---|---|"
+_BOUNDS = {
+    "minimum": "≥ {}", "maximum": "≤ {}", "exclusiveMinimum": "> {}", "exclusiveMaximum": "< {}",
+    "multipleOf": "multiple of {}",
+    "minLength": "at least {} characters", "maxLength": "at most {} characters",
+    "minItems": "at least {} items", "maxItems": "at most {} items", "pattern": "matches {}", "format": "{}",
+    "default": "default {}",
+}  # fmt: skip
+
+
+def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> str:
+    """Return a definition as Markdown; the cell `required` of an optional field is empty."""
+    parts = [f"### {_write_name(name)}"]
+    if description.strip():
+        parts.append(_escape_markup(description))
+    rows = [_write_row(place) for place in walk_places(schema) if place.name is not None]
+    parts.append("\n".join([_HEAD, *rows]) if rows else "No parameters.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _escape_markup(value: str) -> str:
+    """Return a text on one line, escaped so that Markdown shows it unchanged, of at most 1,000 characters."""
+    return _MARKUP.sub(r"\\\g<0>", shorten(_BLANKS.sub(" ", value).strip(), _MAX_TEXT))
+
+
+def _write_name(value: str) -> str:
+    """Return a name as Markdown code, exactly as a model must write it; an unusual name as escaped text."""
+    return f"`{value}`" if _PLAIN_NAME.fullmatch(value) else _escape_markup(value)
+
+
+def _write_row(place: SchemaPlace) -> str:
+    described = place.own.get("description") or place.schema.get("description")
+    said = [_escape_markup(described)] if isinstance(described, str) and described.strip() else []
+    said += _describe_bounds(place.schema)
+    required = "yes" if place.required else ""
+    name, kind = _write_name(render_place(place.path)[2:]), _describe_type(place.schema)
+    return f"| {name} | {kind} | {required} | {'; '.join(said)} |"
+
+
+def _describe_type(schema: Mapping[str, Any]) -> str:
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(listed, list):
+        more = ["…"] if len(listed) > _MAX_LISTED else []
+        return ", ".join([_escape_markup(to_json_text(value)) for value in listed[:_MAX_LISTED]] + more)
+    for keyword in ("anyOf", "oneOf"):
+        branches = schema.get(keyword)
+        if isinstance(branches, list):
+            known = [
+                _describe_type(branch) if isinstance(branch, Mapping) else "any"
+                for branch in branches[:_MAX_LISTED]
+            ]
+            return " or ".join(dict.fromkeys(known))
+    return " or ".join(_describe_types(schema)) or "any"
+
+
+def _describe_types(schema: Mapping[str, Any]) -> Iterator[str]:
+    for name in type_names(schema):
+        items = schema.get("items")
+        if name == "array" and isinstance(items, Mapping):
+            yield f"array of {_escape_markup(' or '.join(type_names(items)) or 'any')}"
+        else:
+            yield _escape_markup(name)
+
+
+def _describe_bounds(schema: Mapping[str, Any]) -> list[str]:
+    return [
+        template.format(
+            _escape_markup(value if isinstance(value, str) and key != "default" else to_json_text(value))
+        )
+        for key, template in _BOUNDS.items()
+        if (value := schema.get(key)) is not None
+    ]

@@ -1,21 +1,38 @@
 """Reads tool definitions from Python functions, methods and classes: signature, type hints and docstring.
 
-A parameter without a default is required. `self`, `cls` and `*args` are no parameters of a tool; `**kwargs`
-allows further parameters of any name.
+A parameter without a default is required. `self`, `cls` and `*args` are not parameters of a tool; `**kwargs`
+allows further parameters of any name. A class with the method `model_json_schema` (such as a pydantic model)
+provides its own schema. Docstrings may be in Google, NumPy or Sphinx style.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
+import re
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+    Set,
+)
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
 from lenient.definitions.declarations import Declaration, ToolDefinitionError
-from lenient.definitions.docstrings import read_docstring
-from lenient.definitions.type_hints import ask_own_schema, convert_hint, is_json, to_json_value
 
 
 def read_function(function: Callable[..., Any], without: Collection[str] = ()) -> Declaration:
@@ -28,14 +45,14 @@ def read_function(function: Callable[..., Any], without: Collection[str] = ()) -
         function = function.__func__
     told = _unwrap_partial(function)
     name = str(getattr(told, "__name__", type(told).__name__))
-    own = ask_own_schema(told) if isinstance(told, type) else None
+    own = _ask_own_schema(told) if isinstance(told, type) else None
     if own is not None:
         return Declaration(name, str(own.get("description") or ""), own)
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise ToolDefinitionError(f"{name!r} has no signature to read a definition from.") from None
-    said = read_docstring(_read_documentation(told))
+    said = _read_docstring(_read_documentation(told))
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {},
@@ -93,14 +110,14 @@ def _declare_parameter(
     schema: dict[str, Any], parameter: inspect.Parameter, hint: Any, description: str | None
 ) -> None:
     if parameter.kind is parameter.VAR_KEYWORD:
-        further = convert_hint(hint)
+        further = _convert_hint(hint)
         schema["additionalProperties"] = further or True
     if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
         return
-    entry = convert_hint(hint)
+    entry = _convert_hint(hint)
     if description:
         entry.setdefault("description", description)
-    default = to_json_value(parameter.default)
+    default = _to_json_value(parameter.default)
     if parameter.default is parameter.empty:
         schema["required"].append(parameter.name)
     elif is_json(default):
@@ -123,3 +140,317 @@ def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(item, list):
             waiting.extend(item)
     return {**schema, "$defs": shared} if shared else schema
+
+
+# --- docstrings ----------------------------------------------------------------------------------------
+
+_SECTION = re.compile(r"(?:args|arguments|parameters|params|keyword args|keyword arguments|other parameters)")
+_OTHER_SECTION = re.compile(
+    r"(?:returns?|yields?|raises?|examples?|notes?|warnings?|warns|see also|attributes|references|todo)"
+)
+_RULE = re.compile(r"[ \t]*(-{3,}|={3,})[ \t]*")
+_GOOGLE = re.compile(r"\*{0,2}(\w+)[ \t]*(?:\([^\n]*?\))?[ \t]*:(?:[ \t]+(.*))?")
+_NUMPY = re.compile(r"\*{0,2}(\w+(?:[ \t]*,[ \t]*\*{0,2}\w+)*)[ \t]*(?::.*)?")
+_SPHINX = re.compile(
+    r":(?:param|parameter|arg|argument|key|keyword)(?:[ \t][^:\n]*?)?[ \t]\*{0,2}(\w+)[ \t]*:[ \t]*(.*)"
+)
+_FIELD = re.compile(r":[a-z]+[^:\n]*:")
+
+
+@dataclass(slots=True)
+class _Docstring:
+    """A docstring as read.
+
+    `summary` is the text above the first section or field; `parameters` are the descriptions by parameter
+    name.
+    """
+
+    summary: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+def _read_docstring(text: str) -> _Docstring:
+    """Read a docstring whose indentation was cleaned by `inspect.getdoc`."""
+    lines = text.splitlines()
+    result = _Docstring()
+    first = len(lines)
+    for start, title, body in _find_sections(lines):
+        first = min(first, start)
+        if _SECTION.fullmatch(title):
+            underlined = start + 1 < len(lines) and _RULE.fullmatch(lines[start + 1]) is not None
+            result.parameters |= _read_entries(body, _NUMPY if underlined else _GOOGLE)
+    fields = [at for at, line in enumerate(lines) if _FIELD.match(line)]
+    if fields:
+        first = min(first, fields[0])
+        result.parameters |= _read_sphinx_fields(lines[fields[0] :])
+    result.summary = _join_lines(lines[:first], paragraphs=True)
+    return result
+
+
+def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield each section: the line number of its title, the title in lower case, its lines."""
+    starts = [at for at in range(len(lines)) if _read_title(lines, at)]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
+        title = _read_title(lines, start) or ""
+        body = lines[start + 1 : end]
+        if body and _RULE.fullmatch(body[0]):
+            body = body[1:]
+        yield start, title, body
+
+
+def _read_title(lines: list[str], at: int) -> str | None:
+    """Return the section title on the line `at` in lower case, None when the line is no title.
+
+    A title is `Args:`, or `Parameters` with a rule under it.
+    """
+    line = lines[at]
+    title = line.strip().rstrip(":").lower()
+    if line[:1].isspace() or not (_SECTION.fullmatch(title) or _OTHER_SECTION.fullmatch(title)):
+        return None
+    ruled = at + 1 < len(lines) and _RULE.fullmatch(lines[at + 1])
+    return title if ruled or line.rstrip().endswith(":") else None
+
+
+def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
+    """Return the descriptions in a section by name.
+
+    Names stand at the least indentation, descriptions beside the names or indented below them.
+    """
+    indents = [len(line) - len(line.lstrip()) for line in body if line.strip()]
+    least = min(indents, default=0)
+    entries: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in body:
+        outermost = bool(line.strip()) and len(line) - len(line.lstrip()) == least
+        found = head.fullmatch(line.strip()) if outermost else None
+        if found:
+            names = [name.strip(" \t*") for name in found.group(1).split(",")]
+            beside = found.group(2) if head is _GOOGLE else None
+            entries.update((name, [beside or ""]) for name in names)
+        else:
+            for name in names:
+                entries[name].append(line)
+    return {name: _join_lines(lines) for name, lines in entries.items() if _join_lines(lines)}
+
+
+def _read_sphinx_fields(lines: list[str]) -> dict[str, str]:
+    entries: dict[str, list[str]] = {}
+    name = None
+    for line in lines:
+        found = _SPHINX.fullmatch(line.strip())
+        if found:
+            name = found.group(1)
+            entries[name] = [found.group(2)]
+        elif _FIELD.match(line.strip()):
+            name = None
+        elif name is not None:
+            entries[name].append(line)
+    return {name: _join_lines(texts) for name, texts in entries.items() if _join_lines(texts)}
+
+
+def _join_lines(lines: list[str], *, paragraphs: bool = False) -> str:
+    """Join lines to running text; blank lines separate paragraphs if `paragraphs`, else are dropped."""
+    text = "\n".join(line.strip() for line in lines).strip()
+    parts = re.split(r"\n{2,}", text)
+    return ("\n\n" if paragraphs else " ").join(" ".join(part.split()) for part in parts)
+
+
+# --- type hints ----------------------------------------------------------------------------------------
+
+_SCALARS: Mapping[Any, Mapping[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    complex: {},
+    bytes: {"type": "string", "contentEncoding": "base64"},
+    Decimal: {"type": "number"},
+    datetime: {"type": "string", "format": "date-time"},
+    date: {"type": "string", "format": "date"},
+    time: {"type": "string", "format": "time"},
+    timedelta: {"type": "string", "format": "duration"},
+    UUID: {"type": "string", "format": "uuid"},
+    type(None): {"type": "null"},
+    dict: {"type": "object"},
+    list: {"type": "array"},
+    tuple: {"type": "array"},
+    set: {"type": "array", "uniqueItems": True},
+    frozenset: {"type": "array", "uniqueItems": True},
+}
+_SEQUENCES = (list, Sequence, MutableSequence, Iterable, Collection)
+_SETS = (set, frozenset, Set)
+_MAPPINGS = (dict, Mapping, MutableMapping)
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def _convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of a type hint; `{}` (any value) when the hint has no schema.
+
+    `above` are the classes around the hint: a class inside itself becomes an object with any fields.
+    """
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return _convert_hint(arguments[0], above) | _read_annotation(arguments[1:])
+    if origin in (typing.Required, typing.NotRequired, typing.Final, typing.ClassVar):
+        return _convert_hint(arguments[0], above)
+    if origin is typing.Literal:
+        return _enum_schema(list(arguments))
+    if origin in (typing.Union, types.UnionType):
+        return _union_schema([_convert_hint(argument, above) for argument in arguments])
+    if isinstance(hint, typing.NewType):
+        return _convert_hint(hint.__supertype__, above)
+    if isinstance(hint, typing.TypeVar):
+        return _convert_hint(hint.__bound__, above) if hint.__bound__ is not None else {}
+    return _container_schema(origin or hint, arguments, above) or _class_schema(hint, above)
+
+
+def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the description among the extras of an `Annotated` as a schema, `{}` when there is none.
+
+    The description is a text, or the attribute `description` or `documentation` of an extra.
+    """
+    for extra in extras:
+        text = extra if isinstance(extra, str) else getattr(extra, "description", None)
+        text = text if text is not None else getattr(extra, "documentation", None)
+        if isinstance(text, str) and text:
+            return {"description": text}
+    return {}
+
+
+def _enum_schema(values: list[Any]) -> dict[str, Any]:
+    """Return the schema of listed values, with their type when all values have the same type."""
+    names = {_JSON_TYPES.get(type(value)) for value in values}
+    [name] = names if len(names) == 1 else [None]
+    return {"type": name, "enum": values} if name is not None else {"enum": values}
+
+
+def _union_schema(branches: list[dict[str, Any]]) -> dict[str, Any]:
+    if len(branches) == 2 and {"type": "null"} in branches:
+        [other] = [branch for branch in branches if branch != {"type": "null"}] or [{"type": "null"}]
+        if isinstance(other.get("type"), str):
+            listed = {"enum": [*other["enum"], None]} if "enum" in other else {}
+            return other | {"type": [other["type"], "null"]} | listed
+    return {"anyOf": branches} if {} not in branches else {}
+
+
+def _container_schema(
+    kind: Any, arguments: tuple[Any, ...], above: tuple[type, ...]
+) -> dict[str, Any] | None:
+    if kind in _SETS:
+        return {"type": "array", **_items_keyword(arguments, above), "uniqueItems": True}
+    if kind in _SEQUENCES:
+        return {"type": "array", **_items_keyword(arguments, above)}
+    if kind is tuple and arguments and arguments[-1] is not Ellipsis:
+        length = len(arguments)
+        prefix = [_convert_hint(argument, above) for argument in arguments]
+        return {"type": "array", "prefixItems": prefix, "minItems": length, "maxItems": length}
+    if kind is tuple:
+        return {"type": "array", **_items_keyword(arguments, above)}
+    if kind in _MAPPINGS:
+        inner = _convert_hint(arguments[1], above) if len(arguments) == 2 else {}
+        return {"type": "object", "additionalProperties": inner} if inner else {"type": "object"}
+    return None
+
+
+def _items_keyword(arguments: tuple[Any, ...], above: tuple[type, ...]) -> dict[str, Any]:
+    inner = _convert_hint(arguments[0], above) if arguments else {}
+    return {"items": inner} if inner else {}
+
+
+def _class_schema(hint: Any, above: tuple[type, ...]) -> dict[str, Any]:
+    if not isinstance(hint, type):
+        return {}
+    own = _ask_own_schema(hint)
+    if own is not None:
+        return own
+    if issubclass(hint, Enum):
+        return _enum_schema([member.value for member in hint])
+    if issubclass(hint, PurePath):
+        return {"type": "string"}
+    if dataclasses.is_dataclass(hint) or typing.is_typeddict(hint) or hasattr(hint, "_fields"):
+        return _record_schema(hint, above)
+    for known in (hint, *hint.__mro__):
+        if known in _SCALARS:
+            return dict(_SCALARS[known])
+    return {}
+
+
+def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
+    """Return the schema that the class's own `model_json_schema` gives, as in pydantic.
+
+    Return None when the class has no such method, or when the method fails.
+    """
+    ask = getattr(hint, "model_json_schema", None)
+    try:
+        found = ask() if callable(ask) else None
+    except Exception:
+        return None
+    return dict(found) if isinstance(found, Mapping) else None
+
+
+def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
+    """Return the schema of a dataclass, TypedDict or NamedTuple."""
+    if hint in above:
+        return {"type": "object"}
+    try:
+        hints = typing.get_type_hints(hint, include_extras=True)
+    except (NameError, TypeError):
+        return {"type": "object"}
+    defaults = _collect_defaults(hint)
+    properties: dict[str, Any] = {}
+    for name, inner in hints.items():
+        properties[name] = _convert_hint(inner, (*above, hint))
+        if name in defaults and is_json(_to_json_value(defaults[name])):
+            properties[name]["default"] = _to_json_value(defaults[name])
+    required = [name for name in hints if name not in defaults and _is_required(hint, hints[name])]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _is_required(record: type, hint: Any) -> bool:
+    """Return True when a field without a default is required.
+
+    A TypedDict can decide this for each field (`Required`, `NotRequired`) or for all fields (`total`).
+    """
+    origin = typing.get_origin(hint)
+    if origin in (typing.Required, typing.NotRequired):
+        return origin is typing.Required
+    return bool(getattr(record, "__total__", True))
+
+
+def _collect_defaults(hint: type) -> Mapping[str, Any]:
+    """Return the defaults of a record class by field name.
+
+    A default factory that makes an empty container is called; for any other factory the default is `...`.
+    """
+    if not dataclasses.is_dataclass(hint):
+        return getattr(hint, "_field_defaults", {})
+    result: dict[str, Any] = {}
+    for one in dataclasses.fields(hint):
+        if one.default is not dataclasses.MISSING:
+            result[one.name] = one.default
+        elif one.default_factory is not dataclasses.MISSING:
+            result[one.name] = (
+                one.default_factory() if one.default_factory in (list, dict, tuple, set) else ...
+            )
+    return result
+
+
+def _to_json_value(value: Any) -> Any:
+    """Return a default as a JSON value.
+
+    Enumerations give their values, sets and tuples give lists, dates and times give ISO 8601 texts.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (tuple, set, frozenset)):
+        return list(value)
+    return value.isoformat() if isinstance(value, (date, time)) else value
+
+
+def is_json(value: Any) -> bool:
+    """Return True when JSON can carry the value."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and is_json(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(is_json, value))
+    return value is None or isinstance(value, (str, bool, int, float))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lenient.definitions import declarations, exports, markdown, signatures
+from lenient.definitions import declarations, exports, signatures
 from lenient.definitions.declarations import Declaration, ToolDefinitionError
 from lenient.definitions.parameters import ToolParameter, read_parameter
 
@@ -141,7 +141,7 @@ class ToolDefinition:
 
     def to_markdown(self) -> str:
         """Write this definition for people and prompts: heading, description and a table of parameters."""
-        return markdown.write_markdown(self.name, self.description, self.to_json_schema())
+        return exports.write_markdown(self.name, self.description, self.to_json_schema())
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lenient.diagnostics.codes import CODES, Severity, Stage
-from lenient.diagnostics.reasons import REASONS
 from lenient.regex import compile_regex
 
 MAX_DEPTH = 128
@@ -35,7 +34,7 @@ class TooManyFindingsError(Exception):
 
 
 class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to make
-    """One finding of the parser; `code` is a key of `CODES`.
+    """One diagnostic of the parser; `code` is a key of `CODES`.
 
     `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of characters
     in the raw text, None where the place is unknown. `found` is the text as sent and `became` the text as
@@ -166,3 +165,39 @@ def _render_step(step: str | int) -> str:
 def join_diagnostics(diagnostics: Iterable[Diagnostic]) -> str | None:
     """Join the texts of diagnostics by `; `; None when there are none."""
     return "; ".join(diagnostic.text for diagnostic in diagnostics) or None
+
+
+# --- why a text could not be read ----------------------------------------------------------------------
+
+REASONS: Mapping[str, str] = {
+    "no_object_found": "No object was found: not within fences, tags, narration or string encoding, "
+    "and not as lines of key=value or YAML.",
+    "unexpected_character": "No mend is known for what stands at the marked place.",
+    "no_value": "A name stands without a value.",
+    "truncated": "The text ends before there is any value.",
+    "ellipsis": "An ellipsis stands for something that was never sent.",
+    "arithmetic": "A sum stands where a value is due; nothing is calculated.",
+    "expression": "An expression or a call stands where a value is due; nothing is run.",
+    "placeholder": "A placeholder was never filled in.",
+    "source_code": "The text is a program, not arguments.",
+    "log_line": "The text is a line of a log, not arguments.",
+    "not_text": "The bytes are not UTF-8 text.",
+    "number_too_long": "A number has more digits than any reader takes.",
+    "string_encoded_too_deep": "The text was encoded as a string more than ten times over.",
+    "too_many_findings": "The text needs more mends than any real call.",
+}
+
+FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
+"""Hint of `unknown_parameter` where the definition allows no further fields; the value is still kept."""
+
+
+class UnreadableError(Exception):
+    """The error at the offset `position` of a text, where no honest repair exists.
+
+    `reason` is the detail of the diagnostic `json_parse_error`.
+    """
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.position = position

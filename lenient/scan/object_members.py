@@ -1,40 +1,33 @@
 """Reads one member of an object: its key, its colon, and the start of its value.
 
-A key without quotes and a missing colon are repaired. A member that the end of the text cuts off is left out.
+Keys with missing or misplaced quotes and missing colons are repaired. A member that the end of the text cuts
+off is left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import NamedTuple
 
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import UnreadableError
 from lenient.regex import compile_regex
-from lenient.scan.open_brackets import OpenContainer
-from lenient.scan.scan_state import ScanState
+from lenient.scan.scan_state import OpenContainer, ScanState
 from lenient.scan.simple_members import PLAIN_KEY
 from lenient.scan.source_text import ValueSpan
-from lenient.scan.strings.misquoted_keys import (
-    MisquotedKey,
-    find_colon,
-    has_extra_first_quote,
-    has_extra_last_quote,
-    holds_no_key,
-    is_ruby_symbol,
-    read_key_with_colon_inside,
-    read_key_without_first_quote,
-)
 from lenient.scan.strings.quoted_string import PREFIX_LETTERS
-from lenient.scan.strings.string_end import StringClosing
+from lenient.scan.strings.string_end import CLOSING_QUOTES, StringClosing
 from lenient.scan.strings.string_end_scoring import (
+    BLANKS,
     COLONS,
     EMPHASISED_KEY,
     NARRATION,
+    NEXT_KEY,
     VALUE_START,
     WRAPPED_KEY,
     StringRole,
     key_name,
 )
-from lenient.scan.strings.string_search import CLOSING_QUOTES
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
 
@@ -86,7 +79,7 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
     if reading.text[start] in PREFIX_LETTERS:
         reading.position = reading.strings.pass_prefix(start, reading.string_place(StringRole.KEY))
     sign = reading.text[reading.position]
-    if sign == ":" and is_ruby_symbol(reading.text, reading.position):
+    if sign == ":" and _is_ruby_symbol(reading.text, reading.position):
         reading.position += 1
         start, sign = reading.position, reading.text[reading.position]
     if sign in "*_" and (emphasised := EMPHASISED_KEY.match(reading.text, start)) is not None:
@@ -124,7 +117,7 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
         reading.drop_member(frame, start)
         return None
     code = "unquoted_key"
-    if read_key_without_first_quote(reading.text, reading.position):
+    if _read_key_without_first_quote(reading.text, reading.position):
         reading.position += 1
         code = "missing_opening_quote"
     became = name if name != written else None
@@ -144,18 +137,18 @@ def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
     """Read and return the quoted key at the current position, None when the text's end cuts it off."""
     at = reading.position
-    if reading.text.startswith(reading.text[at], at + 1) and has_extra_first_quote(reading.text, at):
+    if reading.text.startswith(reading.text[at], at + 1) and _has_extra_first_quote(reading.text, at):
         _pass_extra_quote(reading)
     text, end = reading.read_string(StringRole.KEY)
     if "${" in text and reading.text[at] == "`":
         raise UnreadableError("expression", at)
-    if has_extra_last_quote(reading.text, reading.position):
+    if _has_extra_last_quote(reading.text, reading.position):
         _pass_extra_quote(reading)
     if ":" in text or "：" in text:
-        mend = read_key_with_colon_inside(reading.text, start, end.after, frame.fields)
-        if mend is not None:
+        repair = _read_key_with_colon_inside(reading.text, start, end.after, frame.fields)
+        if repair is not None:
             reading.strings.ends.pop(at, None)
-            return _read_misquoted_key(reading, mend)
+            return _read_misquoted_key(reading, repair)
     if end.closing is StringClosing.TEXT_END:
         reading.drop_member(frame, start)
         return None
@@ -171,12 +164,14 @@ def _pass_extra_quote(reading: ScanState) -> None:
     reading.position = at + 1
 
 
-def _read_misquoted_key(reading: ScanState, mend: MisquotedKey) -> str:
+def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
     """Report the repair of a misquoted key, move the position past the key and return its name."""
-    reading.report(mend.code, mend.start, mend.end, found=reading.text[mend.start : mend.end] or None)
-    reading.position = mend.after
-    reading.colon_passed = mend.colon
-    return mend.name
+    reading.report(
+        repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
+    )
+    reading.position = repair.after
+    reading.colon_passed = repair.colon
+    return repair.name
 
 
 def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
@@ -192,7 +187,7 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         reading.report("stray_text_dropped", at, remark.end(), found=remark.group())
         reading.position = at = remark.end()
         sign = text[at]
-    written = find_colon(text, at)
+    written = _find_colon(text, at)
     if written is not None:
         if written in COLONS and written != ":":
             reading.report("fullwidth_punctuation", at, at + 1, found=written, became=":")
@@ -223,7 +218,100 @@ def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> 
     Raises UnreadableError when the text at `start` is no key, but a number or a lone word in braces.
     """
     number = reading.text[start].isdigit()  # half of a number with a decimal comma, no key
-    if number or (not frame.children and holds_no_key(reading.text, start, reading.position)):
+    if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):
         raise UnreadableError("no_value", start)
     reading.report("missing_value", start, reading.position, became="null")
     reading.put_value(None, ValueSpan(start, reading.position))
+
+
+# --- keys with misplaced quotes ------------------------------------------------------------------------
+
+_LAST_QUOTE = re.compile(r"[\"'”’`]\s*+(?:[:：]|=(?!=))")
+_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’‚'\"`＂]?)\s*+[:：]")
+_COLON = re.compile(r"\s*+[?!.\\]?[:：=＝]")
+_ENDS = re.compile(r"\s*+[,}]")
+_NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
+_WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->|[=＝]|[:：﹕]|-(?=\s)")
+_EXTRA_FIRST = re.compile(
+    r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
+)
+_EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
+_SYMBOL = re.compile(r":\w++\s*+=>")
+
+
+class _MisquotedKey(NamedTuple):
+    """The name of a key with a missing or misplaced quote, and the repair.
+
+    `after` is the offset where reading continues. `code`, `start` and `end` are the code and the span of the
+    repair. `colon` is True when the colon after the key has been read as well.
+    """
+
+    name: str
+    after: int
+    code: str
+    start: int
+    end: int
+    colon: bool
+
+
+def _read_key_without_first_quote(text: str, end: int) -> bool:
+    """Return True when a closing quote and a colon follow the bare name that ends at `end`."""
+    return _LAST_QUOTE.match(text, end) is not None
+
+
+def _read_key_with_colon_inside(
+    text: str, start: int, after: int, declared: Collection[str]
+) -> _MisquotedKey | None:
+    """Return the key of a quoted string from `start` to `after` that wrongly includes the colon.
+
+    Return None when the string itself is the key: a colon follows the string, the name before the inner colon
+    is not in `declared` (unless `declared` is empty), or no value follows the inner colon.
+    """
+    inside = _COLON_INSIDE.match(text, start + 1)
+    if inside is None or inside.end() > after or _COLON.match(text, after):
+        return None
+    name, colon = inside.group(1), inside.end() - 1
+    if declared and name not in declared:
+        return None
+    if inside.group(2):
+        end = inside.end(2)
+        return _MisquotedKey(name, end, "smart_quotes", start, end, colon=False)
+    if inside.end() == after - 1 and VALUE_START.match(text, after) and text[after] not in "tfnTFN":
+        return _MisquotedKey(name, after, "wrong_separator", colon, after, colon=True)
+    if _NO_TEXT.match(text, inside.end()):
+        end = start + 1 + len(name)
+        return _MisquotedKey(name, end, "missing_closing_quote", end, end, colon=False)
+    is_value = text.startswith((" ", "\t"), inside.end()) or declared
+    if is_value and after > inside.end() and text[after - 1] == text[start] and _ENDS.match(text, after):
+        end = start + 1 + len(name)
+        return _MisquotedKey(name, end, "missing_closing_quote", end, end, colon=False)
+    return None
+
+
+def _holds_no_key(text: str, start: int, end: int) -> bool:
+    """Return True when `text[start:end]`, the start of an object, is no key, as in a set or sentence."""
+    sign = text[end : end + 1]
+    if ":" in text[start:end]:
+        return False
+    return sign in ("}", "]") or (sign == "," and NEXT_KEY.match(text, end + 1) is None)
+
+
+def _find_colon(text: str, at: int) -> str | None:
+    """Return the sign used as the colon at `at` (such as `:`, `::`, `=` or `=>`), None without one."""
+    match = _WRITTEN_COLON.match(text, at)
+    return match.group() if match else None
+
+
+def _has_extra_first_quote(text: str, at: int) -> bool:
+    """Return True when the key at `at` begins with two quotes, of which the first is superfluous."""
+    return _EXTRA_FIRST.match(text, at) is not None
+
+
+def _has_extra_last_quote(text: str, at: int) -> bool:
+    """Return True when the sign at `at` is a superfluous quote between a key and its colon."""
+    return _EXTRA_LAST.match(text, at) is not None
+
+
+def _is_ruby_symbol(text: str, at: int) -> bool:
+    """Return True when the key at `at` is written as in Ruby: `:name =>`."""
+    return _SYMBOL.match(text, at) is not None

@@ -1,35 +1,37 @@
 """Reads one value from broken text, with the span of each part and a diagnostic for each repair.
 
-The text is read in one pass, and where brackets or quotes were in doubt once more (`second_reading`). An
-explicit stack replaces recursion. The definition's nodes
-help to tell keys from text. Valid JSON is read without any repair.
+The text is read in one pass from left to right; `second_pass` reads it again where brackets or quotes were in
+doubt. An explicit stack of open brackets replaces recursion. The nodes of the definition help to tell keys
+from text. Valid JSON is read without any repair.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
 
-from lenient.definitions.json_schema.nodes import Node
-from lenient.diagnostics import Findings, Path
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.definitions.json_schema.nodes import Node, known_fields
+from lenient.diagnostics import Findings, Path, UnreadableError
 from lenient.regex import compile_regex
-from lenient.scan.closing_brackets import close_all_brackets, close_bracket
 from lenient.scan.object_members import read_member
-from lenient.scan.open_brackets import OpenContainer
-from lenient.scan.scan_state import ScanResult, ScanState
-from lenient.scan.second_reading import is_doubtful, read_again
-from lenient.scan.source_text import SourceText
+from lenient.scan.scan_state import OpenContainer, ScanResult, ScanState
+from lenient.scan.second_pass import is_doubtful, read_again
+from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.quoted_string import StringReader
+from lenient.scan.strings.string_end import Lookahead
 from lenient.scan.strings.string_end_scoring import (
+    BLANKS,
     CLOSERS,
     COMMAS,
     QUOTED_KEY,
     QUOTES,
     REMARK,
+    EnclosingBracket,
     find_odd_comma,
     key_name,
 )
-from lenient.scan.strings.string_search import Lookahead
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
 
@@ -127,13 +129,13 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
     reading.pass_gap()
     _pass_simple_parts(reading, frame)
     if reading.position >= len(reading.text):
-        close_all_brackets(reading)
+        _close_all_brackets(reading)
         return
     sign = reading.text[reading.position]
     if frame.filled and (odd := find_odd_comma(reading.text, reading.position, is_member=frame.close == "}")):
         _pass_odd_comma(reading, frame, odd)
     elif sign in CLOSERS:
-        close_bracket(reading, frame, sign)
+        _close_bracket(reading, frame, sign)
     elif sign in COMMAS:
         _pass_comma(reading, frame, sign)
     elif sign == "`" and _pass_fence(reading, frame):
@@ -254,3 +256,195 @@ def _pass_comma(reading: ScanState, frame: OpenContainer, sign: str) -> None:
         frame.comma = at
     frame.filled = False
     reading.position = at + 1
+
+
+# --- closing objects and arrays ------------------------------------------------------------------------
+
+_ROUND = re.compile(r"\s*+,?\s*+\)")
+_EARLIER = "The missing bracket may belong before an earlier member."
+
+
+def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
+    """Process the closing bracket `sign` at the current position.
+
+    The bracket closes `frame`, is skipped as superfluous, or shows that the bracket that closes `frame` is
+    missing. In the last case, the missing bracket is added and the position stays the same. Each repair is
+    reported.
+    """
+    close, at = CLOSERS[sign], reading.position
+    if not frame.filled and frame.comma >= 0:
+        reading.report("trailing_comma", frame.comma, frame.comma + 1, found=reading.text[frame.comma])
+        frame.comma = -1
+    verdict = (
+        _BracketAction.CLOSES
+        if close == frame.also
+        else _judge_closer(reading.text, at, close, reading.stack)
+    )
+    if verdict is _BracketAction.MISSING:
+        reading.report("missing_closer", at, at, became=frame.close)
+        reading.close_container()
+        return
+    if verdict is not _BracketAction.CLOSES:
+        is_wrong = verdict is _BracketAction.WRONG
+        code = "wrong_closer" if is_wrong else "extra_closer"
+        reading.report(code, at, at + 1, found=sign, became=frame.close if is_wrong else None)
+    elif sign not in "}])":
+        reading.report("fullwidth_punctuation", at, at + 1, found=sign, became=close)
+    reading.position += 2 if frame.doubled and reading.text.startswith("}}", at) else 1
+    if verdict is not _BracketAction.EXTRA:
+        reading.close_container()
+        if frame.wrapped and (around := _ROUND.match(reading.text, reading.position)) is not None:
+            reading.position = around.end()
+
+
+def _close_all_brackets(reading: ScanState) -> None:
+    """Close every bracket that is still open at the end of the text; report the missing brackets."""
+    end = len(reading.text)
+    frame = reading.stack[-1]
+    if not frame.filled and not reading.dropped:
+        reading.report("truncated_text", end, end)
+    missing = "".join(frame.close for frame in reversed(reading.stack))
+    if frame.close != "}" or not frame.filled or not _move_strays_out(reading, frame):
+        reading.report("missing_closer", end, end, became=missing)
+    while reading.stack:
+        reading.close_container()
+
+
+def _move_strays_out(reading: ScanState, frame: OpenContainer) -> bool:
+    """Move the members that are declared for this object out of its last inner object.
+
+    Return True when this repair closes all brackets. When no member is moved but the missing brace may belong
+    before an earlier member, that is reported as ambiguous.
+    """
+    strays = _find_strays(frame.children, frame.marks, frame.fields)
+    if strays is None:
+        if _is_ambiguous(frame.children, frame.fields):
+            end = len(reading.text)
+            reading.report("ambiguous", end, end, hint=_EARLIER)
+        return False
+    reading.report("missing_closer", strays.end, strays.end, became="}")
+    for name in strays.names:
+        frame.children[name] = strays.inner.pop(name)
+        frame.marks[name] = strays.marks.pop(name)
+    return len(reading.stack) == 1
+
+
+# --- what a closing bracket closes ---------------------------------------------------------------------
+
+_CONTINUES = re.compile(
+    rf"(?:{BLANKS}[}}\]]){{0,3}}{BLANKS},{BLANKS}(?:[\"'“]([^\"'“”\\\n]{{1,64}})[\"'”]|([A-Za-z_]\w{{0,63}}))\s*+:"
+)
+_KEY = re.compile(rf"{BLANKS},{BLANKS}(?:[\"'“][^\"'“”\\\n]{{1,64}}[\"'”]|[A-Za-z_]\w{{0,63}})\s*+:")
+_NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
+_NEXT_BRACKET = re.compile(rf"{BLANKS},{BLANKS}[\[{{]")
+
+
+class _BracketAction(Enum):
+    """The effect of a closing bracket on the open brackets."""
+
+    CLOSES = "closes"
+    EXTRA = "extra"  # nothing; it is one too many
+    MISSING = "missing"  # one before it is missing: it closes an outer bracket
+    WRONG = "wrong"  # it stands for the one that is due
+
+
+def _judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracket]) -> _BracketAction:
+    """Return the effect of the closing bracket `close` at offset `at` on the open brackets in `stack`."""
+    if close == stack[-1].close:
+        return (
+            _BracketAction.EXTRA if _closes_too_early(text, at + 1, close, stack) else _BracketAction.CLOSES
+        )
+    outer = len(stack) - 2
+    while outer >= 0 and stack[outer].close != close:
+        outer -= 1
+    if outer > 0 or (outer == 0 and not _KEY.match(text, at + 1)):
+        in_list = outer > 0 and stack[outer - 1].close == "]"
+        goes_on = stack[-1].close == "]" and not in_list and _NEXT_ITEM.match(text, at + 1)
+        return _BracketAction.EXTRA if goes_on and not _KEY.match(text, at + 1) else _BracketAction.MISSING
+    if len(stack) > 1 or text[at + 1 : at + 1_000].strip() == "" or stack[-1].close == ")":
+        return _BracketAction.WRONG
+    return _BracketAction.EXTRA
+
+
+def _closes_too_early(text: str, after: int, close: str, stack: Sequence[EnclosingBracket]) -> bool:
+    """Return True when more members or items follow the closing bracket.
+
+    For the root object, a comma and a key must follow; for an array in an object, a comma and an opening
+    bracket.
+    """
+    if len(stack) == 1:
+        return close == "}" and _CONTINUES.match(text, after) is not None
+    return close == "]" and stack[-2].close == "}" and _NEXT_BRACKET.match(text, after) is not None
+
+
+# --- members of an inner object without its closing brace ----------------------------------------------
+
+
+class _StrayMembers(NamedTuple):
+    """Members of an inner object that belong to an outer object.
+
+    `inner` is the inner object including these members, `marks` maps its names to spans, `names` are the
+    members to move, and `end` is the offset where the inner object ends without them.
+    """
+
+    inner: dict[str, Any]
+    marks: dict[str, ValueSpan]
+    names: list[str]
+    end: int
+
+
+def _find_strays(
+    outer: dict[str, Any],
+    marks: dict[str, ValueSpan],
+    fields: Mapping[str, Node],
+) -> _StrayMembers | None:
+    """Return the members of an inner object that belong to `outer`, None when there are none.
+
+    A member belongs to `outer` when its name is declared in `fields`, the fields of `outer`, and not for the
+    inner object. `marks` are the spans of the members of `outer`. The search follows the last member of each
+    object and the last item of each array.
+    """
+    value, mark, node = _find_last_object(outer, marks, fields)
+    while isinstance(value, (dict, list)) and value and mark is not None:
+        if isinstance(value, list):
+            children: Any = mark.children
+            value, mark, node = value[-1], children[-1], node.items if node is not None else None
+            continue
+        own = known_fields(node)
+        inner_marks: Any = mark.children
+        names = _find_stray_names(value, own, outer, fields)
+        if 0 < len(names) < len(value):
+            kept = [name for name in value if name not in names]
+            return _StrayMembers(value, inner_marks, names, inner_marks[kept[-1]].end)
+        value, mark, node = _find_last_object(value, inner_marks, own)
+    return None
+
+
+def _find_last_object(
+    value: dict[str, Any], marks: dict[str, ValueSpan], fields: Mapping[str, Node]
+) -> tuple[Any, ValueSpan | None, Node | None]:
+    if not value:
+        return None, None, None
+    name = next(reversed(value))
+    return value[name], marks[name], fields.get(name)
+
+
+def _find_stray_names(
+    inner: dict[str, Any], own: Collection[str], outer: dict[str, Any], fields: Collection[str]
+) -> list[str]:
+    """Return the last names of `inner` that are declared for `outer` and not for `inner`."""
+    names: list[str] = []
+    for name in reversed(inner):
+        if name in own or name not in fields or name in outer:
+            break
+        names.append(name)
+    return names[::-1]
+
+
+def _is_ambiguous(outer: dict[str, Any], fields: Collection[str]) -> bool:
+    """Return True when a missing brace may also belong before a member of the last inner object.
+
+    This is the case when that object has several members and no `fields` are declared for `outer`.
+    """
+    last = outer[next(reversed(outer))] if outer else None
+    return isinstance(last, dict) and len(last) > 1 and not fields

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from lenient.regex import compile_regex
 from lenient.scan.source_text import ValueSpan
 from lenient.scan.strings.string_end_scoring import QUOTES
-from lenient.scan.strings.trivia import MendReport
+from lenient.scan.strings.trivia import RepairReport
 
 W = r"[ \t\r\n]*+"
 _CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
@@ -70,7 +70,7 @@ class SimpleReader:
 
     __slots__ = ("decode", "report", "text")
 
-    def __init__(self, text: str, report: MendReport, decode: Callable[[int, int], str]) -> None:
+    def __init__(self, text: str, report: RepairReport, decode: Callable[[int, int], str]) -> None:
         self.text = text
         self.report = report
         self.decode = decode

@@ -1,11 +1,22 @@
-"""Finds the end of a JSON value within a text, when the value is valid JSON."""
+"""Reads valid JSON at the speed of the decoder: objects, the spans of values, and repeated keys.
+
+Text that is valid JSON never meets the scanner, unless its values must be located in a way that these
+functions cannot.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from json import JSONDecoder
+from typing import Any, Final
 
 import orjson
+from orjson import JSONDecodeError, loads
+
+from lenient.diagnostics import MAX_DEPTH
+from lenient.regex import compile_regex
+from lenient.scan.source_text import ValueSpan
 
 _GOES_ON = re.compile(
     r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
@@ -33,3 +44,171 @@ def find_valid_end(text: str, position: int) -> int | None:
     except (ValueError, RecursionError):
         return None
     return None if _GOES_ON.match(text, end) else end
+
+
+# --- the spans of values -------------------------------------------------------------------------------
+
+_TOKEN = compile_regex(
+    r"[ \t\r\n,]*+"
+    r'(?:("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+'
+    r"|(-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)|([{\[])|([}\]]))"
+)
+"""A string, a key, another scalar or a bracket; no number so long that orjson may have rounded it."""
+_PLAIN_TOKEN = compile_regex(
+    r"[ \t\r\n,]*+"
+    r"(?:(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[A-Za-z_$][\w$]*+(?=[ \t\r\n]*+:))([ \t\r\n]*+:)?+"
+    r"|(-?[0-9][0-9.]*+|true|false|null|True|False|None)|([{\[])|([}\]]))",
+    re.DOTALL,
+)
+"""The same in a text that `lenient.unwrap.fast_path` reads."""
+_KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
+_QUOTES = ('"', "'")
+_CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
+_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+
+
+def locate_values(
+    text: str, start: int = 0, end: int | None = None, *, plain: bool = False
+) -> ValueSpan | None:
+    """Return the span of the JSON value `text[start:end]`, with the spans of all values in it.
+
+    The caller knows that the value is valid JSON, or with `plain` that its defects are plain ones.
+
+    Return None when the tolerant scanner must read the value instead: a key is repeated, a number may have
+    been rounded, nesting is too deep, or a string may hold a Windows path whose backslashes were not meant as
+    escapes.
+    """
+    if text.find(":\\", start, end) >= 0:
+        return None
+    stack: list[tuple[int, Any, str | None]] = []  # start, spans and current key of the containers around
+    begin, position, key = 0, start, None
+    spans: Any = None
+    match_token = (_PLAIN_TOKEN if plain else _TOKEN).match
+    while (match := match_token(text, position)) is not None:
+        position = match.end()
+        group = match.lastindex
+        if group == _KEY:
+            first, last = match.span(1)
+            key = text[first + 1 : last - 1] if text[first] in _QUOTES else text[first:last]
+            if "\\" in key:
+                key = loads(text[first:last])
+            if key in spans:
+                return None
+            continue
+        if group == _OPENER:
+            if len(stack) == MAX_DEPTH:
+                return None
+            stack.append((begin, spans, key))
+            begin, spans, key = position - 1, _CONTAINERS[text[position - 1]](), None
+            continue
+        if group == _CLOSER:
+            mark = _NEW(ValueSpan, (begin, position, spans))
+            begin, spans, key = stack.pop()
+        else:
+            mark = _NEW(ValueSpan, (match.start(group or 0), position, None))
+        if not stack:
+            return mark
+        if key is None:
+            spans.append(mark)
+        else:
+            spans[key] = mark
+    return None
+
+
+# --- objects with a long string ------------------------------------------------------------------------
+
+LONG = 4_096
+"""The length of a text, in characters, from which on this is worth while."""
+
+_NEAR = 512  # a string that does not end within so many characters is taken to be the long one
+_STRINGS = 16
+_STAND_IN = "\ue0fe"
+
+Accepts = Callable[[dict[str, Any], str], bool]
+"""Returns True when arguments, given with the text that they were decoded from, fit."""
+NO_JSON: Final = object()
+"""Stands for the value of a text that is not JSON."""
+ReadFitting = Callable[[str], Any]
+"""Returns the object in a JSON text when it fits as it is, NO_JSON for a text that is no JSON, else None."""
+
+
+def make_reader(accepts: Accepts) -> ReadFitting:
+    """Return a reader of the JSON objects that `accepts` accepts."""
+
+    def read(text: str) -> Any:
+        if len(text) >= LONG and (apart := decode_around_string(text)) is not None:
+            return apart[0] if accepts(*apart) else None
+        try:
+            value = loads(text)
+        except JSONDecodeError:
+            return NO_JSON
+        return value if type(value) is dict and accepts(value, text) else None
+
+    return read
+
+
+def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
+    """Return the object that `text` holds, and the text with a placeholder for its longest string.
+
+    Return None when the text is no valid JSON object, or has no single long string as a top-level value.
+    """
+    start = _find_first_long(text)
+    if start < 0 or (end := _find_last_long(text)) <= start:
+        return None
+    around = f'{text[:start]}"{_STAND_IN}"{text[end:]}'
+    if len(around) > LONG or "\\" in around or around.count(_STAND_IN) != 1:
+        return None
+    try:
+        value, inner = loads(around), loads(text[start:end])
+    except JSONDecodeError:
+        return None
+    if type(value) is dict and type(inner) is str:
+        for name, item in value.items():
+            if item == _STAND_IN:
+                value[name] = inner
+                return value, around
+    return None
+
+
+def _find_first_long(text: str) -> int:
+    """Return the offset of the first string that does not end within `_NEAR` characters, -1 for none."""
+    start = text.find('"')
+    for _ in range(_STRINGS):
+        end = text.find('"', start + 1, start + _NEAR)
+        if end < 0 or text[end - 1] == "\\":
+            return start
+        start = text.find('"', end + 1)
+        if start < 0:
+            break
+    return -1
+
+
+def _find_last_long(text: str) -> int:
+    """Return the offset after the last string that does not start within `_NEAR` characters, -1 for none."""
+    end = text.rfind('"')
+    for _ in range(_STRINGS):
+        start = text.rfind('"', max(end - _NEAR, 0), max(end, 0))
+        if start <= 0 or text[start - 1] == "\\":
+            return end + 1
+        end = text.rfind('"', 0, start)
+        if end < 0:
+            break
+    return -1
+
+
+# --- repeated keys -------------------------------------------------------------------------------------
+
+
+def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
+    """Return True when it is certain that no object in the text repeats a key, and that none was left out.
+
+    The text must hold as many double quotes as the decoded `arguments` when they are encoded again: a
+    repeated key is decoded once, so the text then has more quotes. A quote inside a string is escaped by a
+    backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
+    this escape gives False.
+    """
+    try:
+        written = orjson.dumps(arguments)
+    except orjson.JSONEncodeError:  # nested deeper than orjson writes
+        return False
+    return text.count('"') == written.count(b'"') and ("\\" not in text or "\\u0022" not in text)

@@ -1,6 +1,7 @@
 """Begins to read a value: reads a scalar to its end, or opens an object or array.
 
-The kind of value that the definition declares helps to tell text from brackets.
+The kind of value that the definition declares helps to tell text from brackets. Calls and sets of Python are
+read here, too.
 """
 
 from __future__ import annotations
@@ -10,24 +11,21 @@ from dataclasses import replace
 
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.diagnostics import MAX_DEPTH
-from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.bracket_kinds import is_doubled_brace, is_object_start
-from lenient.scan.open_brackets import OPENERS, OpenContainer, role_within
-from lenient.scan.python_values import pass_python_type, read_python_value
-from lenient.scan.scan_state import ScanState, scalar_text
+from lenient.diagnostics import MAX_DEPTH, UnreadableError
+from lenient.regex import compile_regex
+from lenient.scan.scan_state import OPENERS, OpenContainer, ScanState, role_within, scalar_text
 from lenient.scan.source_text import ValueSpan
-from lenient.scan.strings.quoted_string import PREFIX_LETTERS
-from lenient.scan.strings.string_end_scoring import StringPlace, StringRole
-from lenient.scan.strings.string_search import CLOSING_QUOTES
-from lenient.scan.strings.trivia import find_fence_end, pass_trivia
-from lenient.scan.strings.unopened_string import (
+from lenient.scan.strings.quoted_string import (
     HOLDS_ESCAPES,
+    PREFIX_LETTERS,
     find_unopened_end,
     is_bracketed_word,
     is_pattern_start,
     lacks_bracket,
 )
+from lenient.scan.strings.string_end import CLOSING_QUOTES
+from lenient.scan.strings.string_end_scoring import QUOTED_KEY, StringPlace, StringRole
+from lenient.scan.strings.trivia import find_fence_end, pass_trivia
 from lenient.scan.strings.unquoted import UnquotedValue, read_unquoted
 
 _NEXT_NAME = re.compile(r"(?<=[^\s;,])[\s;,]\s*+([A-Za-z_][\w\-]*+)\s*+[:=](?![/=])")
@@ -38,6 +36,7 @@ _REMARK = re.compile(
 """Words in brackets, the number of a telephone, or a sum."""
 _TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
+_DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
 _WORDS = ("unquoted_string", "missing_opening_quote")
 _UNREAD = ("unexpected_character", "expression")
 
@@ -89,8 +88,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
 
 def _read_python(reading: ScanState, node: Node | None) -> bool:
     """Read or open what Python writes as a call or set at the current position. Return False for others."""
-    wrapped = pass_python_type(reading)
-    if not read_python_value(reading, node):
+    wrapped = _pass_python_type(reading)
+    if not _read_python_value(reading, node):
         if not wrapped:
             return False
         _open_container(reading, reading.text[reading.position], node)
@@ -123,7 +122,7 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
         reading.report("tuple_as_array", at, at + 1, found="(", became="[")
     elif sign not in "{[":
         reading.report("fullwidth_punctuation", at, at + 1, found=sign)
-    elif sign == "{" and is_doubled_brace(reading.text, at):
+    elif sign == "{" and _is_doubled_brace(reading.text, at):
         reading.report("doubled_braces", at, at + 2, found="{{", became="{")
         frame.doubled = True
     reading.stack.append(frame)
@@ -161,7 +160,17 @@ def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
     if sign not in "[(" or reading.strings.strict:
         return False
     due = not reading.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
-    return due and is_object_start(reading.text, reading.position)
+    return due and _is_object_start(reading.text, reading.position)
+
+
+def _is_doubled_brace(text: str, at: int) -> bool:
+    """Return True when the text at `at` has the `{{` of a template in place of one brace."""
+    return _DOUBLED.match(text, at) is not None
+
+
+def _is_object_start(text: str, at: int) -> bool:
+    """Return True when a key follows the square or round bracket at `at`."""
+    return text[at] in "[(" and QUOTED_KEY.match(text, at + 1) is not None
 
 
 def _read_quoted(reading: ScanState) -> str:
@@ -225,3 +234,79 @@ def _put_absent(reading: ScanState, start: int) -> None:
         reading.dropped = True
         reading.report("truncated_text", start, len(reading.text), found=reading.text[start:])
     reading.position = len(reading.text)
+
+
+# --- values of Python ----------------------------------------------------------------------------------
+
+_NUMBER = re.compile(
+    r"(?:(?:decimal\.)?Decimal|int|float)\(\s*+([\"']?)([+-]?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?)\1\s*+\)"
+)
+_LIST = re.compile(r"(?:list|tuple|set|frozenset)\(\s*+(?=\(\s*+[\"'\d\-]|\[\s*+[\"'\d\-\]]|(\{))")
+_MAPPING = re.compile(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"'}])")
+"""The name of a container's type and its bracket, before the container itself; a group for braces."""
+_DICT = re.compile(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
+_LITERAL = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?\d[\d.]*+)"
+_SET = compile_regex(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")
+_STARTS = frozenset("Dcdiflsto{")
+
+
+def _read_python_value(reading: ScanState, node: Node | None) -> bool:
+    """Read the number, or open the container, that Python writes as a call at the current position.
+
+    A set in braces is opened, too. Return False when nothing of this kind stands there.
+    """
+    text, at = reading.text, reading.position
+    if text[at] not in _STARTS or not reading.stack or reading.strings.strict:
+        return False
+    if text[at] == "{":
+        return _open_set(reading, node)
+    if (number := _NUMBER.match(text, at)) is not None:
+        _put_number(reading, number, node)
+        return True
+    if (known := _DICT.match(text, at)) is not None:
+        reading.report("wrong_opener", at, known.end(), found=known.group(), became="{")
+        frame = OpenContainer("}", at, node)
+        frame.also = ")"
+        reading.stack.append(frame)
+        reading.position = known.end()
+        return True
+    return False
+
+
+def _pass_python_type(reading: ScanState) -> bool:
+    """Skip the name of a container's type and its bracket at the current position; report them.
+
+    Return False when there is none. Who opens the container lets it end with that bracket.
+    """
+    if reading.text[reading.position] not in _STARTS or not reading.stack or reading.strings.strict:
+        return False
+    text, at = reading.text, reading.position
+    wrapped = _LIST.match(text, at) or _MAPPING.match(text, at)
+    if wrapped is None or (wrapped.lastindex and _SET.match(text, wrapped.end()) is None):
+        return False
+    reading.report("string_prefix", at, wrapped.end(), found=wrapped.group())
+    reading.position = wrapped.end()
+    return True
+
+
+def _open_set(reading: ScanState, node: Node | None) -> bool:
+    at = reading.position
+    found = _SET.match(reading.text, at)
+    if found is None or (node is not None and node.kind not in (None, ValueKind.JSON_ARRAY)):
+        return False
+    reading.report("tuple_as_array", at, at + 1, found="{", became="[")
+    frame = OpenContainer("]", at, node)
+    frame.also = "}"
+    reading.stack.append(frame)
+    reading.position = at + 1
+    return True
+
+
+def _put_number(reading: ScanState, number: re.Match[str], node: Node | None) -> None:
+    """Store the number in a call; its text where the definition wants text."""
+    start, digits = reading.position, number[2]
+    wants_text = node is not None and node.kind is ValueKind.STRING
+    value = digits if wants_text else float(digits) if "." in digits else int(digits)
+    reading.report("nonstandard_number", start, number.end(), found=number.group(), became=digits)
+    reading.position = number.end()
+    reading.put_value(value, ValueSpan(start, number.end()))

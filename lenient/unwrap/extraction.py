@@ -7,48 +7,48 @@ The definition's node guides the repair.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
-from lenient.diagnostics import Diagnostic, Findings, Path, render_path, shorten
+from lenient.diagnostics import Diagnostic, Findings, Path, UnreadableError, render_path, shorten
 from lenient.diagnostics.codes import Stage
-from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.located_value import LocatedValue
 from lenient.scan.scan_state import ScanResult
 from lenient.scan.scanner import scan_value
-from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead
-from lenient.scan.valid_json import find_valid_end
-from lenient.scan.value_spans import locate_values
+from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
+from lenient.scan.strings.string_end import CLOSING_QUOTES, Lookahead
+from lenient.scan.valid_json import find_valid_end, locate_values
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
-from lenient.unwrap.loose_members import find_colonless_member, find_member, first_key, is_bare_key
-from lenient.unwrap.multiple_values import choose_value, find_anew, find_moved_member, is_foreign_object
-from lenient.unwrap.prose import OBJECT_START, holds_variables
-from lenient.unwrap.quote_tokens import read_quote_tokens
-from lenient.unwrap.text_after import find_rest, is_whole, may_read_rest, reads_rest
+from lenient.unwrap.surrounding_text import (
+    OBJECT_START,
+    choose_value,
+    find_anew,
+    find_colonless_member,
+    find_member,
+    find_moved_member,
+    first_key,
+    holds_variables,
+    is_bare_key,
+    is_foreign_object,
+)
 from lenient.unwrap.wrappers import (
-    ESCAPED_LINES,
-    ESCAPED_START,
-    FENCE_WITHIN,
     MAX_LAYERS,
     Unwrapper,
     ValueStart,
     find_closing,
+    read_quote_tokens,
 )
 
 Fits = Callable[[Any, str | None], bool]
 """Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
-_SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
-_SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
 def extract_value(
@@ -156,8 +156,6 @@ class _LayerReader:
             return self.read_layer(quoted, broken=False)
         if broken and (anew := self.read_anew(piece)) is not None:
             return anew
-        if broken and (bare := self.read_bare_object(piece)) is not None:
-            return bare
         before = len(self.findings.items)
         if (lines := self.read_key_values(piece)) is not None:
             return lines
@@ -201,27 +199,6 @@ class _LayerReader:
         if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
         return self.read_chosen(ValueStart(piece, anew))
-
-    def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
-        """Return the repaired object when a short text is a broken object and nothing else, else None."""
-        text = piece.text
-        if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
-            return None
-        if ESCAPED_START.match(text) or ESCAPED_LINES.match(text) or FENCE_WITHIN.match(text):
-            return None
-        if _SIDE_BY_SIDE.search(text) and find_valid_end(text, 0) is not None:
-            return None
-        apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
-        self.tried.append("mends")
-        try:
-            located, end = apart.mend_at_start(ValueStart(piece, 0), Lookahead(text))
-        except UnreadableError:
-            return None
-        if end < len(text):
-            return None
-        self.findings.extend(apart.findings.items)
-        self.trace.extend(apart.trace)
-        return located
 
     def read_key_values(self, piece: SourceText) -> LocatedValue | None:
         """Return the object of a text without braces: names and values, in lines or in a row.
@@ -324,18 +301,18 @@ class _LayerReader:
         mark = ValueSpan(first.mark.start, found.end, marks)
         return LocatedValue(first.value, mark, piece, strict=False), found.end
 
-    def are_members(self, text: str, key: int, found: ScanResult, mends: list[Diagnostic]) -> bool:
+    def are_members(self, text: str, key: int, found: ScanResult, repairs: list[Diagnostic]) -> bool:
         """Return True when what was read at `key`, after an object, belongs to it and is no narration.
 
         A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
         of its values is JSON.
         """
-        if text[found.end - 1] in "}｝" and all(mend.code != "missing_closer" for mend in mends):
+        if text[found.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True
         declared = known_fields(self.node)
         if is_bare_key(text, key) or (declared and first_key(text, key) not in declared):
             return False
-        return bool(declared) or all(mend.code not in _WORDS for mend in mends)
+        return bool(declared) or all(repair.code not in _WORDS for repair in repairs)
 
     def find_marks(self, located: LocatedValue) -> dict[str, ValueSpan]:
         """Return the spans of the members of an object."""
@@ -365,7 +342,7 @@ class _LayerReader:
     ) -> LocatedValue:
         """Return one of two successive values, and report the other as dropped.
 
-        `further` holds the findings in `other`, which are discarded unless `other` is returned.
+        `further` holds the diagnostics in `other`, which are discarded unless `other` is returned.
         """
         code, is_first = choose_value(first, other, self.node)
         dropped, kept = (other, first) if is_first else (first, other)
@@ -381,25 +358,25 @@ class _LayerReader:
         """
         end = None if start.opened else find_valid_end(start.piece.text, start.position)
         if end is None:
-            return self.mend_at_start(start, ahead)
+            return self.repair_at_start(start, ahead)
         strict = self.read_strictly(start.piece, start.position, end)
-        return (strict, end) if strict is not None else self.mend_at_start(start, ahead)
+        return (strict, end) if strict is not None else self.repair_at_start(start, ahead)
 
-    def mend_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
+    def repair_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("mends")
         before = len(self.findings.items)
-        found = self.scan_mended(start, ahead)
-        mends = self.findings.items[before:]
-        if not found.value and any(mend.code in _CUT for mend in mends):
+        found = self.scan_repaired(start, ahead)
+        repairs = self.findings.items[before:]
+        if not found.value and any(repair.code in _CUT for repair in repairs):
             raise UnreadableError("truncated", start.piece.to_raw(start.position))
-        if mends:
+        if repairs:
             text = start.piece.text[start.position : found.end]
             self.trace.append((Stage.REPAIR, "text mended", text, found.value))
         settled = self.fits is not None and self.fits(found.value, None)
         return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
 
-    def scan_mended(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
+    def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
         """Read the value at `start`; text that follows it in place of its closing brackets is left."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
@@ -408,11 +385,11 @@ class _LayerReader:
             found = self.scan_from(piece, start.position, ahead, opened=start.opened)
         except UnreadableError as error:
             failure = error
-        mends = self.findings.items[before:]
+        repairs = self.findings.items[before:]
         rest = None
-        if found is None or may_read_rest(mends):
-            rest = find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
-        if rest is not None and (found is None or reads_rest(mends, piece.to_raw(rest))):
+        if found is None or _may_read_rest(repairs):
+            rest = _find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
+        if rest is not None and (found is None or _reads_rest(repairs, piece.to_raw(rest))):
             apart = _LayerReader(self.node, Findings(), self.path, [], None)
             head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)
             try:
@@ -465,3 +442,47 @@ class _LayerReader:
             )
         except UnreadableError as error:
             raise UnreadableError(error.reason, piece.to_raw(error.position)) from None
+
+
+# --- text after an object without closing brackets -----------------------------------------------------
+
+_LINE = re.compile(r"\n\s*+(?:(?:`{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)|[A-Z][a-z']*+[ ,:]|[-*] \w|\()")
+_TAG = re.compile(r"<(?:/[A-Za-z_][\w:.\-]*+|\|[\w\-]++\|)>")
+_DOUBTS = frozenset({
+    "unescaped_inner_quote", "unclosed_string", "truncated_member_dropped", "truncated_text", "ambiguous",
+    "truncated_number", "truncated_literal", "missing_value", "extra_quote", "stray_text_dropped",
+})  # fmt: skip
+_OPEN = frozenset(
+    {"missing_closer", "unclosed_string", "missing_closing_quote", "extra_closer", "wrong_closer"}
+)
+_LACKS = frozenset({"missing_closer", "wrong_closer", "missing_closing_quote"})
+_AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
+
+
+def _may_read_rest(found: Sequence[Diagnostic]) -> bool:
+    """Return True when brackets or quotes are missing at the end, and something else was repaired, too."""
+    codes = {one.code for one in found}
+    return not codes.isdisjoint(_OPEN) and not codes <= _AT_END
+
+
+def _find_rest(text: str, start: int, end: int) -> int | None:
+    """Return where a fence, a tag or a sentence on its own line begins between `start` and `end`, or None.
+
+    What follows closes no more brackets than it opens.
+    """
+    found = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
+    if not found:
+        return None
+    at = min(found)
+    return at if text.count("}", at, end) <= text.count("{", at, end) else None
+
+
+def _reads_rest(found: Sequence[Diagnostic], rest: int) -> bool:
+    """Return True when something after `rest` was repaired, other than missing brackets."""
+    return any(one.end is not None and one.end > rest and one.code not in _AT_END for one in found)
+
+
+def is_whole(found: Sequence[Diagnostic]) -> bool:
+    """Return True when an object lacks its brackets and nothing else of it is in doubt."""
+    codes = {one.code for one in found}
+    return not codes.isdisjoint(_LACKS) and codes.isdisjoint(_DOUBTS)

@@ -1,52 +1,63 @@
 """Finds where the one value in a model's text begins, and reports the wrapping around the value.
 
-Handles byte order marks, code fences, tags, narration, quotes around an object and incomplete escaping. The
-value itself is read by the caller, who passes the offset where the value ends.
+Handles byte order marks, code fences, tags, narration, quotes around an object, incomplete escaping, and the
+tokens that Gemma writes for quotes. The caller reads the value itself and passes the offset where it ends.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Collection
 from dataclasses import dataclass
 from html import unescape
 
-from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.diagnostics import (
+    Diagnostic,
+    Findings,
+    Path,
+    TooManyFindingsError,
+    UnreadableError,
+    render_path,
+    shorten,
+)
 from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.escapes import decode_body
 from lenient.scan.strings.trivia import find_escaped_blanks_end, pass_trivia
-from lenient.unwrap.loose_members import (
+from lenient.unwrap.surrounding_text import (
+    OBJECT_START,
+    SOURCE_CODE,
     are_json_members,
     find_announced_members,
     find_colonless_member,
     find_member,
+    find_object,
     find_told_member,
     holds_value,
 )
-from lenient.unwrap.prose import OBJECT_START, SOURCE_CODE, find_object
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _ODD = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
-FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
+_FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
 _COMMENT = compile_regex(r"(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+\n)\s*+")
 _COMMENTS = compile_regex(rf"(?:{_COMMENT.pattern})++(?=[{{\[\"'`<｛])")
 _NEXT_OBJECT = re.compile(r"\s*+,\s*+[{｛]")
 _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-ESCAPED_START = compile_regex(
+_ESCAPED_START = compile_regex(
     r"[{\[](?:[\s,]|\\++[nrt])*+"
     r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
 _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
 """An object whose first quote is an entity."""
-ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
+_ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
 """The end of a key or value in quotes, whose beginning is not there, up to the last closing bracket."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
@@ -125,13 +136,13 @@ class Unwrapper:
             ):
                 break
         text, at = self.text, self.position
-        if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
+        if _ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.read_escaped_value(at)
         if _ENTITIES.match(text, at):
             return self.read_entities(at)
         if text[at] == "(" and _ROUND_OBJECT.match(text, at):
             return self.finish_start(at)
-        if (inner := FENCE_WITHIN.match(text, at)) is not None:
+        if (inner := _FENCE_WITHIN.match(text, at)) is not None:
             self.report("doubled_braces", at, at + 1, "")
             self.position = inner.end()
             self.pass_fence()
@@ -149,7 +160,7 @@ class Unwrapper:
 
         One layer of escapes must then be decoded.
         """
-        return ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
+        return _ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
 
     def finish_start(self, position: int, *, opened: bool = False) -> ValueStart:
         return ValueStart(
@@ -247,7 +258,7 @@ class Unwrapper:
             )
             piece = SourceText(body.text, piece, at, end)
             at, end, inner = 0, len(body.text), body.text
-            if not ESCAPED_START.match(inner):
+            if not _ESCAPED_START.match(inner):
                 break
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
@@ -272,7 +283,7 @@ class Unwrapper:
             return self.finish_start(at, opened=True)
         blank = _BLANK.match(text, at + 1)
         inner = blank.end() if blank else at + 1
-        if ESCAPED_START.match(text, inner):
+        if _ESCAPED_START.match(text, inner):
             self.quoted = True
             return self.read_escaped_value(inner)
         if opening != '"' and are_json_members(
@@ -306,7 +317,7 @@ class Unwrapper:
             self.pass_blanks()
             if self.position != end:
                 self.report("narration_removed", self.position, end)
-        if ESCAPED_START.match(self.text, end):
+        if _ESCAPED_START.match(self.text, end):
             return self.read_escaped_value(end)
         return self.finish_start(end)
 
@@ -351,7 +362,7 @@ class Unwrapper:
             self.pass_trailing_text(start)
 
     def pass_repeated_end(self, start: ValueStart, end: int) -> int:
-        """Skip and report the end of the object before `end` when nothing but that end follows once more.
+        """Skip and report the end of the object before `end` when nothing but that end follows again.
 
         Return the offset after it, or `end`.
         """
@@ -426,3 +437,46 @@ def find_closing(text: str, start: ValueStart) -> int | None:
     last = body.rfind("<")
     closes = start.tagged and last >= 0 and (tag := _CLOSING_TAG.match(body, last)) and tag.end() == len(body)
     return last if closes else None
+
+
+# --- tokens for quotes ---------------------------------------------------------------------------------
+
+_TOKEN = re.compile(r"<\|[\"']\|>|<escape>")
+_STRING = re.compile(rf"\"?(?P<token>{_TOKEN.pattern})(?P<body>.*?)(?P=token)\"?", re.DOTALL)
+_LOOK = 100  # characters
+_BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
+
+
+def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> SourceText | None:
+    """Return the text with JSON strings in place of those between tokens, which are reported.
+
+    Return None when there are none, or when one does not stand where a string can.
+    """
+    text = piece.text
+    if _TOKEN.search(text) is None:
+        return None
+    parts: list[str] = []
+    starts, sources = array("q", [0]), array("q", [0])
+    found: list[Diagnostic] = []
+    length = last = 0
+    for match in _STRING.finditer(text):
+        start, end = match.span()
+        before, after = text[last:start].rstrip()[-1:], text[end : end + _LOOK].lstrip()[:1]
+        if before not in _BEFORE or after not in _AFTER or text.count('"', last, start) % 2:
+            return None
+        written = to_json_text(match["body"])
+        parts += (text[last:start], written)
+        length += start - last
+        for offset, source in ((0, start), (1, match.start("body")), (len(written) - 1, match.end("body"))):
+            starts.append(length + offset)
+            sources.append(source)
+        length, last = length + len(written), end
+        starts.append(length)
+        sources.append(end)
+        span = piece.raw_span(start, end)
+        found.append(Diagnostic("token_quotes", render_path(path), *span, found=match["token"]))
+    if not found:
+        return None
+    findings.extend(found)
+    parts.append(text[last:])
+    return SourceText("".join(parts), piece, 0, len(text), runs=(starts, sources))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import MAX_DEPTH, Findings, TooManyFindingsError, UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
@@ -218,7 +217,7 @@ def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
         found = scan_value(piece, start, None, findings)
     except (UnreadableError, TooManyFindingsError):
         raise UnfitError from None
-    if found.end != end or not _FLOW_MENDS.issuperset(mend.code for mend in findings.items):
+    if found.end != end or not _FLOW_MENDS.issuperset(repair.code for repair in findings.items):
         raise UnfitError
     return found.value, found.mark
 

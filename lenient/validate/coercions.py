@@ -212,7 +212,6 @@ _K, _J = ValueKind, JsonType
 _KEPT = (Coercion(None, _keep_value),)
 _RETAINED = (Coercion("non_string_literal_retained", _write_as_text),)
 _WRAPPED = (Coercion("scalar_coerced_to_list", _wrap_in_list),)
-_EPOCH = (Coercion("epoch_converted_to_timestamp", _convert_epoch),)
 _NUMBERS = (_J.INTEGER, _J.WHOLE, _J.FRACTION)
 _TEXT_KINDS = (_K.STRING, _K.ENUM_TOKEN, _K.ATTACHMENT_REFERENCE)
 _NOT_TEXT = (*_NUMBERS, _J.BOOLEAN, _J.OBJECT, _J.ARRAY)

@@ -13,12 +13,17 @@ from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import known_fields
 from lenient.definitions.parameters import UNSET, ToolParameter
 from lenient.definitions.tools import ToolDefinition
-from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError, join_path, shorten
+from lenient.diagnostics import (
+    Diagnostic,
+    Findings,
+    TooManyFindingsError,
+    UnreadableError,
+    join_path,
+    shorten,
+)
 from lenient.diagnostics.codes import Severity
-from lenient.diagnostics.unreadable import UnreadableError
-from lenient.scan.located_value import LocatedValue
 from lenient.scan.scanner import scan_value
-from lenient.scan.source_text import SourceText
+from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.unwrap.extraction import decode_nested
 from lenient.validate.compiled_tool import compile_tool
 from lenient.validate.validator import REJECTED, Validator

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.nodes import Conditions, Contains, Demands, Node, inner_nodes
-from lenient.definitions.json_schema.scalar_schema import is_of_kind
+from lenient.definitions.json_schema.schema_compiler import is_of_kind
 
 Answer = bool | None
 

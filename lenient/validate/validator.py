@@ -1,25 +1,38 @@
 """Converts a decoded value to the types of its definition, checks it, and reports changes and misfits.
 
 Values that do not fit are left out of the result and kept in `rejected`. The decoder's limit on nesting
-bounds the recursion.
+bounds the recursion. Without a definition, only the texts true, false and null are converted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import difflib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
-from lenient.definitions.json_schema.nodes import Conditions, EnumChoices, Node, inner_nodes
-from lenient.definitions.json_schema.unions import select_branches
+from lenient.definitions.json_schema.nodes import (
+    Conditions,
+    EnumChoices,
+    Node,
+    inner_nodes,
+    normalise_name,
+    select_branches,
+)
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, render_path, shorten
+from lenient.diagnostics import (
+    FORBIDDEN_HINT,
+    Diagnostic,
+    Findings,
+    Path,
+    TooManyFindingsError,
+    render_path,
+    shorten,
+)
 from lenient.diagnostics.codes import CODES, Severity
-from lenient.diagnostics.reasons import FORBIDDEN_HINT
-from lenient.scan.located_value import LocatedValue
+from lenient.scan.source_text import LocatedValue
 from lenient.validate.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
-from lenient.validate.parameter_names import find_declared_name, suggest_name
 from lenient.validate.schema_match import SchemaMatcher
 
 REJECTED: Final = object()
@@ -182,7 +195,7 @@ class Validator:
         is_whole = True
         for key in located.value:
             child = located.child(key)
-            name = key if key in node.fields else find_declared_name(node, key, located.value)
+            name = key if key in node.fields else _find_declared_name(node, key, located.value)
             place = (path, name)
             if name != key:
                 self.report("parameter_name_normalised", child, place, became=name, found=key)
@@ -446,3 +459,90 @@ def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
 
 def _items_of(located: LocatedValue) -> list[LocatedValue]:
     return [located.child(index) for index in range(len(located.value))]
+
+
+# --- names of parameters -------------------------------------------------------------------------------
+
+_MAX_NAME = 64
+_MAX_NAMES = 200  # as many as a call can reasonably have
+
+
+def _find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
+    """Return the declared name of which `key` is another spelling, else `key` itself.
+
+    Exactly one declared name must match, and neither this name nor an earlier spelling of it may be in
+    `sent`.
+    """
+    if not node.fields or len(key) > _MAX_NAME or inner_nodes(node, key):
+        return key
+    name = node.spellings.get(normalise_name(key))
+    if name is None or name in sent:
+        return key
+    earlier = (node.spellings.get(normalise_name(other)) for other in _keys_before(sent, key))
+    return key if name in earlier else name
+
+
+def suggest_name(node: Node, name: str) -> str | None:
+    """Return the declared name most similar to an undeclared name, None when none is similar.
+
+    The result serves as a hint only; the value is not moved to that name.
+    """
+    if len(name) > _MAX_NAME:
+        return None
+    near = difflib.get_close_matches(name, list(node.fields)[:_MAX_NAMES], 1, 0.75)
+    return near[0] if near else None
+
+
+def _keys_before(sent: Mapping[str, Any], key: str) -> list[str]:
+    keys = list(sent)[:_MAX_NAMES]
+    return keys[: keys.index(key)] if key in keys else keys
+
+
+# --- without a definition ------------------------------------------------------------------------------
+
+NO_DEFINITION = (Diagnostic("tool_definition_missing"),)
+_PROMOTIONS: dict[str, tuple[str, bool | None]] = {
+    "true": ("string_literal_converted_to_boolean", True),
+    "false": ("string_literal_converted_to_boolean", False),
+    "null": ("string_literal_converted_to_null", None),
+}
+
+
+def read_undeclared(located: LocatedValue, validator: Validator) -> dict[str, Any]:
+    """Return the arguments as sent, with the texts true, false and null converted to JSON values.
+
+    A parameter that holds a number which JSON cannot carry is left out. The function is iterative, because a
+    value without a definition may be as deep as the decoder allows.
+    """
+    validator.findings.extend(NO_DEFINITION)
+    root: dict[str, Any] = {}
+    refused: set[str | int] = set()
+    waiting: list[tuple[LocatedValue, Any, Path, str | int | None]] = [(located, root, None, None)]
+    while waiting:
+        container, target, path, top = waiting.pop()
+        below: list[tuple[LocatedValue, Any, Path, str | int | None]] = []
+        for step in container.value if isinstance(container.value, dict) else range(len(container.value)):
+            child, place = container.child(step), (path, step)
+            value = _promote(child, validator, place)
+            if value is REJECTED:
+                refused.add(step if top is None else top)
+            if isinstance(value, (dict, list)):
+                value = {} if isinstance(value, dict) else []
+                below.append((child, value, place, step if top is None else top))
+            if isinstance(target, dict):
+                target[step] = value
+            else:
+                target.append(value)
+        waiting.extend(reversed(below))
+    return {name: value for name, value in root.items() if name not in refused}
+
+
+def _promote(located: LocatedValue, validator: Validator, path: Path) -> Any:
+    value = located.value
+    if isinstance(value, str) and value in _PROMOTIONS:
+        code, became = _PROMOTIONS[value]
+        validator.report(code, located, path, became=to_json_text(became))
+        return became
+    if isinstance(value, float):
+        return validator.accept_any(located, path)
+    return value

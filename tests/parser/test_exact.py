@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from lenient import ToolDefinition, parse_arguments
 from lenient.arguments.request import ToolCallRequest
 from lenient.diagnostics import MAX_FINDINGS
-from lenient.unwrap.fast_path import read_one_defect
-from lenient.unwrap.long_strings import LONG, NO_JSON, decode_around_string
-from lenient.unwrap.plain_text import read_plain_text
+from lenient.scan.valid_json import LONG, NO_JSON, decode_around_string
+from lenient.unwrap.fast_path import read_one_defect, read_plain_text
 from tests.parser.strategies import examples
 
 QUICK = examples(150)
@@ -48,7 +47,7 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
     """The request as it comes, and as it comes without the quick ways."""
-    with patch("lenient.arguments.parse._mend_plainly", return_value=None):
+    with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
@@ -271,7 +270,7 @@ def test_quotes_within_a_text_are_passed_as_if_each_was_looked_at(
     before: list[str], inner: list[str], after: str, tool: ToolDefinition | None
 ) -> None:
     raw = '{"path": "' + "".join(before) + ' "b" ' + "".join(inner) + after
-    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda *_: -1):
+    with patch("lenient.scan.strings.string_end._pass_inner_quotes", lambda *_: -1):
         slow = parse_arguments(raw, tool)
     assert parse_arguments(raw, tool) == slow
 
@@ -313,6 +312,6 @@ def test_more_findings_than_are_kept_are_refused_the_quick_way_too() -> None:
 
 def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
     raw = '{"path": "a"' + '"b' * 40_000 + '"}'
-    with patch("lenient.scan.strings.string_search._pass_inner_quotes", lambda *_: -1):
+    with patch("lenient.scan.strings.string_end._pass_inner_quotes", lambda *_: -1):
         slow = parse_arguments(raw, TOOL)
     assert parse_arguments(raw, TOOL) == slow

@@ -20,9 +20,9 @@ from lenient import (
     lint,
 )
 from lenient.diagnostics.codes import Severity
+from lenient.lint import apply_edits
 from lenient.lint.definition_codes import DefinitionCode
-from lenient.lint.descriptions import find_listed_values
-from lenient.lint.edits import apply_edits
+from lenient.lint.rules import find_listed_values
 from tests.parser.strategies import definitions
 
 ROWS = DEFINITION_CODES.values()

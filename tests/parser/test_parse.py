@@ -19,8 +19,8 @@ from lenient import (
     extract_tool_calls,
     parse_arguments,
 )
+from lenient.diagnostics import REASONS
 from lenient.diagnostics.codes import CODES, Severity, Stage
-from lenient.diagnostics.reasons import REASONS
 from tests.fuzz.definitions import CATALOG
 
 LENIENT = Path(__file__).parents[2] / "lenient"

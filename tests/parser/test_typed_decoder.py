@@ -17,7 +17,7 @@ from lenient import ToolDefinition, parse_arguments
 from lenient.validate.compiled_tool import compile_tool
 from tests.parser.strategies import broken, definitions, examples, names, objects, spelled, texts, values
 
-WITHOUT = patch("lenient.validate.typed_decoder._IS_INSTALLED", new=False)
+WITHOUT = patch("lenient.validate.compiled_tool._IS_INSTALLED", new=False)
 
 
 def agree(raw: str, tool: ToolDefinition) -> None:

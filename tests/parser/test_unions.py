@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from lenient import ToolDefinition
-from lenient.definitions.json_schema.nodes import Node
-from lenient.definitions.json_schema.unions import are_all_disjoint, are_disjoint, find_tag
+from lenient.definitions.json_schema.nodes import Node, are_all_disjoint, are_disjoint, find_tag
 from lenient.validate.compiled_tool import compile_tool
 
 NULLABLE = {"type": ["integer", "null"]}

@@ -23,7 +23,7 @@ from callgauge.analysis.testsets.trial_tasks import (
     write_task_line,
 )
 from lenient import DefinitionFinding, ToolDefinition
-from lenient.lint.edits import apply_edits
+from lenient.lint import apply_edits
 
 PLAN, TASKS = "plan.toml", "tasks.jsonl"
 _MOST_NAMED = 8  # edits that a comment lists

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolFailed, ToolRejected, make_safe_name
 from lenient import ToolDefinition, ToolDefinitionError
-from lenient.calls.tool_refusals import refuses_arguments
+from lenient.calls.refusals import refuses_arguments
 
 if TYPE_CHECKING:
     from mcp import Client

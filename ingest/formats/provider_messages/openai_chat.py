@@ -5,7 +5,7 @@ has `choices[].{message, finish_reason}`, `usage`. Azure, Mistral, Groq, vLLM, O
 use the same format; Cohere's v2 API and Ollama's own API have one `message` at the top level instead of
 choices.
 A server that cannot parse a call of the model answers with an HTTP error instead of a reply (the errors:
-lenient/calls/server_refusals.py). It is read as a call of the model, not as a transport error.
+lenient/calls/refusals.py). It is read as a call of the model, not as a transport error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
-from lenient.calls.server_refusals import read_server_refusal
+from lenient.calls.refusals import read_server_refusal
 
 _ANNOUNCED = "the finish reason says tool calls, but the reply has none"
 

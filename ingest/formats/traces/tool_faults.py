@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ingest.events import FaultLayer
-from lenient.calls.tool_refusals import LIBRARY_REFUSALS, MCP_REFUSALS
+from lenient.calls.refusals import LIBRARY_REFUSALS, MCP_REFUSALS
 
 _LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
 _ROWS = (

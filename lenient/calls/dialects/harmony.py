@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lenient.calls.reading.broken_json_end import choose_end, find_outside_strings
 from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import pass_blanks
 from lenient.calls.reading.model_text import ModelText
+from lenient.calls.reading.token_blocks import choose_end, find_outside_strings
 
 _HEADER = re.compile(
     r"(?:<\|start\|>\s*+(?:assistant)?(?P<role>[^<>]{0,200}+))?"

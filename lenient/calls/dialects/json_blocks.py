@@ -10,16 +10,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lenient.calls.reading.broken_json_end import is_less_broken
 from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
 from lenient.calls.reading.json_in_text import JsonInText, pass_blanks, read_json_value
 from lenient.calls.reading.model_text import ModelText
-from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.calls.reading.token_blocks import TokenBlock, find_blocks, is_less_broken
+from lenient.diagnostics import UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.source_text import SourceText
-from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.string_end import Lookahead
 
 _LEAD = compile_regex(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
 _NAME = re.compile(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")

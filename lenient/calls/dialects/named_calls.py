@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lenient.calls.dialects.json_blocks import read_json_blocks
-from lenient.calls.reading.broken_json_end import choose_end
 from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import pass_blanks
 from lenient.calls.reading.model_text import ModelText
-from lenient.calls.reading.token_blocks import TokenBlock, find_blocks
+from lenient.calls.reading.token_blocks import TokenBlock, choose_end, find_blocks
 from lenient.regex import compile_regex
 
 _FENCE_OPEN = re.compile(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")

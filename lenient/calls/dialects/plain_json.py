@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lenient.calls.reading.broken_json_end import find_outside_strings
 from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_calls import CallEvidence, call_envelope, find_calls
 from lenient.calls.reading.json_in_text import JsonInText, find_json_end, read_json_value
 from lenient.calls.reading.model_text import FencedBlock, ModelText
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.calls.reading.token_blocks import find_outside_strings
+from lenient.diagnostics import UnreadableError
 from lenient.scan.source_text import SourceText
-from lenient.scan.strings.string_search import Lookahead
-from lenient.unwrap.prose import OBJECT_START
+from lenient.scan.strings.string_end import Lookahead
+from lenient.unwrap.surrounding_text import OBJECT_START
 
 _LANGUAGES = frozenset(
     {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code",

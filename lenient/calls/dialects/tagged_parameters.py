@@ -8,19 +8,19 @@ tags is kept whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
+from typing import NamedTuple
 
 from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import is_json
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
-from lenient.calls.reading.tagged_value_end import REST, ValueEndSearch
 from lenient.calls.reading.written_parameters import UndeclaredType, WrittenParameter, build_arguments
 
 
-class ValueLayout(Enum):
+class _ValueLayout(Enum):
     """How a dialect treats the line breaks around a value."""
 
     VERBATIM = "verbatim"  # they belong to it
@@ -40,12 +40,12 @@ class DialectTags:
     """
 
     pattern: re.Pattern[str]
-    layout: ValueLayout
+    layout: _ValueLayout
     entities: bool
     undeclared: UndeclaredType = UndeclaredType.TEXT
 
 
-def read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
+def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
     """Yield the calls of the dialect that `tags` describes."""
     marks = list(islice(tags.pattern.finditer(reply.text), 4 * MAX_TOKENS))
     walk = _TagWalk(reply, tags, marks)
@@ -97,7 +97,7 @@ class _TagWalk:
         around = (missing_opening(opening.start()),) if groups.get("begin") == "" else ()
         if not parameters:
             return replace(self.read_body(name, opening, end, complete), around=around), index
-        if not complete and parameters[-1].closed and REST.match(self.text, parameters[-1].end):
+        if not complete and parameters[-1].closed and _REST.match(self.text, parameters[-1].end):
             complete = parameters[-1].end < len(self.text.rstrip())
         raw, built = build_arguments(
             parameters, self.reply.arguments_node(name), self.tags.undeclared, entities=self.tags.entities,
@@ -122,7 +122,7 @@ class _TagWalk:
         """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
         opening = self.marks[index]
         start = opening.end()
-        found = ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        found = _ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
         stop, after, closed, doubtful = found
         value = self.text[start:stop]
         cut = stop == len(self.text) and not closed
@@ -139,12 +139,12 @@ class _TagWalk:
         `closed` is False when the closing tag is missing; `cut` is True when the text ends within the value.
         """
         layout = self.tags.layout
-        if layout is ValueLayout.LINES:
+        if layout is _ValueLayout.LINES:
             value = value.removeprefix("\n")
             return (value if cut else value.removesuffix("\n")), False
         if not closed and not cut:
             return value.removesuffix("\n"), False
-        if layout is ValueLayout.GUESSED and len(value) > 1 and value[0] == "\n" == value[-1]:
+        if layout is _ValueLayout.GUESSED and len(value) > 1 and value[0] == "\n" == value[-1]:
             return value[1:-1], True
         return value, False
 
@@ -158,7 +158,7 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     `step3`. SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
     holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
     """
-    yield from read_tagged(reply, _INVOKE)
+    yield from _read_tagged(reply, _INVOKE)
 
 
 _PREFIX = r"(?:[A-Za-z_]{1,20}:)?"
@@ -169,7 +169,7 @@ _INVOKE = DialectTags(
         rf"(?:\s++string\s*+=\s*+[\"'](?P<text>true|false)[\"'])?\s*+>)"
         rf"|(?P<value_end></{_PREFIX}parameter\s*+>)|(?P<call_end></{_PREFIX}invoke\s*+>)"
     ),
-    ValueLayout.GUESSED,
+    _ValueLayout.GUESSED,
     entities=True,
 )
 
@@ -181,7 +181,7 @@ def deepseek_v32(reply: ModelText) -> Iterator[FoundCall]:
     marks text, which is taken verbatim; any other value is JSON. Source: encoding/ of
     deepseek-ai/DeepSeek-V3.2; vLLM `deepseek_v32`.
     """
-    yield from read_tagged(reply, _DSML)
+    yield from _read_tagged(reply, _DSML)
 
 
 _DSML = DialectTags(
@@ -191,7 +191,7 @@ _DSML = DialectTags(
         r"(?:\s++string\s*+=\s*+\"(?P<text>true|false)\")?\s*+>)"
         r"|(?P<value_end></｜DSML｜parameter>)|(?P<call_end></｜DSML｜invoke>)"
     ),
-    ValueLayout.VERBATIM,
+    _ValueLayout.VERBATIM,
     entities=False,
 )
 
@@ -205,7 +205,7 @@ def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     decodes XML entities; see `anthropic_invoke`. Where the name is an attribute, `<function name="…">`, it
     must have been offered: documents hold such tags, too.
     """
-    for found in read_tagged(reply, _QWEN):
+    for found in _read_tagged(reply, _QWEN):
         if not _NAMED_FUNCTION.match(reply.text, found.start) or reply.offers(found.name):
             yield found
 
@@ -219,7 +219,7 @@ _QWEN = DialectTags(
         r"|(?P<parameter><parameter(?:\s++name)?\s*+=\s*+[\"']?(?P<key>[^\"'<>\n]{1,200}+)[\"']?\s*+>)"
         r"|(?P<value_end></parameter>)|(?P<call_end></function>)"
     ),
-    ValueLayout.LINES,
+    _ValueLayout.LINES,
     entities=True,
 )
 
@@ -231,7 +231,7 @@ def glm(reply: ModelText) -> Iterator[FoundCall]:
     chat template of zai-org/GLM-4.5; vLLM `glm45`, `glm47`: a value that is not declared as text is read as
     JSON where it is valid JSON; text is verbatim.
     """
-    yield from read_tagged(reply, _GLM)
+    yield from _read_tagged(reply, _GLM)
 
 
 _LONGCAT = r"(?:longcat_)?"
@@ -244,7 +244,7 @@ _GLM = DialectTags(
         rf"|(?P<value_end></{_LONGCAT}arg_value>)|(?P<call_end></{_LONGCAT}tool_call>)",
         re.MULTILINE,
     ),
-    ValueLayout.VERBATIM,
+    _ValueLayout.VERBATIM,
     entities=False,
     undeclared=UndeclaredType.JSON,
 )
@@ -256,7 +256,7 @@ def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
     The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`. Source:
     SGLang `kimi_k3` (kimik3_format.py): `type="string"` marks text, which is verbatim.
     """
-    yield from read_tagged(reply, _KIMI_K3)
+    yield from _read_tagged(reply, _KIMI_K3)
 
 
 _ATTRIBUTES = r"[^<>]{0,60}+<\|sep\|>"
@@ -269,6 +269,146 @@ _KIMI_K3 = DialectTags(
         r"|(?P<value_end><\|close\|>argument<\|sep\|>)"
         r"|(?P<call_end>(?:<\|close\|>json<\|sep\|>)?<\|close\|>call<\|sep\|>)"
     ),
-    ValueLayout.VERBATIM,
+    _ValueLayout.VERBATIM,
     entities=False,
 )
+
+
+# --- where a value ends --------------------------------------------------------------------------------
+
+_REST = re.compile(
+    r"\s*+(?:</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
+)
+"""What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
+
+
+class _ValueEnd(NamedTuple):
+    """Where a value ends, the index of the mark to go on with, and whether a closing tag ended the value.
+
+    `doubtful` is True when a later end would do as well.
+    """
+
+    stop: int
+    after: int
+    closed: bool
+    doubtful: bool = False
+
+
+class _ValueEndSearch:
+    """A search for the end of one value.
+
+    `marks` are the matches of `lenient.calls.dialects.tagged_parameters.DialectTags.pattern` in the text.
+    `unseen` are the declared parameters that have not appeared yet, None when the definition is unknown.
+    """
+
+    def __init__(self, text: str, marks: Sequence[re.Match[str]], unseen: set[str] | None) -> None:
+        self.text = text
+        self.marks = marks
+        self.unseen = unseen
+        self.depth = self.calls = 0  # opening tags of parameters and calls within the value
+        self.closing = -1  # the first closing tag that may end it, if none is certain to
+        self.nested = -1  # the same, were the opening tags before it mere text
+        self.cut = -1  # the first mark before which it may have been cut off
+
+    def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
+        """Return the end of the value, for which `marks[index]` is the first candidate."""
+        step = {
+            "value_end": self.ends_at_value_end,
+            "parameter": self.ends_at_parameter,
+            "call": self.ends_at_call,
+            "call_end": self.ends_at_call_end,
+        }
+        while index < len(self.marks) and reply.spend_budget(20):
+            end = step[str(self.marks[index].lastgroup)](index)
+            if end is not None:
+                return end
+            index += 1
+        for closing in (self.closing, self.nested):
+            if closing >= 0:
+                doubtful = self.closes_again(closing)
+                return _ValueEnd(self.marks[closing].start(), closing + 1, True, doubtful)
+        if self.cut >= 0:
+            is_end = self.marks[self.cut].lastgroup == "call" or self.ends_call(self.cut)
+            return _ValueEnd(self.marks[self.cut].start(), self.cut, False, not is_end)
+        return _ValueEnd(len(self.text), len(self.marks), False)
+
+    def ends_at_value_end(self, index: int) -> _ValueEnd | None:
+        if not self.calls and self.is_structural(index):
+            if self.depth == 0 or self.ends_call(index + 1, strictly=True):
+                return _ValueEnd(self.marks[index].start(), index + 1, True)
+            if self.nested < 0 and self.ends_call(index + 1):
+                self.nested = index
+        if self.depth == self.calls == 0 and self.closing < 0:
+            self.closing = index
+        self.depth = max(0, self.depth - 1)
+        return None
+
+    def ends_at_parameter(self, index: int) -> _ValueEnd | None:
+        mark = self.marks[index]
+        is_placed = self.is_placed(index)
+        is_next = is_placed if self.unseen is None else mark["key"] in self.unseen
+        if is_next and self.depth == self.calls == 0 and self.closing < 0:
+            return _ValueEnd(mark.start(), index, False)
+        self.depth += is_placed
+        return None
+
+    def ends_at_call(self, index: int) -> _ValueEnd | None:
+        after_token = self.text[self.marks[index].start() - 1] == ">"
+        if not (self.is_placed(index) or after_token) or not self.begins_body(index):
+            return None
+        self.cut = index if self.cut < 0 else self.cut
+        self.calls += 1
+        return None
+
+    def ends_at_call_end(self, index: int) -> _ValueEnd | None:
+        if self.calls:
+            self.calls -= 1
+        elif self.depth == 0:
+            if self.closing < 0 and self.is_placed(index) and self.ends_call(index, strictly=True):
+                return _ValueEnd(self.marks[index].start(), index, False)
+            self.cut = index if self.cut < 0 else self.cut
+        return None
+
+    def closes_again(self, index: int) -> bool:
+        """Return True when a closing tag comes after that at `index`, with no opening tag between them."""
+        kinds = (mark.lastgroup for mark in self.marks[index + 1 : index + 100])
+        return next((kind == "value_end" for kind in kinds if kind != "call_end"), False)
+
+    def is_placed(self, index: int) -> bool:
+        """Return True when the tag `marks[index]` begins a line, or follows another tag of the dialect."""
+        start, before = self.marks[index].start(), self.marks[index - 1].end() if index else 0
+        line = self.text.rfind("\n", before, start) + 1
+        return not self.text[max(line, before) : start].strip()
+
+    def begins_body(self, index: int) -> bool:
+        """Return True when a tag, a JSON object or the text's end follows the opening tag `marks[index]`."""
+        end = self.marks[index].end()
+        following = self.marks[index + 1].start() if index + 1 < len(self.marks) else len(self.text)
+        rest = self.text[end : min(following, end + 400)].strip()
+        return not rest or rest.startswith("{")
+
+    def is_structural(self, index: int) -> bool:
+        """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`.
+
+        The closing tag of a call counts when it ends the call.
+        """
+        end = self.marks[index].end()
+        following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
+        if following >= 0 and not self.text[end:following].strip():
+            next_kind = self.marks[index + 1].lastgroup
+            return self.ends_call(index + 1) if next_kind == "call_end" else next_kind != "value_end"
+        return _REST.match(self.text, end) is not None
+
+    def ends_call(self, index: int, *, strictly: bool = False) -> bool:
+        """Return True when `marks[index]` is the closing tag of the call.
+
+        The end of a wrapper, another call or the end of the text must follow the tag; unless `strictly`,
+        other text may follow on a new line.
+        """
+        if index >= len(self.marks) or self.marks[index].lastgroup != "call_end":
+            return False
+        end = self.marks[index].end()
+        if index + 1 < len(self.marks) and not self.text[end : self.marks[index + 1].start()].strip():
+            return self.marks[index + 1].lastgroup in ("call", "call_end")
+        line = self.text[end : end + 200].split("\n", 1)[0]
+        return _REST.match(self.text, end) is not None or not (strictly or line.strip())

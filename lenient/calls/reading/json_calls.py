@@ -18,10 +18,9 @@ from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.definitions.tools import ToolDefinition
-from lenient.diagnostics import Diagnostic
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import Diagnostic, UnreadableError
 from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.string_end import Lookahead
 
 _NAME_KEYS = (
     "name", "tool", "tool_name", "tool_call", "function", "function_name", "action", "recipient_name", "api",
@@ -245,26 +244,30 @@ class _CallFinder:
         parsed.
         """
         closed = inside is not None and is_json(self.read.piece[inside.start : inside.end])
-        for mend in self.read.mends:
-            if mend.start is None or mend.end is None or not part.mark.start <= mend.start <= part.mark.end:
+        for repair in self.read.repairs:
+            if (
+                repair.start is None
+                or repair.end is None
+                or not part.mark.start <= repair.start <= part.mark.end
+            ):
                 continue
-            at_end = inside is not None and mend.start == inside.end
-            if inside is None or not inside.start <= mend.start <= inside.end or (closed and at_end):
-                yield self.move_to_reply(mend)
+            at_end = inside is not None and repair.start == inside.end
+            if inside is None or not inside.start <= repair.start <= inside.end or (closed and at_end):
+                yield self.move_to_reply(repair)
 
     def mends_outside(self, found: list[FoundCall]) -> Iterator[Diagnostic]:
         """Yield the diagnostics of repairs outside of all calls, in a list or an object around them."""
-        for mend in self.read.mends:
-            placed = self.move_to_reply(mend)
+        for repair in self.read.repairs:
+            placed = self.move_to_reply(repair)
             at = placed.start
             if at is not None and not any(call.start <= at <= call.end for call in found):
                 yield placed
 
-    def move_to_reply(self, mend: Diagnostic) -> Diagnostic:
+    def move_to_reply(self, repair: Diagnostic) -> Diagnostic:
         """Return the diagnostic with its span counted from the start of the reply."""
-        if mend.start is None or mend.end is None:
-            return mend
-        return mend._replace(start=self.read.base + mend.start, end=self.read.base + mend.end)
+        if repair.start is None or repair.end is None:
+            return repair
+        return repair._replace(start=self.read.base + repair.start, end=self.read.base + repair.end)
 
 
 def _is_schema(arguments: Any) -> bool:

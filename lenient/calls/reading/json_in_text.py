@@ -10,11 +10,10 @@ from typing import Any
 import orjson
 
 from lenient.definitions.json_schema.nodes import Node
-from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError, UnreadableError
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
-from lenient.scan.strings.string_search import Lookahead
+from lenient.scan.strings.string_end import Lookahead
 from lenient.scan.valid_json import find_valid_end
 
 _BLANK = re.compile(r"\s*+")
@@ -30,7 +29,7 @@ class JsonInText:
 
     `piece` is the text that was read, and `base` is the offset of the piece in the reply. `mark` is the span
     of the value in the piece, `end` the offset in the piece where reading stopped. `complete` is False when
-    the text ended with brackets or a string open. `mends` are the diagnostics of the repairs, with spans in
+    the text ended with brackets or a string open. `repairs` are the diagnostics of the repairs, with spans in
     the piece.
     """
 
@@ -40,12 +39,12 @@ class JsonInText:
     base: int
     end: int
     complete: bool
-    mends: tuple[Diagnostic, ...] = ()
+    repairs: tuple[Diagnostic, ...] = ()
 
     @property
     def damage(self) -> int:
         """How badly the text was broken: 0 = whole, 1 = ends with brackets open, 2 = meaning was lost."""
-        return 2 if any(mend.lossy for mend in self.mends) else 0 if self.complete else 1
+        return 2 if any(repair.lossy for repair in self.repairs) else 0 if self.complete else 1
 
 
 def pass_blanks(text: str, position: int) -> int:

@@ -1,15 +1,23 @@
-"""Finds the blocks of a reply between an opening token and a closing token of a dialect."""
+"""Finds the blocks of a reply between an opening token and a closing token of a dialect.
+
+A token may also be part of a string in broken JSON: of several closing tokens, the one is chosen up to which
+the JSON is least broken.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from lenient.calls.reading.broken_json_end import find_outside_strings
+from lenient.calls.reading.json_in_text import read_json_value
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
+from lenient.diagnostics import UnreadableError
+from lenient.regex import compile_regex
+from lenient.scan.source_text import SourceText
+from lenient.scan.strings.string_end import Lookahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +91,49 @@ def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[
         first, after = bisect_left(places, token.end()), bisect_left(places, limit)
         inner = ends[first:after]
         yield TokenBlock(token, tuple(inner[:1] + inner[-1:]), limit, closing, tokens)
+
+
+# --- where broken JSON ends ----------------------------------------------------------------------------
+
+
+def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) -> re.Match[str] | None:
+    """Return the first match of `tokens` from `start` on that is outside of strings in double quotes.
+
+    Return None as well when the budget of the reply is used up.
+    """
+    if not reply.spend_budget(0):
+        return None
+    marks = _add_strings(tokens).finditer(reply.text, start)
+    found = next((mark for mark in marks if not mark["string"]), None)
+    reply.spend_budget((found.start() if found is not None else len(reply.text)) - start)
+    return found
+
+
+@cache
+def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
+    return compile_regex(rf'(?P<string>"(?:[^"\\]++|\\[\s\S])*+"?)|{tokens.pattern}', tokens.flags)
+
+
+def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
+    """Return True when JSON that ends at `end` with this damage is to be preferred to that with the `least`.
+
+    Where all are badly broken, a later token is: the earlier ones may stand in a string.
+    """
+    return damage < least or (damage == least == 2 and end < len(reply.text))
+
+
+def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> int | None:
+    """Return that of the `ends` up to which the arguments from `start` on are least broken, None without any.
+
+    `name` is the name of the tool, whose definition says where strings end.
+    """
+    node, best, least = reply.arguments_node(name), None, 3
+    for end in ends:
+        if best is not None and (least == 0 or not reply.spend_budget(end - start)):
+            break
+        piece = SourceText(reply.text[start:end].rstrip().removesuffix("```").rstrip())
+        read = read_json_value(piece, 0, Lookahead(piece.text), start, node)
+        damage = 3 if isinstance(read, UnreadableError) else read.damage
+        if is_less_broken(damage, least, reply, end):
+            best, least = end, damage
+    return best

@@ -5,31 +5,33 @@ A keyword that is not supported becomes a remark of its node, which the validato
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from lenient.definitions.json_schema.constraints import compile_pattern, read_rules
-from lenient.definitions.json_schema.flattening import MAX_NODES, MAX_SCHEMA_DEPTH, Flattener
-from lenient.definitions.json_schema.merging import SAYING_NOTHING, GatheredKey, merge_schemas
+from lenient.definitions.json_schema.flattening import (
+    MAX_NODES,
+    MAX_SCHEMA_DEPTH,
+    SAYING_NOTHING,
+    Flattener,
+    GatheredKey,
+    merge_schemas,
+)
 from lenient.definitions.json_schema.nodes import (
+    NULL,
     Conditions,
     Contains,
     Demands,
     EnumChoices,
     Node,
+    are_all_disjoint,
+    find_tag,
     inner_nodes,
+    normalise_name,
 )
-from lenient.definitions.json_schema.scalar_schema import (
-    admits_null,
-    find_kind,
-    lists_its_type,
-    map_spellings,
-    read_choices,
-    takes_null,
-)
-from lenient.definitions.json_schema.unions import NULL, are_all_disjoint, find_tag
-from lenient.definitions.json_schema.value_kinds import KINDS_BY_TYPE, ValueKind, type_names
+from lenient.definitions.json_schema.value_kinds import KINDS_BY_FORMAT, KINDS_BY_TYPE, ValueKind, type_names
 
 _NULL_ALONE = SAYING_NOTHING | {"type"}
 _MAX_GATHERED = 1_000
@@ -96,13 +98,13 @@ class _SchemaCompiler:
                 self.fill_branches(node, rest, branches, depth)
                 apart = are_all_disjoint((*node.branches, NULL) if node.nullable else node.branches)
                 if keyword == "oneOf" and not apart:
-                    ensure_demands(node).exclusive = True
+                    _ensure_demands(node).exclusive = True
                 return
         types = type_names(schema)
         named = [name for name in dict.fromkeys(types) if name != "null"]
         if len(named) > 1:
             self.fill_branches(node, {}, [{**schema, "type": name} for name in named], depth)
-            node.nullable |= takes_null(schema)
+            node.nullable |= _takes_null(schema)
         else:
             self.fill_single(node, schema, types, named[0] if named else None, depth)
 
@@ -110,7 +112,7 @@ class _SchemaCompiler:
         apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
         null = next((branch for branch in branches if apart and _is_null(branch)), None)
         real = [branch for branch in branches if null is None or branch is not null]
-        node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and admits_null(rest))
+        node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and _admits_null(rest))
         node.branches = tuple(self.compile_branch(rest, branch, depth + 1) for branch in real)
         node.tag = find_tag(node.branches)
         if not real:
@@ -126,10 +128,10 @@ class _SchemaCompiler:
     def fill_single(
         self, node: Node, schema: Mapping[Any, Any], types: list[str], type_name: str | None, depth: int
     ) -> None:
-        node.nullable = takes_null(schema)
-        node.kind = find_kind(schema, type_name)
+        node.nullable = _takes_null(schema)
+        node.kind = _find_kind(schema, type_name)
         node.typed = type_name is not None
-        node.choices = read_choices(schema)
+        node.choices = _read_choices(schema)
         if type_name is None and types:  # null alone
             node.kind, node.choices = None, EnumChoices("const_mismatch", (None,) if node.nullable else ())
         node.rules = tuple(read_rules(schema))
@@ -170,9 +172,9 @@ class _SchemaCompiler:
             if node.closed:  # asked for and forbidden at once
                 undeclared.remarks = (("schema_keyword_unsupported", "additionalProperties beside required"),)
             node.fields[name] = next(iter(inner_nodes(node, name)), undeclared)
-        node.spellings = map_spellings(node.fields)
+        node.spellings = _map_spellings(node.fields)
         if isinstance(schema.get("propertyNames"), (Mapping, bool)):
-            ensure_demands(node).names = self.compile_node(schema["propertyNames"], depth + 1)
+            _ensure_demands(node).names = self.compile_node(schema["propertyNames"], depth + 1)
 
     def fill_extra(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
         patterns = schema.get("patternProperties")
@@ -181,7 +183,7 @@ class _SchemaCompiler:
             if pattern is None:
                 node.remarks += (("pattern_not_checked", str(text)[:100]),)
             else:
-                ensure_demands(node).patterns += ((pattern, self.compile_node(inner, depth + 1)),)
+                _ensure_demands(node).patterns += ((pattern, self.compile_node(inner, depth + 1)),)
         extra = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
         node.closed = extra is False
         if isinstance(extra, Mapping):
@@ -209,14 +211,14 @@ class _SchemaCompiler:
             node.remarks += (("schema_keyword_unsupported", "allOf"),)
             return
         for forbidden in flat.get(GatheredKey.NOT, ()):
-            ensure_demands(node).forbidden += (self.compile_node(forbidden, depth + 1),)
+            _ensure_demands(node).forbidden += (self.compile_node(forbidden, depth + 1),)
         for also in flat.get(GatheredKey.ALSO, ()):
-            ensure_demands(node).also += ((" ".join(also), self.compile_node(also, depth + 1)),)
+            _ensure_demands(node).also += ((" ".join(also), self.compile_node(also, depth + 1)),)
         for item, least, most in flat.get(GatheredKey.CONTAINS, ()):
             contains = Contains(
                 self.compile_node(item, depth + 1), _read_size(least, 1) or 0, _read_size(most, None)
             )
-            ensure_demands(node).contains += (contains,)
+            _ensure_demands(node).contains += (contains,)
         if GatheredKey.WHEN in flat:
             self.fill_conditions(node, flat, depth)
 
@@ -235,7 +237,7 @@ class _SchemaCompiler:
                 found = known[answers] = self.compile_chosen(bare, conditions, answers)
             return found
 
-        ensure_demands(node).conditions = Conditions(base, tests, choose)
+        _ensure_demands(node).conditions = Conditions(base, tests, choose)
 
     def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
         """Return the node of a schema merged with `then` or `else` of each condition, by `answers`."""
@@ -264,7 +266,7 @@ class _SchemaCompiler:
         }
 
 
-def ensure_demands(node: Node) -> Demands:
+def _ensure_demands(node: Node) -> Demands:
     """Return the node's `Demands`, the constraints beside its shape; a node without any gets empty ones."""
     if node.demands is None:
         node.demands = Demands()
@@ -287,3 +289,122 @@ def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
 
 def _read_size(value: Any, default: int | None) -> int | None:
     return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
+
+
+# --- kinds, listed values and null ---------------------------------------------------------------------
+
+
+def _takes_null(schema: Mapping[Any, Any]) -> bool:
+    """Return True when the schema allows null explicitly."""
+    return schema.get("nullable") is True or ("null" in type_names(schema) and _admits_null(schema))
+
+
+def _admits_null(schema: Mapping[Any, Any]) -> bool:
+    """Return True when `type`, `enum` and `const` permit null.
+
+    Listed values must contain null, too; a schema without `type` permits it.
+    """
+    types = type_names(schema)
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    return (not types or "null" in types) and (not isinstance(listed, list) or None in listed)
+
+
+def _find_kind(schema: Mapping[Any, Any], type_name: str | None) -> ValueKind | None:
+    if type_name is None:
+        return _infer_kind(schema)
+    if type_name != "string":
+        return KINDS_BY_TYPE.get(type_name)
+    if isinstance(schema.get("enum"), list):
+        return ValueKind.ENUM_TOKEN
+    return KINDS_BY_FORMAT.get(str(schema.get("format")), ValueKind.STRING)
+
+
+def _infer_kind(schema: Mapping[Any, Any]) -> ValueKind | None:
+    """Infer the kind of a schema without a type from its listed values, properties or items."""
+    if isinstance(schema.get("properties"), Mapping):
+        return ValueKind.JSON_OBJECT
+    if "items" in schema or "prefixItems" in schema:
+        return ValueKind.JSON_ARRAY
+    listed = schema.get("enum")
+    listed = listed if isinstance(listed, list) else [schema["const"]] if "const" in schema else []
+    types = {type(value) for value in listed if value is not None}
+    if len(types) != 1:
+        return ValueKind.NUMBER if types == {int, float} else None
+    return _KINDS_BY_PYTHON_TYPE.get(types.pop())
+
+
+_KINDS_BY_PYTHON_TYPE: Mapping[type, ValueKind] = {
+    str: ValueKind.ENUM_TOKEN,
+    bool: ValueKind.BOOLEAN,
+    int: ValueKind.INTEGER,
+    float: ValueKind.NUMBER,
+}
+
+
+def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
+    """Return the values that `enum` or `const` lists; None when the schema has neither."""
+    listed = schema.get("enum")
+    if "const" in schema:
+        held = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
+        code, listed = "const_mismatch", [schema["const"]] if held else []
+    elif isinstance(listed, list):
+        code = "enum_out_of_range"
+    else:
+        return None
+    return EnumChoices(
+        code, tuple(listed), {} if schema.get("x-case-sensitive") is True else _fold_texts(listed)
+    )
+
+
+def _fold_texts(listed: list[Any]) -> dict[str, Any]:
+    """Return the listed texts by their case-folded form; None where two texts share a form."""
+    folded: dict[str, Any] = {}
+    for value in listed:
+        if isinstance(value, str):
+            key = value.strip().casefold()
+            folded[key] = None if key in folded else value
+    return folded
+
+
+def is_of_kind(kind: ValueKind, value: Any) -> bool:
+    """Return True when the value has the JSON type of the kind. Formats do not count."""
+    return _TYPES[kind](value)
+
+
+def lists_its_type(node: Node) -> bool:
+    """Return True when each listed value of a node is null or has the node's kind, or none is listed."""
+    kind = node.kind
+    if node.choices is None or kind is None:
+        return True
+    return all(value is None or is_of_kind(kind, value) for value in node.choices.allowed)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, (str, datetime))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_integer(value: Any) -> bool:
+    return _is_number(value) and (isinstance(value, int) or value.is_integer())
+
+
+_TYPES: Mapping[ValueKind, Callable[[Any], bool]] = {
+    **dict.fromkeys(ValueKind, _is_text),
+    ValueKind.BOOLEAN: lambda value: isinstance(value, bool),
+    ValueKind.INTEGER: _is_integer,
+    ValueKind.NUMBER: _is_number,
+    ValueKind.JSON_OBJECT: lambda value: isinstance(value, dict),
+    ValueKind.JSON_ARRAY: lambda value: isinstance(value, list),
+}
+
+
+def _map_spellings(fields: Mapping[str, Node]) -> dict[str, str | None]:
+    """Return the declared names by normalised spelling; None where two names share a spelling."""
+    result: dict[str, str | None] = {}
+    for name in fields:
+        key = normalise_name(name)
+        result[key] = None if key in result else name
+    return result

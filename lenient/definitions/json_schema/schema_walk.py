@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lenient.definitions.json_schema.flattening import Flattener
-from lenient.definitions.json_schema.merging import GatheredKey
+from lenient.definitions.json_schema.flattening import Flattener, GatheredKey
 from lenient.diagnostics import Path, render_path
 
 _MAX_PLACES = 5_000

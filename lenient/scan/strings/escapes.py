@@ -46,7 +46,7 @@ REPLACEMENT = "\ufffd"
 _STAND_IN = "\x7f"  # for two backslashes, or for a quote
 
 
-class StringMend(NamedTuple):
+class StringRepair(NamedTuple):
     """All repairs with one code in a string: the span from the first to the last repair, and their number.
 
     `found` and `became` show the first repair.
@@ -65,7 +65,7 @@ class DecodedBody:
     """The decoded text of a string, and the repairs that decoding needed."""
 
     text: str
-    mends: list[StringMend]
+    repairs: list[StringRepair]
 
 
 def decode_body(text: str, start: int, end: int) -> DecodedBody:
@@ -97,7 +97,7 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
 
     Such a body is repaired by `str.replace`, which is fast.
     """
-    mends = list[StringMend]()
+    repairs = list[StringRepair]()
     single = "\\'" in body
     decoded, controls = None if single else _decode_strictly(body, allow_controls=True), True
     if decoded is None:
@@ -120,12 +120,12 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
         decoded = decoded.replace(_STAND_IN, '"')
         if times := len(parts) - 1:
             first, last = _find_quote_escapes(marked)
-            mends.append(StringMend("quote_escape", start + first, start + last, times, "\\'", "'"))
+            repairs.append(StringRepair("quote_escape", start + first, start + last, times, "\\'", "'"))
     if controls and (times := len(body) - len(body.translate(_WITHOUT_CONTROLS))):
         first, last = _find_controls(body, times)
         sign = body[first]
-        mends.append(StringMend("raw_control_character", start + first, start + last, times, sign, sign))
-    return DecodedBody(decoded, sorted(mends, key=lambda mend: mend.start))
+        repairs.append(StringRepair("raw_control_character", start + first, start + last, times, sign, sign))
+    return DecodedBody(decoded, sorted(repairs, key=lambda repair: repair.start))
 
 
 def _find_controls(body: str, times: int) -> tuple[int, int]:
@@ -168,7 +168,7 @@ def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | 
 
 
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    mends: dict[str, StringMend] = {}  # each without its end and its times, which grow
+    repairs: dict[str, StringRepair] = {}  # each without its end and its times, which grow
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []
@@ -184,11 +184,11 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
             written, times = body[match.start() : last], 1
             if code == "raw_control_character":  # a run of them, of which the first is shown
                 written, became, times = written[0], written[0], len(written)
-            if code not in mends:
-                mends[code] = StringMend(code, start + match.start(), 0, 0, written, became)
+            if code not in repairs:
+                repairs[code] = StringRepair(code, start + match.start(), 0, 0, written, became)
             ends[code], counts[code] = start + last, counts.get(code, 0) + times
     parts.append(body[last:])
-    found = [mend._replace(end=ends[code], times=counts[code]) for code, mend in mends.items()]
+    found = [repair._replace(end=ends[code], times=counts[code]) for code, repair in repairs.items()]
     return DecodedBody("".join(parts), found)
 
 

@@ -1,7 +1,6 @@
-"""Reads a string in quotes of any kind; reports everything in the string that JSON does not allow.
+"""Reads strings in quotes, and strings whose opening quote is missing or escaped.
 
-Strings whose end is certain are read by one regular expression. For all others,
-`lenient.scan.strings.string_search` decides where they end.
+`lenient.scan.strings.string_end` finds where a string ends, `lenient.scan.strings.escapes` decodes its body.
 """
 
 from __future__ import annotations
@@ -10,14 +9,18 @@ import re
 from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # a C function that typeshed does not list
 
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.strings.escapes import decode_body, find_character_escape, trim_half_escape
-from lenient.scan.strings.string_end import StringClosing, StringEnd
+from lenient.scan.strings.string_end import (
+    CLOSING_QUOTES,
+    Lookahead,
+    StringClosing,
+    StringEnd,
+    find_string_end,
+)
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
-from lenient.scan.strings.string_search import CLOSING_QUOTES, Lookahead, find_string_end
-from lenient.scan.strings.trivia import MendReport
-from lenient.scan.strings.unopened_string import find_doubled_end, find_escaped_span, find_unopened_end
+from lenient.scan.strings.trivia import RepairReport
 from lenient.scan.strings.unquoted import UnquotedValue
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
@@ -88,7 +91,7 @@ class StringReader:
 
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
-        self.report: MendReport = _ignore_report
+        self.report: RepairReport = _ignore_report
         self.joins = True  # strings side by side are one
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
@@ -172,7 +175,7 @@ class StringReader:
                 raise UnreadableError("unexpected_character", start) from None
             return text, StringEnd(after - 1, after, StringClosing.QUOTE)
         twice = self.text.startswith(self.text[start] * 2, start)
-        doubled = find_doubled_end(self.text, start) if twice else None
+        doubled = _find_doubled_end(self.text, start) if twice else None
         if doubled is not None:
             self.report(
                 _CODES[self.text[start]] or "", start, doubled + 2, found=self.text[start : start + 2]
@@ -243,7 +246,7 @@ class StringReader:
 
         Return the text and the offset after the string, None when there is no such string.
         """
-        span = find_escaped_span(self.text, start)
+        span = _find_escaped_span(self.text, start)
         if span is None:
             return None
         body, end, after = span
@@ -255,10 +258,12 @@ class StringReader:
         if raw and (text := self.text[start:end]).isprintable():
             return text
         body = decode_body(self.text, start, end)
-        for mend in body.mends:
-            times = f"{mend.times} times" if mend.times > 1 else None
-            self.report(mend.code, mend.start, mend.end, found=mend.found, became=mend.became, hint=times)
-            if mend.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
+        for repair in body.repairs:
+            times = f"{repair.times} times" if repair.times > 1 else None
+            self.report(
+                repair.code, repair.start, repair.end, found=repair.found, became=repair.became, hint=times
+            )
+            if repair.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
                 self.report("ambiguous", *sign, hint="Or this is an escape of Python or JavaScript.")
         return body.text
 
@@ -371,3 +376,75 @@ def _closes_outer(text: str, start: int, end: int, quote: str) -> bool:
         if balance <= 0:
             return True
     return False
+
+
+# --- strings without an opening quote ------------------------------------------------------------------
+
+_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
+_ESCAPED_OPENING = re.compile(r"\\++[\"']")
+HOLDS_ESCAPES = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
+"""An object whose first quote is escaped."""
+_PATTERN = re.compile(
+    r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
+    r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
+)
+_BRACKETED_WORD = re.compile(r"[\[({][^\[\](){}\"'\n]{0,200}+[\])}]\s*+[^\s,;:\]})\"'`\[{]")
+_LACKS_BRACKET = compile_regex(
+    r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}\]]|\Z)"
+)
+_DOUBLED_PAIR = re.compile(
+    r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
+)
+
+
+def is_pattern_start(text: str, position: int) -> bool:
+    """Return True when a character class of a regular expression, not an array, is at `position`."""
+    return _PATTERN.match(text, position) is not None
+
+
+def is_bracketed_word(text: str, position: int) -> bool:
+    """Return True when text goes on after the bracket at `position` is closed, as in `(x) and y`."""
+    return _BRACKETED_WORD.match(text, position) is not None
+
+
+def lacks_bracket(text: str, position: int) -> bool:
+    """Return True when several strings in a row are at `position`, before a key or the end of the object."""
+    return _LACKS_BRACKET.match(text, position) is not None
+
+
+def _find_doubled_end(text: str, start: int) -> int | None:
+    """Return the offset of the closing pair when two apostrophes or back-ticks stand for a quote, or None."""
+    match = _DOUBLED_PAIR.match(text, start)
+    return None if match is None else match.end() - 2
+
+
+def find_unopened_end(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
+    """Return the offset of the next quote when it ends the string that begins at `start`, else None.
+
+    `ahead` keeps the offset of the next quote, so that each stretch without quotes is searched once.
+    """
+    if not start <= ahead.next_quote:
+        ahead.next_quote = _find_next_quote(text, start)
+    at = ahead.next_quote
+    if at >= len(text) or at == start:
+        return None
+    return at if score_end(text, at + 1, place) >= EndFit.RANDOM else None
+
+
+def _find_next_quote(text: str, start: int) -> int:
+    for match in _QUOTE.finditer(text, start):
+        if match.group() == '"':
+            return match.start()
+    return len(text)
+
+
+def _find_escaped_span(text: str, start: int) -> tuple[int, int, int] | None:
+    """Return body start, body end and the offset after a string whose two quotes are escaped alike.
+
+    Return None when there is no such string at `start`.
+    """
+    opening = _ESCAPED_OPENING.match(text, start)
+    if opening is None:
+        return None
+    end = text.find(opening.group(), opening.end())
+    return None if end < 0 else (opening.end(), end, end + len(opening.group()))

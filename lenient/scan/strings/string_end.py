@@ -1,15 +1,33 @@
-"""Decides whether a string ends at a quote, by the quotes and brackets before that quote.
+"""Finds the quote at which a string ends.
 
-Quotes and brackets inside text come in pairs. While a pair is open, more evidence is needed to accept the
-end. The caller passes the score of the text after the quote (`EndFit`).
+The search goes from quote to quote, in linear time. The text after the quote must fit the end of a string
+(`lenient.scan.strings.string_end_scoring`). The quotes and brackets before it must fit as well: inside text
+they come in pairs, so that an open pair needs more evidence.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from lenient.scan.strings.string_end_scoring import EndFit
+from lenient.diagnostics import UnreadableError
+from lenient.regex import compile_regex
+from lenient.scan.strings.string_end_scoring import (
+    BLANKS,
+    COLONS,
+    COMMAS,
+    LONE_KEY,
+    NEXT_PART,
+    OPENING,
+    QUOTED_KEY,
+    QUOTES,
+    EndFit,
+    StringPlace,
+    StringRole,
+    key_name,
+    score_end,
+)
 
 
 class StringClosing(Enum):
@@ -51,7 +69,7 @@ class StringEnd:
         return self.first_inner if is_last else None
 
 
-class PassedQuotes:
+class _PassedQuotes:
     """The quotes taken for text and the open brackets between a string's start and the current quote."""
 
     __slots__ = (
@@ -142,3 +160,347 @@ class PassedQuotes:
         return not after.isspace() and (
             self.last == self.start or before in " \t\n([{=:,>" or not before.isalnum()
         )
+
+
+# --- the search from quote to quote --------------------------------------------------------------------
+
+CLOSING_QUOTES = {
+    '"': '"', "'": "'", "`": "`´", "“": '”“"', "„": '“”"', "”": '”"', "‘": "’'", "‚": "‘’'", "’": "’'",
+    "´": "´", "«": "»", "‹": "›", "「": "」", "『": "』", "＂": "＂", "＇": "＇",
+}  # fmt: skip
+"""Maps each opening quote to the signs that may close the string."""
+
+_RUNS = {
+    opening: compile_regex(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
+    for opening, q in CLOSING_QUOTES.items()
+}
+"""Text up to a closing quote; an escaped one only stops it where a comma follows."""
+_EXPRESSION = re.compile(
+    r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
+    r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
+)
+"""What a program does with a string that has ended."""
+_ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
+_CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
+_ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
+_ESCAPED_END = compile_regex(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
+"""A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
+_CLOSED_BEFORE = compile_regex(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
+"""Closing brackets, a comma and opening brackets before a quote."""
+_PAIRS = {"{": "}", "[": "]"}
+_OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
+"""Maps quotes that may close a string of another kind to their opening forms."""
+_PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
+_FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
+_STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
+_ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
+_BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂?]?\s*+[{COLONS}]"
+_WRAPPED_KEY = r"[\[(<]\s*+[\"'`]?[^\W\d][\w$.\-]{0,63}[\"'`]?\s*+[\])>]\s*+[:：=]"
+_KEY_START = rf"[/#:*{QUOTES}]|--|__|[rbufRBUF]{{1,2}}[\"']|{_BARE_KEY}|{_WRAPPED_KEY}"
+_ARGUMENT = rf"\"[^\"\\\n{COLONS}=＝]{{0,60}}+\"[)\]]"
+_MAY_END = (
+    rf"{BLANKS}(?:\Z|[/#+}}｝]|`{{3}}|\.\s*+[\"']|[\])］]{_ANY_CLOSERS}(?:\Z|[/#]|--|`{{3}}|[{COMMAS}|&]{BLANKS}(?:{_KEY_START}))"
+    rf"|[{COMMAS}]{BLANKS}(?!{_ARGUMENT})(?:\Z|[,….}}\])｝］{{｛]|{_KEY_START}))"
+    rf"|[\s\x00-\x1f\u200b\ufeff]++(?:[\"']?{_BARE_KEY}|:)|{BLANKS}[|&]{BLANKS}(?:[\"']|{_BARE_KEY})"
+    rf"|{QUOTED_KEY.pattern}"
+)
+_IS_TEXT = r"[\])]*+(?:[\w(<>=:\\]|\.(?!\s*+[\"']))|[\])]++ ++[\w.(<>=+*%|&]"
+_INNER_QUOTES = compile_regex(
+    rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
+)
+"""Text with double quotes, none of which `score_end` takes for the end of a member once one was passed.
+
+`_IS_TEXT` is a part of what `_MAY_END` leaves out, and faster.
+"""
+_LAST_COMMENT = compile_regex(
+    r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
+)
+"""A comment at the end of a text."""
+_COMMENT_LOOK = 200
+_TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
+"""Closing brackets and what may follow a whole value, but not a text."""
+_MAX_AFTER = 32
+_LOOK = 32  # looking at a quote costs as much as passing so many characters
+
+
+class Lookahead:
+    """Results of earlier searches in one text, kept so that reading the text takes linear time.
+
+    `tail` is the offset where the run of closing brackets at the end of the text begins. `left` is the number
+    of characters that searches for string ends may still pass; when none are left, a string ends at its first
+    quote. `left_again` is the number of characters that second readings may still look at.
+    """
+
+    __slots__ = ("left", "left_again", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tail = len(text.rstrip(" \t\r\n}])｝］"))
+        if text[self.tail :].isspace():
+            self.tail = len(text)  # nothing is closed there
+        self.left = 200_000 + 3 * len(text)
+        self.left_again = 200_000 + 2 * len(text)
+        self.next_quote = -1  # of the quotes that no backslash escapes
+        self.no_close_from: dict[str, int] = {}
+        self.part: re.Match[str] | None = None
+        self.part_from = len(text) + 1
+
+    def can_close(self, opening: str, start: int) -> bool:
+        """Return False when a search has shown that no quote closes `opening` from `start` on, else True."""
+        return start < self.no_close_from.get(opening, len(self.text) + 1)
+
+    def find_next_part(self, start: int) -> re.Match[str] | None:
+        """Return the match of the next comma, key and colon from `start` on, None when there is none."""
+        known = self.part_from <= start and (self.part is None or start <= self.part.start())
+        if not known:
+            self.part, self.part_from = NEXT_PART.search(self.text, start), start
+        return self.part
+
+    def find_triple_end(self, quotes: str, start: int) -> int | None:
+        """Return the offset of the closing triple quotes, None when there are none."""
+        end = self.text.find(quotes, start) if self.can_close(quotes, start) else -1
+        if end < 0:
+            self.no_close_from.setdefault(quotes, start)
+        return None if end < 0 else end
+
+
+def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
+    """Return the end of the string whose body starts at `start`.
+
+    Raises UnreadableError when the string is part of a program's expression.
+    """
+    run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
+    passed = _PassedQuotes(text, start)
+    many = opening == '"' and place.role is StringRole.MEMBER and not _has_odd_signs(place)
+    position = start if ahead.can_close(opening, start) else len(text)
+    while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
+        position = at + 1
+        if text[at] == "\\":
+            if (
+                text[position : at + 2] in closing
+                and not passed.is_in_escaped_pair(at, opening)
+                and _ends_in_backslash(text, at, place)
+            ):
+                body = _end_of_path(text, start, at)
+                return StringEnd(body, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
+            position = at + 2
+            continue
+        if many and passed.inner:
+            after = _pass_inner_quotes(text, at, passed, ahead)
+            many, at = after >= 0, max(at, after)
+            if at == len(text) or text[at] == "\\":
+                position = at
+                continue
+            position = at + 1
+        ahead.left -= passed.count_brackets(at) + _LOOK
+        found = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
+        if place.role is StringRole.KEY or ahead.left < 0:
+            return found
+        fit = score_end(text, position, place)
+        if fit is EndFit.NO and not passed.inner and _EXPRESSION.match(text, position):
+            raise UnreadableError("expression", at)  # a string and what a program does with it
+        if passed.accepts_end(fit, at):
+            return passed.choose_end(found, fit)
+        if passed.inner == 0 and (passed.balance <= 0 or text[at - 1] in "{["):
+            ended = _find_end_before_part(text, start, at, place)
+            if ended is not None:
+                return _end_before_part(text, start, ended)
+        passed.keep_as_text(at, fit, found)
+    return _find_last_end(start, opening, place, passed, ahead)
+
+
+def _has_odd_signs(place: StringPlace) -> bool:
+    """Return True when equals signs or a second closing bracket count around a string.
+
+    Elsewhere many quotes may be passed at once.
+    """
+    return place.assigns() or any(frame.also for frame in place.stack[-1:])
+
+
+def _find_last_end(
+    start: int, opening: str, place: StringPlace, passed: _PassedQuotes, ahead: Lookahead
+) -> StringEnd:
+    """Return the end of a string when no quote in the text is a good one."""
+    text = passed.text
+    if passed.inner == 0:
+        ahead.no_close_from.setdefault(opening, start)
+    if passed.inner == 1 and passed.fallback is None and _leaves_stray_text(text, passed.first, place):
+        return StringEnd(passed.first, passed.first + 1, StringClosing.QUOTE)
+    return passed.fallback or _find_end_without_quote(text, start, opening, place, ahead)
+
+
+def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
+    """Return True when the last quote of a text ends its last string, and stray words stand after it."""
+    before = text[quote - 1]
+    if before.isspace() or before.isdigit() or before in OPENING:
+        return False
+    stray = _STRAY_END.match(text, quote + 1)
+    return stray is not None and stray.end() == place.closers
+
+
+def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahead) -> int:
+    """Take quotes from the one at `at` on for text, as long as no end of a string can follow them.
+
+    Return the offset of the first sign that has to be looked at, or -1 when `ahead.left` ends before.
+    """
+    run = _INNER_QUOTES.match(text, at)
+    end = run.end() if run else at
+    times = text.count('"', at, end)
+    if not times:
+        return at
+    last = text.rfind('"', at, end)
+    cost = last - passed.counted + times * (1 + _LOOK)
+    if ahead.left < cost:
+        return -1
+    ahead.left -= cost
+    passed.keep_quotes(last, times)
+    return end
+
+
+def _ends_in_backslash(text: str, at: int, place: StringPlace) -> bool:
+    """Return True when the backslash at `at` ends a Windows path, and the quote after it the string."""
+    return place.role is StringRole.MEMBER and _ESCAPED_END.match(text, at + 1) is not None
+
+
+def _end_of_path(text: str, start: int, at: int) -> int:
+    """Return the end of a string before a backslash at `at` that precedes the closing quote.
+
+    The backslash is the last sign of a Windows folder, but no part of other text.
+    """
+    is_path = at == start or (
+        _PATH.search(text, start, at) and not _FILE.search(text, max(at - 6, start), at)
+    )
+    return at + 1 if is_path else at
+
+
+def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) -> int | None:
+    """Return the end of a string without closing quote if the quote at `at` opens the next part, or None."""
+    from_ = max(start, at - 40)
+    before = text[from_:at].rstrip()
+    if (comment := _find_last_comment(text, start, at)) is not None:
+        from_ = max(start, comment - 40)
+        before = text[from_:comment] + ","
+    bracketed = _CLOSED_BEFORE.search(before)
+    if bracketed is not None and (bracketed[1] or bracketed[2]):
+        fits = _fits_brackets(text, at, place, bracketed[1], bracketed[2])
+        return from_ + bracketed.start() if fits and from_ + bracketed.start() > start else None
+    if place.role is StringRole.ITEM:
+        is_next = before.endswith(",") and len(before) > 1 and _ITEM_AFTER.match(text, at + 1)
+        return from_ + len(before) - 1 if is_next else None
+    if place.role is not StringRole.MEMBER or not _ESCAPED_KEY_END.match(text, at + 1):
+        return None
+    name = text[at + 1 : at + 66].split(text[at], 1)[0]
+    if place.declares_fields() and not place.awaits(name):
+        return None
+    if before.endswith(","):
+        return from_ + len(_trim_closers(before[:-1], place))
+    return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
+
+
+def _end_before_part(text: str, start: int, end: int) -> StringEnd:
+    """Return the end of a string before the next part at `end`.
+
+    A quote of another kind at its end closes the string, unless a quote of that kind stands within.
+    """
+    comment = _find_last_comment(text, start, end)
+    end = end if comment is None else comment
+    last, body = text[end - 1], text[start : end - 1]
+    if body and last in _OTHER_CLOSERS and last not in CLOSING_QUOTES[text[start - 1]] and last not in body:
+        opening = _OTHER_CLOSERS[last]
+        if not opening or opening not in body:
+            return StringEnd(end - 1, end, StringClosing.QUOTE)
+    return StringEnd(end, end, StringClosing.NEXT_PART)
+
+
+def _find_last_comment(text: str, start: int, end: int) -> int | None:
+    """Return where a text ends before the comment at its end, None without one.
+
+    A comment that ends with its line must end where a line does.
+    """
+    if "*/" not in text[end - 8 : end] and "\n" not in text[max(end - _COMMENT_LOOK, start) : end + 1]:
+        return None
+    after = end + 1 if text[end : end + 1] == "\n" else end
+    comment = _LAST_COMMENT.search(text, max(start, end - _COMMENT_LOOK), after)
+    if comment is None:
+        return None
+    at = start + len(text[start : comment.start()].rstrip())
+    return at if at > start else None
+
+
+def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
+    """Return where a string without its last quote ends because a whole value ends there, else None.
+
+    All brackets that are open are closed there, the text opens none before, and what follows is no JSON.
+    """
+    ahead.left -= len(text) - start
+    if ahead.left < 0:
+        return None
+    due = "".join(frame.close for frame in reversed(place.stack))
+    found = _TEXT_AFTER.finditer(text, start)
+    for _, after in zip(range(_MAX_AFTER), found, strict=False):
+        at, end = after.start(), after.end()
+        if "".join(after[1].split()) != due or at == start:
+            continue
+        if text.count("{", start, at) > text.count("}", start, at):
+            continue
+        return at if text.count("}", end) <= text.count("{", end) else None
+    return None
+
+
+def _fits_brackets(text: str, at: int, place: StringPlace, closers: str, openers: str) -> bool:
+    """Return True when the brackets before a quote are due, and the quote opens a key or item."""
+    stack = [frame.close for frame in place.stack]
+    for sign in closers.split():
+        for close in sign:
+            if not stack or stack.pop() != close:
+                return False
+    if not stack:
+        return False
+    level = len(stack)
+    stack += [_PAIRS[sign] for sign in openers if sign in _PAIRS]
+    if openers and (stack[level - 1] == "}" or len(stack) == level):
+        return False
+    key = _ESCAPED_KEY_END.match(text, at + 1)
+    if stack[-1] != "}":
+        return key is None and _ITEM_AFTER.match(text, at + 1) is not None
+    if key is None or openers:
+        return key is not None
+    frame = place.stack[level - 1]
+    name = text[at + 1 : at + 66].split(text[at], 1)[0]
+    return name not in frame.children and (not frame.fields or name in frame.fields)
+
+
+def _trim_closers(before: str, place: StringPlace) -> str:
+    """Return `before` without the expected closing brackets that stand on lines of their own at its end."""
+    run = _CLOSING_LINES.search(before)
+    if run is None:
+        return before
+    due = [frame.close for frame in place.stack[: -1 - len(run.group().split()) : -1]]
+    return before[: run.start()] if run.group().split() == due else before
+
+
+def _find_end_without_quote(
+    text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead
+) -> StringEnd:
+    """Return the end of a string that no quote ends.
+
+    The string ends before the next key, before the last closing brackets, or at the end of the text.
+    """
+    closers = max(place.closers, start)
+    escaped = "\\" + CLOSING_QUOTES[opening][-1]
+    ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
+    if ends_so and text.count(escaped, start, closers) % 2:  # else it closes a pair within the text
+        return StringEnd(_end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
+    following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None
+    if following is not None and (not place.declares_fields() or place.awaits(key_name(following))):
+        end = following.start()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        return _end_before_part(text, start, end)
+    if closers > start and text[closers - 1] in "”“＂" and closers < len(text):
+        return StringEnd(closers - 1, closers, StringClosing.QUOTE)  # another kind of quote closes it
+    if place.stack and (ended := _find_text_after(text, start, place, ahead)) is not None:
+        return _end_before_part(text, start, ended)
+    if place.role in (StringRole.MEMBER, StringRole.ITEM) and start < closers < len(text):
+        return _end_before_part(text, start, closers)
+    return StringEnd(len(text), len(text), StringClosing.TEXT_END)

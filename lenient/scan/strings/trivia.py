@@ -8,7 +8,7 @@ from typing import Protocol
 from lenient.regex import compile_regex
 
 
-class MendReport(Protocol):
+class RepairReport(Protocol):
     """A callback for one repair: its code, its span, the text found there and the text that replaces it."""
 
     def __call__(
@@ -46,7 +46,7 @@ _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 
 
 def pass_trivia(
-    text: str, position: int, report: MendReport, *, before_value: bool = False, before_item: bool = False
+    text: str, position: int, report: RepairReport, *, before_value: bool = False, before_item: bool = False
 ) -> int:
     """Return the offset of the next part, after blanks, comments and control characters.
 
@@ -89,7 +89,7 @@ def find_escaped_blanks_end(text: str, position: int) -> int:
     return position if escaped is None else escaped.end()
 
 
-def _pass_comment(text: str, start: int, report: MendReport) -> int:
+def _pass_comment(text: str, start: int, report: RepairReport) -> int:
     """Report the comment at `start` and return the offset after it.
 
     A comment whose own end is missing ends before the next member, or before the last closing brackets.

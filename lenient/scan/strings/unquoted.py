@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import normalize
 
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.strings.trivia import ESCAPED_BLANK
 
@@ -48,8 +48,6 @@ _THOUSANDS = re.compile(
     r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
 )
 _SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|//|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
-_RANGE = re.compile(r"\d+(?:-\d+)+", re.ASCII)
-"""A range, or a number of a telephone."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _WORDS = re.compile(
     r"[^\W\d_][\w .\-/@+&~!?%$*:#\\'’]*"

@@ -11,9 +11,8 @@ from typing import Any
 from callgauge.analysis import wording
 from callgauge.dashboard.components.definition_editor.parameters import describe_parameter
 from lenient import CODES, Diagnostic, Outcome, ToolCallRequest
-from lenient.diagnostics import render_path
+from lenient.diagnostics import FORBIDDEN_HINT, render_path
 from lenient.diagnostics.codes import Severity, Stage
-from lenient.diagnostics.reasons import FORBIDDEN_HINT
 
 MOST = 200
 """Maximal number of parameters that get a row."""

@@ -1,6 +1,6 @@
-"""Reads a value once more when its brackets or quotes were in doubt, along the reading with the fewest mends.
+"""Reads a value again when its brackets or quotes were in doubt, along the reading with the fewest repairs.
 
-`lenient.scan.structure` chooses that reading. It is taken instead of the first one when it gives another
+`lenient.scan.repair_search` chooses that reading. It is taken instead of the first one when it gives another
 value and needs less.
 """
 
@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.diagnostics import MAX_DEPTH, Diagnostic
-from lenient.diagnostics.unreadable import UnreadableError
+from lenient.diagnostics import MAX_DEPTH, Diagnostic, UnreadableError
 from lenient.regex import compile_regex
-from lenient.scan.open_brackets import OpenContainer, role_within
-from lenient.scan.scan_state import ScanResult, ScanState, scalar_text
+from lenient.scan.repair_search import CLOSER_OF, ChosenReading, Repair, find_reading
+from lenient.scan.scan_state import OpenContainer, ScanResult, ScanState, role_within, scalar_text
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.string_end import StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
 from lenient.scan.strings.unquoted import read_unquoted
-from lenient.scan.structure.reading_search import CLOSER_OF, ChosenReading, Mend, find_reading
-from lenient.scan.structure.tokens import STRING, WORD, TextTokens, split_tokens
+from lenient.scan.tokens import STRING, WORD, TextTokens, split_tokens
 
 _ANOTHER = "Other brackets may be the wrong ones."
 _GOES_ON = compile_regex(
@@ -38,7 +36,7 @@ _OF_STRINGS = {
 _DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
-"""What a finding of the first reading costs, as mends do in `reading_search`."""
+"""What a diagnostic of the first reading costs, as repairs do in `repair_search`."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _SWALLOWED = 1.0  # a string that holds the quotes of another
 _CLEARLY = 0.6  # a cost that is lower by so much decides
@@ -90,7 +88,7 @@ def _fits_names(value: object, node: Node | None) -> bool:
 def read_again(
     fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
 ) -> ScanResult | None:
-    """Return the value of a better reading, with its findings in `fresh`; None when the first one stands.
+    """Return the value of a better reading, with its diagnostics in `fresh`; None when the first one stands.
 
     `before` is the state of the first reading, `first` its result, None when it failed. A reading that is as
     good as the first one is reported there as ambiguous.
@@ -168,7 +166,7 @@ def replay_reading(
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> tuple[object, ValueSpan]:
-    """Return the value of the chosen reading and its span; report the mends.
+    """Return the value of the chosen reading and its span; report the repairs.
 
     Raises UnreadableError for a word that is no value, and for too deep nesting.
     """
@@ -176,7 +174,7 @@ def replay_reading(
     for at in range(chosen.end):
         replay.read_token(at)
     if reading.stack:
-        replay.close_rest(chosen.mends.get(chosen.end, []))
+        replay.close_rest(chosen.repairs.get(chosen.end, []))
     if reading.done is None:
         raise UnreadableError("truncated", reading.position)
     return reading.done
@@ -195,23 +193,23 @@ class _Replay:
     ) -> None:
         self.reading = reading
         self.tokens = tokens
-        self.mends = chosen.mends
+        self.repairs = chosen.repairs
         self.doubtful = chosen.tied
         self.node = node
         self.ends = ends
         self.key_start = -1
 
     def read_token(self, at: int) -> None:
-        """Carry out the mends of one token, and read the token unless a mend stands for it."""
+        """Carry out the repairs of one token, and read the token unless a repair stands for it."""
         reading = self.reading
         reading.pass_gap()
         kind = self.tokens.kinds[at]
-        for mend in self.mends.get(at, ()):
+        for repair in self.repairs.get(at, ()):
             if self.doubtful:
                 self.doubtful = False
                 start = reading.position
                 reading.report("ambiguous", start, self.tokens.ends[at], hint=_ANOTHER)
-            if self.carry_out(mend, at):
+            if self.carry_out(repair, at):
                 reading.position = self.tokens.ends[at]
                 return
         if kind == STRING:
@@ -243,45 +241,45 @@ class _Replay:
             code = "wrong_separator" if written.isascii() or written == "；" else "fullwidth_punctuation"
             self.reading.report(code, start, end, found=written, became=kind)
 
-    def carry_out(self, mend: Mend, at: int) -> bool:
-        """Report a mend and carry it out. Return True when the token itself is done with."""
+    def carry_out(self, repair: Repair, at: int) -> bool:
+        """Report a repair and carry it out. Return True when the token itself is done with."""
         reading, start, end = self.reading, self.tokens.starts[at], self.tokens.ends[at]
         written = reading.text[start:end]
         frame = reading.stack[-1] if reading.stack else None
-        if mend.what == "missing_closer":
-            reading.report_missing("missing_closer", mend.sign)
+        if repair.what == "missing_closer":
+            reading.report_missing("missing_closer", repair.sign)
             self.close()
-        elif mend.what == "missing_opener":
-            reading.report_missing("missing_opener", mend.sign)
-            self.open(mend.sign)
-        elif mend.what == "missing_comma":
+        elif repair.what == "missing_opener":
+            reading.report_missing("missing_opener", repair.sign)
+            self.open(repair.sign)
+        elif repair.what == "missing_comma":
             reading.report_missing("missing_comma", ",")
-        elif mend.what == "missing_colon":
+        elif repair.what == "missing_colon":
             reading.report_missing("missing_colon", ":")
-        elif mend.what == "trailing_comma" and frame is not None:
+        elif repair.what == "trailing_comma" and frame is not None:
             reading.report("trailing_comma", frame.comma, frame.comma + 1, found=",")
-        elif mend.what == "missing_value" and frame is not None:
+        elif repair.what == "missing_value" and frame is not None:
             reading.report("missing_value", self.key_start, start, became="null")
             self.put(None, ValueSpan(self.key_start, start))
-        elif mend.what == "wrong_opener":
-            reading.report("wrong_opener", start, end, found=written, became=mend.sign)
-            self.open(mend.sign)
+        elif repair.what == "wrong_opener":
+            reading.report("wrong_opener", start, end, found=written, became=repair.sign)
+            self.open(repair.sign)
             return True
-        elif mend.what == "wrong_closer":
-            reading.report("wrong_closer", start, end, found=written, became=mend.sign)
+        elif repair.what == "wrong_closer":
+            reading.report("wrong_closer", start, end, found=written, became=repair.sign)
             reading.position = end
             self.close()
             return True
-        elif mend.what == "wrong_separator":
-            reading.report("wrong_separator", start, end, found=written, became=mend.sign)
-            if mend.sign == "," and frame is not None:
+        elif repair.what == "wrong_separator":
+            reading.report("wrong_separator", start, end, found=written, became=repair.sign)
+            if repair.sign == "," and frame is not None:
                 frame.comma, frame.filled = start, False
             return True
-        elif mend.what == "extra_colon":
+        elif repair.what == "extra_colon":
             reading.report("wrong_separator", start, end, found=written)
             return True
         else:
-            reading.report(mend.what, start, end, found=written)
+            reading.report(repair.what, start, end, found=written)
             return True
         return False
 
@@ -357,7 +355,7 @@ class _Replay:
         if self.reading.stack:
             self.reading.stack[-1].filled = True
 
-    def close_rest(self, mends: list[Mend]) -> None:
+    def close_rest(self, repairs: list[Repair]) -> None:
         """Close the brackets that are open at the end of the text."""
         reading = self.reading
         reading.pass_gap()
@@ -368,6 +366,6 @@ class _Replay:
             reading.report("truncated_text", reading.position, reading.position)
         if self.doubtful:
             reading.report("ambiguous", reading.position, reading.position, hint=_ANOTHER)
-        reading.report_missing("missing_closer", "".join(mend.sign for mend in mends))
+        reading.report_missing("missing_closer", "".join(repair.sign for repair in repairs))
         while reading.stack:
             reading.close_container()

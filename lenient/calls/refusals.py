@@ -1,10 +1,12 @@
-"""Reads the errors with which a server reports that it could not parse a call of the model.
+"""Recognises messages with which servers and tools refuse a call that the model wrote badly.
 
-Such an error is no failure of the server but the model's own bad call, which it sends in place of a reply.
+A server reports that it could not parse the call; a tool or its framework reports that the arguments do not
+fit. Neither is a failure of the server or the tool.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -40,3 +42,24 @@ def read_server_refusal(error: Any) -> ServerRefusal | None:
     if said is None and _LLAMA_SERVER not in message:
         return None
     return ServerRefusal(said, message or None)
+
+
+# --- tools ---------------------------------------------------------------------------------------------
+
+# Sentences of MCP servers with which the result begins: the TypeScript SDK, the Python SDK.
+MCP_REFUSALS = (
+    r"^MCP error -32602|^Input validation error: ",
+    r"^Error executing tool [^\n]{1,200}\d validation errors? for ",
+)
+# Words of schema libraries and of Python, anywhere in a message.
+LIBRARY_REFUSALS = (
+    r"ValidationError|validation errors? for |ZodError",
+    r"missing \d{1,9} required positional argument",
+)
+_LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
+_REFUSALS = re.compile("|".join((*MCP_REFUSALS, *LIBRARY_REFUSALS)))
+
+
+def refuses_arguments(message: str) -> bool:
+    """Return True when a tool that failed says that it was for the arguments."""
+    return _REFUSALS.search(message[:_LONGEST]) is not None

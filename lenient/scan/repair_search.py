@@ -1,8 +1,8 @@
-"""Searches the reading of a text's tokens that needs the fewest mends.
+"""Searches the reading of a text's tokens that needs the fewest repairs.
 
 Each reading is a way to close, open, skip and replace brackets, commas and colons, so that the tokens make
 one JSON value. All readings are followed side by side, token by token; those that have the same brackets open
-continue as one. Each mend costs something, and so does a name that the definition declares elsewhere. The
+continue as one. Each repair costs something, and so does a name that the definition declares elsewhere. The
 number of readings that are followed is bounded, so that the search takes linear time.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.scan.structure.tokens import STRING, WORD, TextTokens, name_of_key
+from lenient.scan.tokens import STRING, WORD, TextTokens, name_of_key
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
 _MOST = 4.0  # costs beyond which no reading is taken, and for each token
@@ -68,8 +68,8 @@ _MAY_BREAK_OFF = (*_BETWEEN, Phase.COLON, Phase.VALUE)
 _VALUE_DUE = (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM)
 
 
-class Mend(NamedTuple):
-    """One mend before or of the token `at`; `what` is the code of the finding, `sign` what is inserted."""
+class Repair(NamedTuple):
+    """A repair before or of the token `at`: `what` is the code of its diagnostic, `sign` the added sign."""
 
     at: int
     what: str
@@ -77,18 +77,18 @@ class Mend(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The mends of the best reading, by token, and its cost.
+    """The repairs of the best reading, by token, and its cost.
 
     `tied` is True when another reading is as good. `end` is the number of tokens that the value takes.
     """
 
-    mends: dict[int, list[Mend]]
+    repairs: dict[int, list[Repair]]
     cost: float
     tied: bool
     end: int
 
     def needs_only(self, code: str) -> bool:
-        return all(mend.what == code for mends in self.mends.values() for mend in mends)
+        return all(repair.what == code for repairs in self.repairs.values() for repair in repairs)
 
 
 _Shape = tuple[str, int, str]
@@ -143,7 +143,7 @@ class _State(NamedTuple):
     """One reading of the tokens so far.
 
     `slot` is the definition of the value that is due. `layout` stands for the values and brackets so far:
-    readings with the same layout give the same value. `mends` is a linked list, the last mend first.
+    readings with the same layout give the same value. `repairs` is a linked list, the last repair first.
     """
 
     cost: float
@@ -152,35 +152,35 @@ class _State(NamedTuple):
     slot: Node | None
     layout: int
     tied: bool = False
-    mends: tuple[Any, Mend] | None = None
+    repairs: tuple[Any, Repair] | None = None
 
 
 def _go_on(
     state: _State,
     cost: float,
-    mend: Mend | None,
+    repair: Repair | None,
     phase: Phase,
     frame: _Frame | None,
     slot: Node | None,
     layout: int,
 ) -> _State:
-    """Return the reading that follows `state` with one mend more, or none."""
-    mends = state[6] if mend is None else (state[6], mend)
-    return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], mends))
+    """Return the reading that follows `state` with one repair more, or none."""
+    repairs = state[6] if repair is None else (state[6], repair)
+    return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], repairs))
 
 
 def _holds(state: _State, code: str) -> bool:
-    """Return True when one of the mends of a reading has this code."""
-    link = state.mends
+    """Return True when one of the repairs of a reading has this code."""
+    link = state.repairs
     while link is not None:
-        link, mend = link
-        if mend.what == code:
+        link, repair = link
+        if repair.what == code:
             return True
     return False
 
 
 def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
-    """Return the reading of the tokens that needs the fewest mends, None when each needs too many.
+    """Return the reading of the tokens that needs the fewest repairs, None when each needs too many.
 
     `node` is the definition of the value. `opened` means that the opening brace of the value is missing.
     """
@@ -191,14 +191,14 @@ def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bo
     if best is None or best[0].cost > _MOST + _MOST_EACH * len(tokens.kinds):
         return None
     state, end, tied = best
-    mends: dict[int, list[Mend]] = {}
-    link = state.mends
+    repairs: dict[int, list[Repair]] = {}
+    link = state.repairs
     while link is not None:
-        link, mend = link
-        mends.setdefault(mend.at, []).insert(0, mend)
-    codes = {mend.what for group in mends.values() for mend in group}
+        link, repair = link
+        repairs.setdefault(repair.at, []).insert(0, repair)
+    codes = {repair.what for group in repairs.values() for repair in group}
     tied = tied or codes >= _OPENERS_MOVED  # a list may be one too many instead
-    return ChosenReading(mends, state.cost, tied, end)
+    return ChosenReading(repairs, state.cost, tied, end)
 
 
 class _Search:
@@ -234,7 +234,7 @@ class _Search:
         self.limit = bound
         first = _State(0.0, Phase.VALUE, None, self.root, 0)
         if opened:
-            first = self.open(first, "{", 0.0, Mend(0, "missing_opener", "{"))
+            first = self.open(first, "{", 0.0, Repair(0, "missing_opener", "{"))
         states = [first]
         count = len(self.tokens.kinds)
         width = max(_FEWEST, min(_WIDTH, _STEPS // (count + 1)))
@@ -295,13 +295,14 @@ class _Search:
         is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
         if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
             self.go_on(
-                self.close(state, _MISSING_CLOSER, Mend(at, "missing_closer", CLOSER_OF[frame.kind])), inserts
+                self.close(state, _MISSING_CLOSER, Repair(at, "missing_closer", CLOSER_OF[frame.kind])),
+                inserts,
             )
         if phase not in _VALUE_DUE or kind == "," or (phase is not Phase.VALUE and kind in "}])"):
             return
         sign = "{" if is_key or kind == "}" else "["
         if left >= _MISSING_OPENER and (sign == "{" or phase is not Phase.FIRST_ITEM):
-            self.go_on(self.open(state, sign, _MISSING_OPENER, Mend(at, "missing_opener", sign)), inserts)
+            self.go_on(self.open(state, sign, _MISSING_OPENER, Repair(at, "missing_opener", sign)), inserts)
 
     def go_on(self, state: _State | None, inserts: int) -> None:
         if state is not None and state.cost <= self.limit:
@@ -322,21 +323,21 @@ class _Search:
             )
             cost = _MISSING_COMMA + (_GLUED if glued else 0.0)
             phase, slot = (Phase.KEY if frame.kind == "{" else Phase.ITEM), frame.slot()
-            state = _go_on(state, cost, Mend(at, "missing_comma", ","), phase, frame, slot, layout)
+            state = _go_on(state, cost, Repair(at, "missing_comma", ","), phase, frame, slot, layout)
             if glued and phase is Phase.ITEM:
                 state = state._replace(tied=True)
         if phase is Phase.KEY or phase is Phase.FIRST_KEY:
             self.take_key(state, kind)
             return
-        cost, mend = self.judge_scalar(slot, kind), None
+        cost, repair = self.judge_scalar(slot, kind), None
         if phase is Phase.COLON:
-            cost, mend = cost + _MISSING_COLON, Mend(at, "missing_colon", ":")
+            cost, repair = cost + _MISSING_COLON, Repair(at, "missing_colon", ":")
         if frame is not None and frame.kind != "{":
             frame, unlike = frame.with_item((STRING, 0, ""))
             cost += unlike
         if state.cost + cost <= self.limit:
             phase = Phase.AFTER if frame is not None else Phase.DONE
-            self.put(_go_on(state, cost, mend, phase, frame, None, hash((layout, at))))
+            self.put(_go_on(state, cost, repair, phase, frame, None, hash((layout, at))))
 
     def take_key(self, state: _State, kind: str) -> None:
         at, frame = self.at, state.frame
@@ -362,19 +363,19 @@ class _Search:
             and left >= _EXTRA_OPENER
             and not _holds(state, "missing_closer")
         ):
-            self.put(_go_on(state, _EXTRA_OPENER, Mend(at, "extra_opener"), phase, frame, slot, layout))
+            self.put(_go_on(state, _EXTRA_OPENER, Repair(at, "extra_opener"), phase, frame, slot, layout))
         if phase is Phase.AFTER and frame is not None and frame.kind != "{":
-            mend, slot = Mend(at, "missing_comma", ","), frame.slot()
-            state = _go_on(state, _MISSING_COMMA, mend, Phase.ITEM, frame, slot, layout)
+            repair, slot = Repair(at, "missing_comma", ","), frame.slot()
+            state = _go_on(state, _MISSING_COMMA, repair, Phase.ITEM, frame, slot, layout)
         elif phase is Phase.COLON:
-            mend = Mend(at, "missing_colon", ":")
-            state = _go_on(state, _MISSING_COLON, mend, Phase.VALUE, frame, slot, layout)
+            repair = Repair(at, "missing_colon", ":")
+            state = _go_on(state, _MISSING_COLON, repair, Phase.VALUE, frame, slot, layout)
         elif phase not in _VALUE_DUE:
             return
         self.put(self.open(state, kind, 0.0, None))
         other = "[" if kind == "{" else "{"
         if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
-            self.put(self.open(state, other, _WRONG_OPENER, Mend(at, "wrong_opener", other)))
+            self.put(self.open(state, other, _WRONG_OPENER, Repair(at, "wrong_opener", other)))
 
     def wants_object(self) -> bool:
         return self.root is not None and self.root.kind is ValueKind.JSON_OBJECT
@@ -390,12 +391,14 @@ class _Search:
         elif phase is Phase.VALUE or phase is Phase.COLON:
             if phase is Phase.COLON:
                 cost = _COMMA_FOR_COLON + (0.0 if slot is not None else _UNNAMED)
-                mend = Mend(at, "wrong_separator", ":")
-                changed = _go_on(state, cost, mend, Phase.VALUE, frame, slot, layout)
+                repair = Repair(at, "wrong_separator", ":")
+                changed = _go_on(state, cost, repair, Phase.VALUE, frame, slot, layout)
                 self.put(changed if slot is not None else changed._replace(tied=True))
-            self.put(_go_on(state, _MISSING_VALUE, Mend(at, "missing_value"), Phase.KEY, frame, None, layout))
+            self.put(
+                _go_on(state, _MISSING_VALUE, Repair(at, "missing_value"), Phase.KEY, frame, None, layout)
+            )
         else:
-            self.put(_go_on(state, _EXTRA_COMMA, Mend(at, "extra_comma"), phase, frame, slot, layout))
+            self.put(_go_on(state, _EXTRA_COMMA, Repair(at, "extra_comma"), phase, frame, slot, layout))
 
     def take_colon(self, state: _State) -> None:
         _, phase, frame, slot, layout, _, _ = state
@@ -405,10 +408,13 @@ class _Search:
         if phase is Phase.COLON:
             self.put(_go_on(state, 0.0, None, Phase.VALUE, frame, slot, layout))
         elif phase is Phase.VALUE:
-            self.put(_go_on(state, _EXTRA_COLON, Mend(at, "extra_colon"), phase, frame, slot, layout))
+            self.put(_go_on(state, _EXTRA_COLON, Repair(at, "extra_colon"), phase, frame, slot, layout))
         elif phase is Phase.AFTER:
-            phase, mend = (Phase.KEY if frame.kind == "{" else Phase.ITEM), Mend(at, "wrong_separator", ",")
-            self.put(_go_on(state, _COLON_FOR_COMMA, mend, phase, frame, frame.slot(), layout))
+            phase, repair = (
+                (Phase.KEY if frame.kind == "{" else Phase.ITEM),
+                Repair(at, "wrong_separator", ","),
+            )
+            self.put(_go_on(state, _COLON_FOR_COMMA, repair, phase, frame, frame.slot(), layout))
 
     def take_closer(self, state: _State, kind: str) -> None:
         cost, phase, frame, slot, layout, _, _ = state
@@ -416,36 +422,36 @@ class _Search:
         if frame is None:
             return
         if cost + _EXTRA_CLOSER <= self.limit:
-            self.put(_go_on(state, _EXTRA_CLOSER, Mend(at, "extra_closer"), phase, frame, slot, layout))
+            self.put(_go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout))
         if phase is Phase.KEY or phase is Phase.ITEM:
-            state = _go_on(state, 0.0, Mend(at, "trailing_comma"), phase, frame, slot, layout)
+            state = _go_on(state, 0.0, Repair(at, "trailing_comma"), phase, frame, slot, layout)
         elif phase is Phase.VALUE or phase is Phase.COLON:
-            state = _go_on(state, _MISSING_VALUE, Mend(at, "missing_value"), phase, frame, slot, layout)
+            state = _go_on(state, _MISSING_VALUE, Repair(at, "missing_value"), phase, frame, slot, layout)
         due = CLOSER_OF[frame.kind]
-        mend = None if kind == due else Mend(at, "wrong_closer", due)
-        closed = self.close(state, _WRONG_CLOSER if mend else 0.0, mend)
+        repair = None if kind == due else Repair(at, "wrong_closer", due)
+        closed = self.close(state, _WRONG_CLOSER if repair else 0.0, repair)
         if closed is not None:
             self.put(closed)
 
     # --- brackets ------------------------------------------------------------------------------------
 
-    def open(self, state: _State, kind: str, cost: float, mend: Mend | None) -> _State:
+    def open(self, state: _State, kind: str, cost: float, repair: Repair | None) -> _State:
         node = state.slot
-        sent = mend is None or mend.what != "missing_opener"
+        sent = repair is None or repair.what != "missing_opener"
         frame = _Frame(kind, node, known_fields(node) if kind == "{" else {}, state.frame, sent)
         phase = Phase.FIRST_KEY if kind == "{" else Phase.FIRST_ITEM
         cost += _judge_container(node, kind) * (1 if state.frame is not None else _AT_ROOT)
-        return _go_on(state, cost, mend, phase, frame, frame.slot(), hash((state.layout, kind)))
+        return _go_on(state, cost, repair, phase, frame, frame.slot(), hash((state.layout, kind)))
 
-    def close(self, state: _State, cost: float, mend: Mend | None) -> _State | None:
+    def close(self, state: _State, cost: float, repair: Repair | None) -> _State | None:
         """Close the innermost bracket. Return None where no bracket of it was sent, and none is declared."""
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
             return None
-        if mend is not None and mend.what == "missing_closer" and _holds(state, "extra_opener"):
+        if repair is not None and repair.what == "missing_closer" and _holds(state, "extra_opener"):
             return None  # a bracket that is never closed is none too many
         outer, node = frame.outer, frame.node
-        if not frame.sent and mend is not None and outer is not None:
+        if not frame.sent and repair is not None and outer is not None:
             if node is None or node.kind is None or _CONTAINERS.get(node.kind) != frame.kind:
                 return None
             cost += _INVENTED
@@ -457,7 +463,7 @@ class _Search:
             outer, unlike = outer.with_item((frame.kind, frame.names, frame.shape[0] if frame.shape else ""))
             cost += unlike
         phase = Phase.AFTER if outer is not None else Phase.DONE
-        return _go_on(state, cost, mend, phase, outer, None, hash((state.layout, "}")))
+        return _go_on(state, cost, repair, phase, outer, None, hash((state.layout, "}")))
 
     # --- the end -------------------------------------------------------------------------------------
 
@@ -515,8 +521,8 @@ class _Search:
         while current is not None and current.phase is not Phase.DONE:
             if current.frame is None:
                 return
-            mend = Mend(self.at, "missing_closer", CLOSER_OF[current.frame.kind])
-            current, cost = self.close(current, cost, mend), further
+            repair = Repair(self.at, "missing_closer", CLOSER_OF[current.frame.kind])
+            current, cost = self.close(current, cost, repair), further
         if current is not None:
             self.finished.append((current, self.at))
 

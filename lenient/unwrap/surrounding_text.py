@@ -1,0 +1,343 @@
+"""Decides what the text around an object is: narration, source code, members outside of the braces, values.
+
+Narration may precede an object; source code, a log line or a sentence that contains braces may not. Members
+of the object follow a brace that closes too early, or a text that lacks its first brace. Of several values,
+the definition chooses one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
+from lenient.diagnostics import UnreadableError
+from lenient.scan.source_text import LocatedValue, ValueSpan
+from lenient.scan.strings.string_end_scoring import NEXT_KEY, QUOTED_KEY, VALUE_START, key_name
+from lenient.scan.valid_json import find_valid_end
+
+OBJECT_START = re.compile(
+    r"[{｛]\s*+(?:,\s*+)?(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+[\"']?\s*+[:：=]|//|/\*|#|\*{1,2}\"|[rbuf][\"']|\Z)"
+)
+SOURCE_CODE = re.compile(
+    r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
+    r"|#include|#!/|package \w+;?[ \t]*$|func \w+\(|<\?php|<!doctype|<html|(?:async )?function \w+ ?\("
+    r"|public |return |select .{1,200} from |insert into \w|(?:if|while|for|switch) ?\()",
+    re.MULTILINE | re.IGNORECASE,
+)
+_STATEMENT = re.compile(
+    r"(?:(?:const|let|var)[ \t]++)?(?:[A-Za-z_$][\w$.]*+[ \t]*+=[ \t]*+)?(?:(?:return|await)[ \t]++){0,2}"
+    r"(?:[A-Za-z_$][\w$.]*+[ \t]?\(\s*+(?:\*\*)?){0,4}(?:[rb]?(?:\"\"\"|'''|[\"'`]))?\s*+"
+)
+"""The beginning of one statement that does something with an object, up to the object."""
+_PROGRAM = re.compile(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
+_ARGUMENT_BEFORE = re.compile(r"\w\(\s*+[A-Za-z_]\w*+\s*+=(?!=)[^\n]*,\s*+\Z")
+"""An argument with a name before an object that is another argument."""
+_NOTATION = re.compile(r"call:[\w.\-]++\Z")
+"""How Gemma begins a call."""
+_VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
+_BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
+_STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
+_LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_ASSIGNMENT = re.compile(r"\{\s*+([A-Za-z_$]\w*+)\s*+=(?![=>])")
+_EMPTY = re.compile(r"\{\s*+\}")
+_LOOK_BACK = 200  # characters
+
+
+def find_object(text: str, at: int, declared: Collection[str]) -> tuple[int, int | None]:
+    """Return the offset of the first object after `at`, and the offset of a code fence before it, or None.
+
+    `declared` are the names of the parameters.
+
+    Raises UnreadableError with the reason when there is no object.
+    """
+    if _LOG_LINE.match(text, at):
+        raise UnreadableError("log_line", at)
+    end = _find_object_start(text, at, declared)
+    if end is None:
+        raise UnreadableError("source_code" if SOURCE_CODE.search(text, at) else "no_object_found", at)
+    fence = text.rfind("```", at, end)
+    before = fence if fence >= 0 else end
+    if SOURCE_CODE.search(text, at, before) and _STATEMENT.fullmatch(text, at, before) is None:
+        raise UnreadableError("source_code", at)
+    if _ARGUMENT_BEFORE.search(text, max(at, before - _LOOK_BACK), before):
+        raise UnreadableError("source_code", at)
+    if fence < 0 and "..." in text[max(at, end - 4) : end] and text[at:end].strip(" .") == "":
+        raise UnreadableError("ellipsis", at)
+    return end, fence if fence >= 0 else None
+
+
+def holds_variables(text: str, at: int) -> bool:
+    """Return True when words without quotes in the object at `at` are variables of a program."""
+    return _PROGRAM.search(text, max(0, at - _LOOK_BACK), at) is not None
+
+
+def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | None:
+    """Return the offset of the first object that is no part of the surrounding text, None without one."""
+    line_end = text.find("\n", at)
+    line_end = line_end if line_end >= 0 else len(text)
+    match = OBJECT_START.search(text, at)
+    while match is not None and (
+        _is_part_of_text(text, at, match.start(), line_end) or _is_block(text, match.start(), declared)
+    ):
+        match = OBJECT_START.search(text, match.end())
+    if match is None or (match.end() == len(text) and len(match.group().strip()) == 1):
+        return None  # a brace at the very end holds nothing
+    return match.start()
+
+
+def _is_block(text: str, at: int, declared: Collection[str]) -> bool:
+    """Return True when the brace at `at` opens a block of a program, as in `try { a = 1 }`."""
+    assigned = _ASSIGNMENT.match(text, at)
+    before = text[max(at - _LOOK_BACK, 0) : at].rstrip()[-1:]
+    return assigned is not None and (before == ")" or before.isalnum()) and assigned[1] not in declared
+
+
+def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
+    """Return True when the object at `at` stands inside a sentence, command or value that begins at `start`.
+
+    Examples are the object in `command: curl -d '{"a": 1}'` and the `{}` of `find -exec rm {}`.
+    """
+    if _STYLE_RULE.match(text, at):
+        return True
+    if _NOTATION.match(text, start, at):
+        return False
+    if (name := _BARE_MEMBER.match(text, at)) is not None and not VALUE_START.match(text, name.end()):
+        return True  # a rule of a style sheet
+    if text[at - 1] in "(\"'`" and _STATEMENT.fullmatch(text, start, at):
+        return False
+    if at <= line_end and _VALUE_LINE.match(text, start, at):
+        return True
+    before = text[max(start, at - 40) : at].rstrip(" \t").rpartition("\n")[2]
+    return _EMPTY.match(text, at) is not None and before != "" and before[-1] not in ":：`>=(|"
+
+
+# --- members outside of the braces ---------------------------------------------------------------------
+
+_SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
+_TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
+_WORDS_BETWEEN = 100  # characters
+_LOOK = 2_000
+_BRACKET = re.compile(r"[{}\[\]]")
+_TOLD_LINE = re.compile(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
+_LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
+_ANNOUNCED = re.compile(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
+_KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
+_PLAIN = r"(?:-?\d[\d.]*+|true|false|null|True|False|None)\b"
+_VALUE_DROPPED = re.compile(
+    rf"[\s,;]*+(?:\[(?!\d{{1,3}}\][:(]|[ xX]\]\s)\s*+(?:[\"'{{\[\]]|{_PLAIN}\s*+[,\]])"
+    rf"|{_PLAIN}\s*+(?:[,;}}\]]|\Z)"
+    rf"|(?:\"[^\"\\\n]{{0,200}}+\"|'[^'\\\n]{{1,200}}+')\s*+(?:\Z|[,:=}}\]\"'{{\[]|{_PLAIN}))"
+)
+"""A value or a name and a value at the beginning of a text."""
+_NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
+_FORMATTING = r"(?:indent|sep|end|separators|sort_keys|ensure_ascii|default|flush|file|cls)"
+_ARGUMENT = re.compile(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
+"""An argument with a name, other than those that only say how an object is written."""
+_LIST_WITHIN = re.compile(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
+_CONTENT = re.compile(r"[\w\"']")
+_COLONLESS = re.compile(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")
+_GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
+
+
+def find_member(text: str, at: int) -> int | None:
+    """Return the offset of the key of the member that begins at `at`, None when no member begins there.
+
+    A comma or semicolon may stand before the key; the key needs no quotes.
+    """
+    separator = _SEPARATOR.match(text, at)
+    start = separator.end() if separator else at
+    key = NEXT_KEY.match(text, start)
+    return start if key is not None and VALUE_START.match(text, key.end()) else None
+
+
+def find_colonless_member(text: str, at: int) -> int | None:
+    """Return the offset of the quoted key at `at` that a value follows without a colon, None without one.
+
+    A comma or semicolon may stand before the key. A brace that was never opened closes the member.
+    """
+    separator = _SEPARATOR.match(text, at)
+    start = separator.end() if separator else at
+    if _COLONLESS.match(text, start) is None:
+        return None
+    rest = text[start : start + _LOOK]
+    return start if rest.count("}") > rest.count("{") else None
+
+
+def find_told_member(text: str, at: int, declared: Collection[str]) -> int | None:
+    """Return the offset of a member after a few words at `at`, None when there is none.
+
+    A brace that was never opened closes it.
+    """
+    key = _TOLD.search(text, at, at + _WORDS_BETWEEN)
+    if key is None or (declared and key[1] not in declared) or _BRACKET.search(text, at, key.start()):
+        return None
+    rest = text[key.start() : key.start() + _LOOK]
+    return key.start() if rest.count("}") > rest.count("{") else None
+
+
+def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]` holds a member.
+
+    Its key is quoted, or begins a line and is declared. If any name is declared, a quoted key must be, too.
+    """
+    return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
+        name in declared for name in _TOLD_LINE.findall(text, start, end)
+    )
+
+
+def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]`, which stands after the value, holds a value or a member, too.
+
+    A list, a text in quotes, a number or an argument of a call stands at its beginning, a list of texts
+    anywhere, a member anywhere, or it closes a brace that it did not open.
+    """
+    named = _NAMED_VALUE.match(text, start, end)
+    return (
+        tells_member(text, start, end, declared)
+        or _VALUE_DROPPED.match(text, start, end) is not None
+        or _ARGUMENT.match(text, start, end) is not None
+        or (named is not None and named[1] in declared)
+        or _LIST_WITHIN.search(text, start, end) is not None
+        or (
+            text.count("}", start, end) > text.count("{", start, end)
+            and _CONTENT.search(text, start, end) is not None
+        )
+    )
+
+
+def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+    """Return True when `text[start:end]` are the members of an object without its opening brace.
+
+    The key and the value of the first member are as in JSON, and a comma and a further key in quotes stand on
+    its line, its line ends with a comma, or a brace is closed that was never opened. A word and a colon
+    before an object or a key are narration, unless the word is in `declared`.
+    """
+    first = find_member(text, start)
+    if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):
+        return False
+    line_end = text.find("\n", first, end)
+    line = _GROUP.sub("", text[first : line_end if line_end >= 0 else end].rstrip())
+    if _LATER_KEY.search(line) or (line.endswith(",") and QUOTED_KEY.match(text, first)):
+        return True
+    return _closes_more(text[first:end].rstrip()) or _closes_more(line)
+
+
+def _closes_more(text: str) -> bool:
+    """Return True when the text ends with a brace and closes more braces than it opens."""
+    return text.endswith("}") and text.count("}") > text.count("{")
+
+
+def find_announced_members(text: str, at: int) -> int | None:
+    """Return the offset of the members of an object without its opening brace, after prose; None without any.
+
+    The first key begins a line, and no object precedes it.
+    """
+    brace = text.find("{", at)
+    first = _KEY_LINE.search(text, at, brace if brace >= 0 else len(text))
+    if first is None:
+        return None
+    start = first.end()
+    return (
+        start
+        if text.count("}", start) > text.count("{", start) and find_member(text, start) is not None
+        else None
+    )
+
+
+def is_bare_key(text: str, at: int) -> bool:
+    """Return True when the key at `at` has no quotes."""
+    return QUOTED_KEY.match(text, at) is None
+
+
+def first_key(text: str, at: int) -> str:
+    """Return the name of the key at `at`, "" when there is none."""
+    key = NEXT_KEY.match(text, at)
+    return key_name(key) if key is not None else ""
+
+
+# --- several values ------------------------------------------------------------------------------------
+
+_SAME = 4  # characters that are compared first
+_MOST, _MAX_BEGINNING = 64, 4_096  # braces looked at, characters before the new beginning
+
+
+def find_anew(text: str) -> int | None:
+    """Return where an object begins anew after its own beginning, as in `{"a": "x{"a": "xy"}`, else None.
+
+    What stands before is the beginning of what follows, and what follows is valid JSON.
+    """
+    start, at = text[:_SAME], 0
+    for _ in range(_MOST):
+        at = text.find("{", at + 1, _MAX_BEGINNING)
+        if at < 0:
+            return None
+        if text.startswith(start[:at], at) and text.startswith(text[:at], at):
+            return at if find_valid_end(text, at) is not None else None
+    return None
+
+
+def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) -> tuple[str, bool]:
+    """Return the diagnostic code for the dropped value, and True when `first` is the one to keep.
+
+    The value to keep is not empty, does not repeat the other value, and has the parameters that the tool
+    requires.
+    """
+    if first.value == {} and other.value:
+        return "empty_object_skipped", False
+    if first.value == other.value:
+        return "repeated_value_skipped", True
+    if _extends_value(other.value, first.value):
+        return "repeated_value_skipped", False
+    if other.value == {}:
+        return "empty_object_skipped", True
+    is_worse = (_lacks_required(first, node) and not _lacks_required(other, node)) or (
+        is_foreign_object(first, node) and not is_foreign_object(other, node)
+    )
+    return "further_value_dropped", not is_worse
+
+
+def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
+    """Return True when a non-empty object has none of the fields that the tool declares.
+
+    Such an object within narration is not the arguments.
+    """
+    if node is None or not node.fields or not isinstance(located.value, dict):
+        return False
+    names = {normalise_name(name) for name in node.fields}
+    return bool(located.value) and not any(normalise_name(name) in names for name in located.value)
+
+
+def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
+    """Return the span of a member that the object right before it holds or declares, too, else None.
+
+    Only a member counts that is not declared where it stands.
+    """
+    if not isinstance(value, dict) or not isinstance(mark.children, dict):
+        return None
+    marks: dict[str, ValueSpan] = mark.children
+    fields, before = known_fields(node), set[str]()
+    for name, inner in value.items():
+        if name in before and name not in fields:
+            return marks[name]
+        if isinstance(inner, dict):
+            moved = find_moved_member(inner, marks[name], fields.get(name))
+            if moved is not None:
+                return moved
+            before = inner.keys() | known_fields(fields.get(name)).keys()
+    return None
+
+
+def _lacks_required(located: LocatedValue, node: Node | None) -> bool:
+    """Return True when the value lacks a parameter that the tool requires."""
+    required = node.required if node is not None else frozenset()
+    return bool(required) and not (isinstance(located.value, dict) and required <= located.value.keys())
+
+
+def _extends_value(value: Any, part: Any) -> bool:
+    """Return True when the object `value` has all members of the object `part`.
+
+    Merged streams repeat an object that grows in this way.
+    """
+    return isinstance(value, dict) and isinstance(part, dict) and part.items() <= value.items()
