@@ -13,8 +13,7 @@ from callgauge.cli.service.configuration_commands import Config
 from callgauge.cli.service.night_lines import night_step_lines
 
 if TYPE_CHECKING:
-    from callgauge.nightly.night import NightResult
-    from callgauge.nightly.night_runs import StepResult
+    from callgauge.nightly.nightly_run import NightResult, StepResult
 
 NOTHING_DONE = 1
 
@@ -45,7 +44,7 @@ def nightly(
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.memory.nights.night_lock import NightBusyError
-    from callgauge.nightly.night import run_night
+    from callgauge.nightly.nightly_run import run_night
 
     configuration = read_configuration(config)
     silent = quiet or as_json
@@ -73,9 +72,9 @@ def nightly(
 
 def _show_step(name: str, step: StepResult, *, silent: bool) -> None:
     if step.outcome == "failed":
-        render.print_message(f"{name} failed: {step.told.get('problem')}")
+        render.print_message(f"{name} failed: {step.figures.get('problem')}")
     if not silent:
-        for line in night_step_lines(name, step.outcome, step.told):
+        for line in night_step_lines(name, step.outcome, step.figures):
             print(line, flush=True)
 
 
@@ -89,6 +88,6 @@ def _show_end(result: NightResult) -> None:
 def _night_data(result: NightResult) -> dict[str, Any]:
     steps = [
         *({"step": one.step, "outcome": one.outcome, "before": True, **one.told} for one in result.before),
-        *({"step": name, "outcome": one.outcome, **one.told} for name, one in result.steps.items()),
+        *({"step": name, "outcome": one.outcome, **one.figures} for name, one in result.steps.items()),
     ]
     return {"night": result.night.isoformat(), "exit": int(result.exit_code), "steps": steps}
