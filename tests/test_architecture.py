@@ -161,7 +161,7 @@ ORDER = {
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
-        "nightly", "cli/render", "cli/options", "cli/trials", "cli/service", "cli", "",
+        "nightly", "cli/render", "cli/options", "cli/trials", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

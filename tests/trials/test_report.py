@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.cli.render.trial_report_lines import trial_report_lines
+from callgauge.cli.render.trials import trial_report_lines
 from callgauge.trials.results.run_folder import RunFolder, TrialOutcome
 from callgauge.trials.verdicts.measures import MEASURES
 from callgauge.trials.verdicts.report import Report, make_report

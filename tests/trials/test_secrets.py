@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from callgauge.cli.trials.privacy import RunPrivacy
+from callgauge.cli.trials.run import RunPrivacy
 from callgauge.gateway import ChatMessage, RecordedAnswer
 from callgauge.trials.planning.task import Task
 from callgauge.trials.running.known_secrets import KnownSecrets, secrets_of
