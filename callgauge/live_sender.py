@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from callgauge.dashboard.components.shell.live_requests import LiveReply, LiveRequest
 from callgauge.gateway import ChatMessage, ChatRequest, Endpoint, NoReplyError
-from callgauge.gateway.past_messages import read_past_messages
+from callgauge.gateway.read_calls import read_past_messages
 from lenient import ToolCatalog, ToolDefinition
 
 _TIMEOUT = 60.0  # seconds; somebody waits
