@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext
 
-from callgauge.server import SCRIPTS
+from callgauge.serving.streamlit_answers import SCRIPTS
 from tests.browser.conftest import App, Served, serving
 from tests.browser.test_hosts import FORBIDDEN, NO_METHOD, OK, OTHER_NAME, ask
 from tests.dashboard.store_fixture import publish, small_tables
