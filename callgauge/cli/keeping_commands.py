@@ -47,8 +47,8 @@ def forget(
 
     The team's notes on them go, too. Exits with 1 when there is no such session.
     """
-    from callgauge.memory.forgotten_notes import remove_notes
     from callgauge.memory.memory_file import MemoryProblemError
+    from callgauge.memory.notes import remove_notes
     from callgauge.nightly.stored_reports import list_report_nights
     from ingest.backup.make_backup import read_record
     from ingest.errors import StoreError
