@@ -35,16 +35,16 @@ def report(
     # numpy and scipy take half a second, which no other command should wait for.
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.stats.gate_syntax import GateSyntaxError
+    from callgauge.trials.results.run_folder import FolderError
     from callgauge.trials.verdicts.gate import choose_exit_code, judge_gate, read_gate
     from callgauge.trials.verdicts.report import make_report
-    from callgauge.trials.verdicts.report_files import write_report
-    from callgauge.trials.verdicts.report_text import answer_lines
-    from callgauge.trials.verdicts.run_record import RunFolderError, read_run
+    from callgauge.trials.verdicts.report_text import answer_lines, write_report
+    from callgauge.trials.verdicts.run_record import read_run
 
     try:
         margins = [read_gate(one) for one in gate or ()]
         record = read_run(folder)
-    except (GateSyntaxError, RunFolderError) as problem:
+    except (GateSyntaxError, FolderError) as problem:
         render.print_message(str(problem))
         raise typer.Exit(_WRONG_USE) from None
     found = make_report(record)

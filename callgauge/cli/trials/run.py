@@ -167,9 +167,9 @@ def _run_plan(
 
     Exits with a message where it cannot begin.
     """
+    from callgauge.trials.results.run_folder import FolderError
     from callgauge.trials.running.run import run_trial
-    from callgauge.trials.running.run_files import FolderError, RunError
-    from callgauge.trials.running.run_folders import find_folder, make_place
+    from callgauge.trials.running.run_files import RunError, find_folder, make_place
     from callgauge.trials.running.run_lock import RunChangedError
     from ingest.errors import StoreError
     from ingest.store.generations import check_store_place
