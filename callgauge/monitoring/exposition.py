@@ -14,8 +14,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, 
 from prometheus_client.registry import Collector
 
 from callgauge.analysis.metrics import MetricError
-from callgauge.analysis.metrics.published_store import UnshownStoreError, published_generation
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import UnshownStoreError, published_generation, read_store
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords, NightStep, Outcome
 from callgauge.memory.nights.source_states import SourceStates
