@@ -4,7 +4,7 @@ Streamlit runs this file anew for every visit, and reads `.streamlit/config.toml
 folder.
 """
 
+from callgauge.dashboard.components.shell.live_models import find_live_models
 from callgauge.dashboard.pages import shell
-from callgauge.live_models import find_live_models
 
 shell.show(find_live_models())

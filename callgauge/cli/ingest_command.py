@@ -15,7 +15,7 @@ import typer
 
 from callgauge.cli import maintenance_commands, render
 from callgauge.cli.options.store_option import OptionalStore
-from callgauge.cli.store_rates import describe_store_rates
+from callgauge.cli.render.loads import describe_store_rates
 from callgauge.configuration.settings import LoadSettings, SourceSettings
 from ingest.decoding.lines import MAX_LINE
 

@@ -47,9 +47,9 @@ def forget(
 
     The team's notes on them go, too. Exits with 1 when there is no such session.
     """
-    from callgauge.memory.forgotten_notes import remove_notes
     from callgauge.memory.memory_file import MemoryProblemError
-    from callgauge.nightly.kept_reports import list_report_nights
+    from callgauge.memory.notes import remove_notes
+    from callgauge.nightly.stored_reports import list_report_nights
     from ingest.backup.make_backup import read_record
     from ingest.errors import StoreError
     from ingest.maintenance import forget as forgetting
@@ -104,7 +104,7 @@ def retain(
     The reports in the store that tell of such days go with the texts.
     Exits with 0 also when nothing is that old.
     """
-    from callgauge.nightly.kept_reports import remove_old_reports
+    from callgauge.nightly.stored_reports import remove_old_reports
     from ingest.backup.make_backup import read_record
     from ingest.maintenance.retention import apply_retention
 

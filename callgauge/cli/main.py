@@ -19,6 +19,7 @@ import typer
 
 from callgauge.cli import (
     ingest_command,
+    install_command,
     keeping_commands,
     maintenance_commands,
     memory_command,
@@ -29,13 +30,8 @@ from callgauge.cli import (
     render,
     report_command,
     serve_command,
+    service_commands,
     user_commands,
-)
-from callgauge.cli.service import (
-    configuration_commands,
-    install_command,
-    metrics_command,
-    nightly_command,
 )
 from callgauge.cli.trials import commands as trial_commands
 from ingest.import_guard import leave_pandas_out
@@ -203,7 +199,7 @@ app.command()(model_commands.probe)
 app.command()(record_command.record)
 app.command()(report_command.report)
 app.command()(report_command.gate)
-app.command()(metrics_command.metrics)
+app.command()(service_commands.metrics)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)
 app.command()(program_commands.mcp)
@@ -220,9 +216,9 @@ for explained in (
     keeping_commands.verify,
     maintenance_commands.models,
     price_command.prices,
-    configuration_commands.check_config,
-    configuration_commands.init_config,
-    nightly_command.nightly,
+    service_commands.check_config,
+    service_commands.init_config,
+    service_commands.nightly,
     install_command.install_service,
 ):
     app.command()(_explain_errors(explained))

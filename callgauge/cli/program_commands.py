@@ -13,7 +13,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
-from callgauge.cli.render.printable import align_columns
+from callgauge.cli.render.terminal import align_columns
 
 if TYPE_CHECKING:
     from callgauge.memory.tokens import AccessToken

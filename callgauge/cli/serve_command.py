@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration
 
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
-STREAMLIT = ENTRY.with_name("server_process.py")
+STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
 _WRONG_USE = 2
 NoTexts = Annotated[
     bool, typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors.")

@@ -12,7 +12,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
-from callgauge.cli.render.printable import align_columns
+from callgauge.cli.render.terminal import align_columns
 
 if TYPE_CHECKING:
     from callgauge.serving.sign_in.users_file import UsersFile

@@ -6,9 +6,8 @@ Needs the extra `callgauge[trials]` to ask models; tools and the executor work w
 from callgauge.gateway.capabilities import Capabilities, JsonStability
 from callgauge.gateway.endpoint import Endpoint, MissingExtraError
 from callgauge.gateway.gateway import Gateway, Limits, Prompt
-from callgauge.gateway.probe import Probe, probe_model
+from callgauge.gateway.probe import Probe, ServerFeatures, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
-from callgauge.gateway.server_features import ServerFeatures
 from callgauge.gateway.tools import (
     Executor,
     McpServer,

@@ -1,4 +1,4 @@
-"""One request to an endpoint, with what is the network's: waiting, asking again, how many at once."""
+"""Send requests to an endpoint: waits, retries, and the number of requests at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import copy
 import json
 import random
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -20,7 +22,6 @@ from callgauge.gateway.provider_errors import (
     read_model_call,
     shorten_error,
 )
-from callgauge.gateway.request_slots import RequestSlots
 from callgauge.gateway.retry_after import read_retry_after
 from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
@@ -29,11 +30,55 @@ from lenient.calls.refusals import ServerRefusal
 if TYPE_CHECKING:
     import httpx2
 
+_REPLIES_FOR_ONE_MORE = 20
 MOST_BYTES = 64 << 20  # of one answer
 # Servers that parse the model's text and write the arguments anew.
 REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 _TOO_MANY_REQUESTS = 429
 _OK = 200
+
+
+class RequestSlots:
+    """At most `most` requests at once: halved when the endpoint answers 429, one more after 20 replies."""
+
+    def __init__(self, most: int) -> None:
+        self.most = max(1, most)
+        self.allowed = self.most
+        self._used = 0
+        self._replies = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @asynccontextmanager
+    async def take(self) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it for the length of the block."""
+        while self._used >= self.allowed:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            await turn
+        self._used += 1
+        try:
+            yield
+        finally:
+            self._used -= 1
+            self._wake_next()
+
+    def count_reply(self) -> None:
+        """Note a reply; after twenty of them one request more is allowed."""
+        self._replies += 1
+        if self._replies >= _REPLIES_FOR_ONE_MORE and self.allowed < self.most:
+            self.allowed, self._replies = self.allowed + 1, 0
+            self._wake_next()
+
+    def count_overload(self) -> None:
+        """Note that the endpoint said "too many requests": half as many are allowed, at least one."""
+        self.allowed, self._replies = max(1, self.allowed // 2), 0
+
+    def _wake_next(self) -> None:
+        while self._waiting and self._used < self.allowed:
+            turn = self._waiting.popleft()
+            if not turn.done():  # a cancelled one waits no longer
+                turn.set_result(None)
+                return
 
 
 class MissingExtraError(ImportError):

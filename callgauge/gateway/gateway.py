@@ -14,11 +14,10 @@ from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.probe import Probe, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED, USE_TOOLS, write_json_template
-from callgauge.gateway.session_log import SessionLog
+from callgauge.gateway.session_log import SessionLog, TurnLog
 from callgauge.gateway.tools.executor import TOOLS_LOG, Executor
 from callgauge.gateway.tools.toolbox import Tool, Toolbox
 from callgauge.gateway.turn import Strategy, Turn, TurnStep
-from callgauge.gateway.turn_log import TurnLog
 from callgauge.gateway.turn_loop import TurnLoop
 from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply, Tokens
 from lenient import ToolCatalog

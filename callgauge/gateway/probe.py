@@ -1,6 +1,8 @@
-"""Finds out by a few short questions what a model and its server can do.
+"""Find out by a few short questions what a model and its server can do.
 
-A server that is not reached leaves everything unknown: that is not a no. What was declared is never asked.
+A server that is not reached leaves everything unknown, which is not a no. Declared capabilities are not
+probed. Strict definitions, schemas, seeds and token counts do not change how a model is asked: they are for
+teams that want to rely on them.
 """
 
 from __future__ import annotations
@@ -8,25 +10,38 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
-from callgauge.gateway.server_features import (
-    ServerFeatures,
-    ask_schema,
-    ask_seed,
-    ask_strict,
-    is_refusal,
-)
 from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, Reply, Tokens, sum_tokens
-from lenient import ToolCatalog, ToolDefinition, extract_tool_calls
+from callgauge.gateway.wires.wire import Wire
+from lenient import ToolCatalog, ToolDefinition, extract_tool_calls, parse_arguments
 
+Ask = Callable[[ChatRequest], Awaitable[Reply]]
+Strict = Literal["accepted", "refused", "not offered", "unknown", "not asked"]
+Schema = Literal["obeyed", "not obeyed", "refused", "unknown", "not asked"]
+Seed = Literal["equal", "different", "no effect seen", "refused", "not offered", "unknown", "not asked"]
+Usage = Literal["reported", "not reported", "unknown"]
+_MOOD = ToolDefinition.from_json_schema(
+    name="mood",
+    description="An answer that nobody gives unasked.",
+    schema={
+        "type": "object",
+        "properties": {
+            "mood": {"type": "string", "enum": ["glad", "sad"], "description": "The mood."},
+            "weight": {"type": "integer", "description": "Any number."},
+        },
+        "required": ["mood", "weight"],
+        "additionalProperties": False,
+    },
+)
+_REFUSALS = (400, 415, 422, 501)
 REPORT_NUMBER = ToolDefinition.from_json_schema(
     name="report_number",
     description="Report one number.",
@@ -48,6 +63,84 @@ _IDS = (  # patterns of ids, the narrowest first
     r"call_[A-Za-z0-9_-]+",
     r"toolu_[A-Za-z0-9_-]+",
 )
+_BLOCK = re.compile(r"\s*```json\n(.*)\n```\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFeatures:
+    """What a server was seen to do; `unknown` where it gave no answer.
+
+    `strict_definitions`: a definition marked as strict is `accepted` (nothing is said of whether the server
+    keeps to it) or `refused`. `json_schema`: an answer is held to a schema (`obeyed`), is not, or the request
+    is `refused`. `seed`, of answers at temperature 1: two with one seed were `equal` and one with another
+    seed was not (seen once, which proves little); they were `different`; or all were alike, so that nothing
+    can be told (`no effect seen`). `usage`: tokens are counted in the replies. `not offered`: the wire has no
+    such field.
+    """
+
+    strict_definitions: Strict = "not asked"
+    json_schema: Schema = "not asked"
+    seed: Seed = "not asked"
+    usage: Usage = "unknown"
+
+    def to_log(self) -> dict[str, str]:
+        """Return the known features, for a session log."""
+        features = {
+            "strict_definitions": self.strict_definitions,
+            "json_schema": self.json_schema,
+            "seed": self.seed,
+            "usage": self.usage,
+        }
+        return {name: word for name, word in features.items() if word not in ("unknown", "not asked")}
+
+
+def _is_refusal(error: NoReplyError) -> bool:
+    """Return True when a server rejects a request, and is not merely out of reach."""
+    if error.trouble is not Trouble.REQUEST:
+        return error.trouble is Trouble.NO_TOOLS
+    # OpenRouter answers 404 when no host behind it supports a parameter.
+    return error.status in (None, *_REFUSALS) or "no endpoints found" in str(error).lower()
+
+
+async def _ask_strict(ask: Ask, wire: Wire, model: str, tool: ToolDefinition) -> Strict:
+    """Offer a strict definition."""
+    if not wire.knows_strict:
+        return "not offered"
+    question = ChatMessage("user", f"Report the number 7 with the tool {tool.name}.")
+    try:
+        await ask(ChatRequest(model, (question,), (tool,), is_strict=True))
+    except NoReplyError as error:
+        return "refused" if _is_refusal(error) else "unknown"
+    return "accepted"
+
+
+async def _ask_schema(ask: Ask, model: str) -> Schema:
+    """Ask for an answer by a schema that the question does not suggest."""
+    question = ChatMessage("user", "How are you?")
+    try:
+        reply = await ask(ChatRequest(model, (question,), answer_schema=_MOOD.to_json_schema()))
+    except NoReplyError as error:
+        return "refused" if _is_refusal(error) else "unknown"
+    catalog = ToolCatalog.from_definitions([_MOOD])
+    read = parse_arguments(reply.text, catalog, tool_name=_MOOD.name)
+    return "obeyed" if read.outcome == "clean" else "not obeyed"
+
+
+async def _ask_seed(ask: Ask, wire: Wire, model: str) -> Seed:
+    """Ask twice with one seed and once with another, at temperature 1, for what has many answers."""
+    if not wire.knows_seed:
+        return "not offered"
+    question = ChatMessage("user", "Write forty digits at random, and nothing else.")
+    texts = []
+    for seed in (7, 7, 8):
+        sampling = {"temperature": 1, "seed": seed}
+        try:
+            texts.append((await ask(ChatRequest(model, (question,), sampling=sampling))).text)
+        except NoReplyError as error:
+            return "refused" if _is_refusal(error) else "unknown"
+    if texts[0] != texts[1]:
+        return "different"
+    return "no effect seen" if texts[1] == texts[2] else "equal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +296,7 @@ class _Questions:
             )
         except NoReplyError as told:
             self.notes["takes_tool_results"] = str(told)
-            is_no = is_refusal(told)
+            is_no = _is_refusal(told)
             return known.complete(Capabilities(takes_tool_results=False), "probed") if is_no else known
         if reply.calls or reply.refused is not None:
             self.notes["takes_tool_results"] = "after the result the tool was called again"
@@ -222,7 +315,7 @@ class _Questions:
             await self._ask(*messages, with_tool=False)
         except NoReplyError as told:
             self.notes["allows_midturn_system"] = str(told)
-            is_no = is_refusal(told)
+            is_no = _is_refusal(told)
             return known.complete(Capabilities(allows_midturn_system=False), "probed") if is_no else known
         return known.complete(Capabilities(allows_midturn_system=True), "probed")
 
@@ -249,12 +342,14 @@ class _Questions:
         wire = self.endpoint.wire
         if is_full:
             strict = (
-                await ask_strict(self._send, wire, self.model, REPORT_NUMBER)
+                await _ask_strict(self._send, wire, self.model, REPORT_NUMBER)
                 if known.supports_tool_use
                 else "not asked"
             )
             features = ServerFeatures(
-                strict, await ask_schema(self._send, self.model), await ask_seed(self._send, wire, self.model)
+                strict,
+                await _ask_schema(self._send, self.model),
+                await _ask_seed(self._send, wire, self.model),
             )
         if not self.tokens:
             return features
@@ -274,9 +369,6 @@ def _explain_text(text: str) -> str:
             "missing, which is not the model's fault"
         )
     return "the answer held no tool call"
-
-
-_BLOCK = re.compile(r"\s*```json\n(.*)\n```\s*", re.DOTALL)
 
 
 def _is_one_clean_block(text: str) -> bool:

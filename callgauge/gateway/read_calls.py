@@ -1,6 +1,6 @@
-"""Reads the calls of a reply, native or written as text, and writes what goes into the history of both.
+"""Read the calls of a reply, native or written as text, and write both into the history.
 
-Whatever the model sent, the history is valid for its wire: arguments are JSON objects, ids are unique, every
+Whatever the model sent, the history is valid for its API: arguments are JSON objects, ids are unique, every
 call has its result. Text that is no JSON never goes back as arguments: llama-server would answer every later
 request with 500 (llama.cpp#25510), and Anthropic and Gemini take objects only.
 """
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
@@ -26,6 +27,16 @@ from lenient import (
     leaked_tool_calls,
     parse_arguments,
 )
+
+_ATTEMPTS = {
+    "a tool's name in JSON": re.compile(r'"(?:tool|tool_name|tool_call|function)"\s*:\s*["{]'),
+    "a token of calls": re.compile(
+        r"<tool_call|<function|\[TOOL_CALLS\]|<\|python_tag\|>|tool▁call|<\|tool_call|functools\["
+    ),
+    "a block that is no readable JSON": re.compile(
+        r"```(?:json|tool|tool_call)\s*\n?\s*[\[{]", re.IGNORECASE
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +93,6 @@ def find_attempt(text: str, catalog: ToolCatalog) -> str | None:
             return name
     leaked = leaked_tool_calls(text, catalog)
     return f"a call of {leaked[0].name}" if leaked else None
-
-
-_ATTEMPTS = {
-    "a tool's name in JSON": re.compile(r'"(?:tool|tool_name|tool_call|function)"\s*:\s*["{]'),
-    "a token of calls": re.compile(
-        r"<tool_call|<function|\[TOOL_CALLS\]|<\|python_tag\|>|tool▁call|<\|tool_call|functools\["
-    ),
-    "a block that is no readable JSON": re.compile(
-        r"```(?:json|tool|tool_call)\s*\n?\s*[\[{]", re.IGNORECASE
-    ),
-}
 
 
 def native_history(
@@ -171,3 +171,36 @@ def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | No
                 return _read_text_call(found, call.id)
     offered, name = (catalog, call.name) if call.name else (None, None)
     return ReadCall(call, parse_arguments(call.raw, offered, tool_name=name, tool_call_id=call.id))
+
+
+def read_past_messages(messages: Sequence[Mapping[str, Any]], catalog: ToolCatalog) -> list[ChatMessage]:
+    """Return messages in OpenAI's chat format, as test cases and logs have them, as a history for every API.
+
+    A call whose arguments are not a JSON object becomes text. A call without a result gets an empty one.
+    """
+    past: list[ChatMessage] = []
+    for place, message in enumerate(messages):
+        role, text = message.get("role"), message.get("content") or ""
+        if role == "assistant":
+            past += _read_assistant(message, messages[place + 1 :], catalog)
+        elif role in ("system", "user"):
+            past.append(ChatMessage(role, text))
+    return past
+
+
+def _read_assistant(
+    message: Mapping[str, Any], after: Sequence[Mapping[str, Any]], catalog: ToolCatalog
+) -> list[ChatMessage]:
+    calls = tuple(
+        Call(call["id"], call["function"]["name"], call["function"]["arguments"])
+        for call in message.get("tool_calls") or ()
+    )
+    reply = Reply(message.get("content") or "", calls)
+    if not calls:
+        return [ChatMessage("assistant", reply.text)]
+    answers = {
+        later["tool_call_id"]: later.get("content") or "" for later in after if later.get("role") == "tool"
+    }
+    read = read_native_calls(reply, catalog, id_pattern=None, new_id=lambda number: f"call_past_{number}")
+    results = [ToolResult("success", answers.get(call.id, "")) for call in calls]
+    return native_history(reply, read, results, is_serial=False)

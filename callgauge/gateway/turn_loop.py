@@ -29,11 +29,10 @@ from callgauge.gateway.sentences import (
     say_server_refused,
     say_unread,
 )
-from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult
-from callgauge.gateway.tools.refusals import say_cut_off
+from callgauge.gateway.session_log import TurnLog
+from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult, say_cut_off
 from callgauge.gateway.tools.toolbox import ToolContext
 from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
-from callgauge.gateway.turn_log import TurnLog
 from callgauge.gateway.wires.messages import ChatMessage, FinishReason, Reply
 from lenient import leaked_tool_calls
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from callgauge.memory.memory_file import (
     MemoryFile,
+    MemoryProblemError,
     cut_name,
     cut_text,
     make_id,
@@ -21,6 +25,9 @@ from callgauge.memory.memory_file import (
 SubjectKind = Literal["day", "model", "prompt", "tool", "signature", "session", "call"]
 SUBJECT_KINDS: tuple[SubjectKind, ...] = get_args(SubjectKind)
 SELECT_NOTES = "SELECT id, subject_kind, subject, day, text, by, at FROM notes ORDER BY at DESC, id"
+_ABOUT = "SELECT subject_kind, subject FROM notes WHERE subject_kind IN ('session', 'call')"
+_DELETE = "DELETE FROM notes WHERE subject_kind = ? AND subject = ?"
+_PATIENCE = 5.0  # seconds to wait for another writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +84,31 @@ def change_note(file: MemoryFile, note: Note, text: str, *, day: date | None) ->
 
 def delete_note(file: MemoryFile, note: Note) -> None:
     file.write(("DELETE FROM notes WHERE id = ?", [(note.id,)]))
+
+
+def remove_notes(
+    folder: Path, sessions: Collection[str], calls: Collection[str], *, dry_run: bool = False
+) -> int:
+    """Remove the notes on these sessions and calls from a store's memory; return their number.
+
+    With `dry_run`, only count them. Nothing of their text stays in the file. Raises MemoryProblemError.
+    """
+    file = MemoryFile(folder)
+    leaving = {("session", cut_text(one)) for one in sessions} | {("call", cut_text(one)) for one in calls}
+    (about,) = file.read_rows(_ABOUT)
+    found = [row for row in about if row in leaving]
+    if found and not dry_run:
+        file.write((_DELETE, sorted(set(found))))
+        _overwrite_deleted(file.path)
+    return len(found)
+
+
+def _overwrite_deleted(path: Path) -> None:
+    """Write the file anew: SQLite leaves deleted rows in free space."""
+    try:
+        with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
+            connection.execute("VACUUM")
+    except sqlite3.Error as problem:
+        raise MemoryProblemError(
+            f"{path} cannot be written anew ({problem}): free some space and run this again."
+        ) from None

@@ -1,4 +1,4 @@
-"""Writes the figures of a store in Prometheus' text format: for a scrape, or a file of node_exporter."""
+"""Write the figures of a store and its nightly runs in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest, write_to_textfile
 from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, Metric
@@ -15,13 +16,16 @@ from prometheus_client.registry import Collector
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError, published_generation, read_store
 from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.monitoring.night_figures import collect_night_figures
-from callgauge.monitoring.store_figures import collect_store_figures
+from callgauge.memory.nights.night_steps import NightRecords, NightStep, Outcome
+from callgauge.memory.nights.source_states import SourceStates
+from callgauge.monitoring.store_figures import clean_label, collect_store_figures, to_seconds
 from callgauge.serving.settings import texts_are_shown
 from ingest.version import CALLGAUGE_VERSION
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
-"""Of the text that Prometheus reads, in all its versions."""
+"""The media type of the text, which every version of Prometheus reads."""
+_NIGHTS = 7  # how many are searched for the newest run of each step
+_RUNNING = "running"
 
 
 class StoreFigures:
@@ -65,7 +69,7 @@ class StoreFigures:
             families.append(_flag("store_open", "1 where the store can be read.", problem is None))
             remembers = True
             try:
-                families += collect_night_figures(self._folder, datetime.now(UTC))
+                families += _collect_nightly_figures(self._folder, datetime.now(UTC))
             except MemoryProblemError:
                 remembers = False
             meaning = "1 where the memory of the team can be read, or none is there yet."
@@ -96,3 +100,48 @@ class _Figures(Collector):
 
     def collect(self) -> Iterable[Metric]:
         return self._families
+
+
+def _collect_nightly_figures(folder: Path, now: datetime) -> Iterator[Metric]:
+    """Yield the figures of each step's newest run, and of each source. Raises MemoryProblemError."""
+    newest: dict[str, NightStep] = {}
+    for step in NightRecords(folder).list_steps(_NIGHTS, until=now.date()):
+        newest.setdefault(step.step, step)
+    yield from _collect_steps(newest)
+    yield from _collect_sources(folder, now)
+
+
+def _collect_steps(newest: dict[str, NightStep]) -> Iterator[Metric]:
+    outcome = GaugeMetricFamily(
+        "callgauge_night_step_outcome",
+        "1 for how the step ended in its newest night, 0 for how it did not.",
+        labels=["step", "outcome"],
+    )
+    night = _family("night_step_night_timestamp_seconds", "Midnight (UTC) of the newest night with it.")
+    ended = _family("night_step_end_timestamp_seconds", "When the step ended.")
+    lasted = _family("night_step_duration_seconds", "How long the step took.")
+    for name, step in newest.items():
+        for known in (*get_args(Outcome), _RUNNING):
+            outcome.add_metric([name, known], known == (step.outcome or _RUNNING))
+        night.add_metric([name], to_seconds(step.night))
+        if step.ended:
+            ended.add_metric([name], to_seconds(step.ended))
+            lasted.add_metric([name], (step.ended - step.began).total_seconds())
+    yield from (outcome, night, ended, lasted)
+
+
+def _collect_sources(folder: Path, now: datetime) -> Iterator[Metric]:
+    newest = _family("source_newest_data_timestamp_seconds", "The newest data of a source.", "source")
+    silent = _family("source_silent", "1 where no data came for longer than silent_after.", "source")
+    failed = _family("source_failed", "1 where the newest load of a source failed.", "source")
+    for state in SourceStates(folder).read():
+        label = [clean_label(state.name)]
+        if state.newest:
+            newest.add_metric(label, to_seconds(state.newest))
+        silent.add_metric(label, state.is_silent(now))
+        failed.add_metric(label, bool(state.problem))
+    yield from (newest, silent, failed)
+
+
+def _family(name: str, meaning: str, label: str = "step") -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"callgauge_{name}", meaning, labels=[label])

@@ -1,17 +1,25 @@
-"""One exchange as it passes: the bytes of a request and of its answer, and the line of the log they make.
+"""One exchange as it passes, the line that it becomes, and the log: a file an hour, written by a thread.
 
 The line is one of the format `request_log`: `request` and `response` are the texts as they were sent. No
 header is kept, no query of the address, and the keys that the request brought are taken out of every text.
+
+The log must never break an agent: while it cannot be written (a full disk), exchanges pass unrecorded, which
+is reported once, and again when recording resumes.
 """
 
 from __future__ import annotations
 
 import base64
+import logging
+import os
+import queue
 import re
+import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -25,6 +33,10 @@ _KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")  # of an ad
 _KEY_GONE = "[key]"
 _SHORTEST_KEY = 6  # characters: less than this is a word like "none" or "dummy", and stands in texts
 _LABEL_LENGTH = 500
+MOST_UNPACKED = 64 << 20  # bytes: what ingest reads of one body
+READABLE_CODINGS = re.compile(r"\s*(gzip|x-gzip|deflate|zstd|identity|\*;\s*q=0)\b", re.ASCII)
+_LOG = logging.getLogger("callgauge.Recorder")
+_WAITING = 10_000  # exchanges that may wait for the disk; their bodies are bounded by `Memory`
 
 
 class Memory:
@@ -180,9 +192,6 @@ def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
     return {"encoding": "base64", "text": base64.b64encode(raw).decode()}
 
 
-MOST_UNPACKED = 64 << 20  # bytes: what ingest reads of one body
-
-
 def _unpack(raw: bytes, coding: str) -> bytes:
     """Return a body without its Content-Encoding; as it is where that is unknown or the body is damaged."""
     coding = coding.strip().lower()
@@ -198,10 +207,97 @@ def _unpack(raw: bytes, coding: str) -> bytes:
     return raw
 
 
-READABLE_CODINGS = re.compile(r"\s*(gzip|x-gzip|deflate|zstd|identity|\*;\s*q=0)\b", re.ASCII)
-
-
 def keep_readable_codings(accepted: str) -> str:
     """Return an Accept-Encoding header with what can be unpacked here: no Brotli, no `*`."""
     kept = [part.strip() for part in accepted.split(",") if READABLE_CODINGS.match(part)]
     return ", ".join(kept) or "identity"
+
+
+class ExchangeLog:
+    """The files of one recorder in a folder: `2026-11-24T19Z.8788.jsonl`, by UTC hours.
+
+    `name` tells recorders that share a folder apart. Files are readable for their owner only: they hold what
+    people and models said. `free` is called with each exchange once nothing of it is needed any more.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        free: Callable[[PassingExchange], None] = lambda _exchange: None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.folder = folder
+        self.written = 0
+        self.lost = 0
+        self._name = name
+        self._free = free
+        self._now = now
+        self._is_failing = False
+        self._waiting: queue.Queue[PassingExchange | None] = queue.Queue(_WAITING)
+        self._thread = threading.Thread(target=self._write_all, name="callgauge-recorder", daemon=True)
+
+    def open(self) -> None:
+        """Make the folder and begin to write. Raises OSError when the folder cannot be written to."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, os.strerror(13), str(self.folder))
+        self._thread.start()
+
+    def take(self, exchange: PassingExchange) -> None:
+        """Write an exchange soon; never waits. Called from the thread of the proxy."""
+        try:
+            self._waiting.put_nowait(exchange)
+        except queue.Full:
+            self._note_loss("the disk is too slow")
+            self._free(exchange)
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _write_all(self) -> None:
+        while (exchange := self._waiting.get()) is not None:
+            try:
+                self._write(exchange.to_line())
+            except OSError as error:
+                self._note_loss(error.strerror or str(error))
+            except Exception as error:  # a line that cannot be made must not end the log
+                self._note_loss(f"{type(error).__name__}: {error}")
+            else:
+                self.written += 1
+                if self._is_failing:
+                    self._is_failing = False
+                    _LOG.warning("Recording goes on. %s", self._count_lost())
+            finally:
+                self._free(exchange)
+
+    def _write(self, line: bytes) -> None:
+        """Append a line whole, or not at all."""
+        path = self.folder / f"{self._now():%Y-%m-%dT%HZ}.{self._name}.jsonl"
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            end = os.fstat(file).st_size
+            view = memoryview(line)
+            try:
+                while view:
+                    view = view[os.write(file, view) :]
+            except OSError:
+                os.ftruncate(file, end)
+                raise
+        finally:
+            os.close(file)
+
+    def _note_loss(self, why: str) -> None:
+        self.lost += 1
+        if not self._is_failing:
+            self._is_failing = True
+            _LOG.warning(
+                "Not recorded: %s (%s). Requests still pass; free the disk or name another folder.",
+                why,
+                self.folder,
+            )
+
+    def _count_lost(self) -> str:
+        return f"{self.lost:,} exchange{'s were' if self.lost > 1 else ' was'} not recorded."

@@ -17,12 +17,12 @@ from callgauge.gateway.endpoint import load_httpx
 from callgauge.recorder.exchange import (
     LABELS,
     Captured,
+    ExchangeLog,
     Memory,
     PassingExchange,
     keep_readable_codings,
     shorten_address,
 )
-from callgauge.recorder.exchange_log import ExchangeLog
 
 if TYPE_CHECKING:
     import httpx2

@@ -16,7 +16,7 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.metrics import answer_metric, metrics
 from callgauge.analysis.metrics.published_store import Connection, open_generation, published_generation
 from callgauge.analysis.queries import queries
-from callgauge.cli.store_rates import describe_store_rates
+from callgauge.cli.render.loads import describe_store_rates
 from ingest.pipeline.load import load
 from tests.store.made_runs import RUN, offered, write_run
 from tests.store.night import claude_code_session, session

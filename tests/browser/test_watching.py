@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from callgauge.server import SCRIPTS
+from callgauge.serving.streamlit_answers import SCRIPTS
 from tests.analysis.store_fixture import publish, small_tables
 from tests.browser.conftest import App, Served, serving
 from tests.browser.test_hosts import FORBIDDEN, NO_METHOD, OK, OTHER_NAME, ask

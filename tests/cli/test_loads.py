@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from callgauge.cli import main as cli
-from callgauge.cli.render import load_progress
-from callgauge.cli.render.load_progress import (
+from callgauge.cli.render import loads
+from callgauge.cli.render.loads import (
     Pace,
     current_file,
     format_duration,
@@ -93,9 +93,9 @@ def test_a_duration_is_said_as_people_say_it(seconds: float, said: str) -> None:
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.0, 1.0, 11.0])
-    monkeypatch.setattr("callgauge.cli.render.load_progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("callgauge.cli.render.loads.time.monotonic", lambda: next(clock))
     out = io.StringIO()
-    with load_progress.show_progress(stream=out) as tell:
+    with loads.show_progress(stream=out) as tell:
         for done in (3, 4, 5):
             tell(replace(NOW, files_done=done))
     assert [line.split(" of 12")[0][-1] for line in out.getvalue().splitlines()] == ["5"]

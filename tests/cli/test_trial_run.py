@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from callgauge.cli.trials.commands import trial
-from callgauge.trials.results.ledger import read_ledger
+from callgauge.trials.results.run_folder import read_ledger
 from callgauge.trials.toy_model import serve_toy
 from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted

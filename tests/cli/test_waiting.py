@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callgauge.cli.render.lock_waiting import make_patience
+from callgauge.cli.render.terminal import make_patience
 
 
 def test_it_says_once_for_whom_and_gives_up_when_the_time_is_up(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.shell import live_requests
+from callgauge.dashboard.components.shell.live_models import find_live_models
 from callgauge.dashboard.components.shell.live_requests import LiveReply, LiveRequest
-from callgauge.live_models import find_live_models
 from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of

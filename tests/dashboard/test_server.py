@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from callgauge.server import EARLY, SCRIPTS, FirstPage, GoneBrowsers
+from callgauge.serving.streamlit_answers import EARLY, SCRIPTS, FirstPage, GoneBrowsers
 from tests.event_loops import run
 
 

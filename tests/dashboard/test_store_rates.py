@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from callgauge.analysis.measures.rates import HEADLINES, RATES
 from callgauge.cli.main import app as cli
-from callgauge.cli.store_rates import describe_store_rates
+from callgauge.cli.render.loads import describe_store_rates
 from callgauge.monitoring.exposition import StoreFigures
 from tests.analysis.store_fixture import a_call, publish
 from tests.dashboard.conftest import opened, said

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from callgauge.gateway.read_calls import native_history, read_native_calls
+from callgauge.gateway.session_log import TurnLog
 from callgauge.gateway.tools.executor import ToolResult
-from callgauge.gateway.turn_log import TurnLog
 from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply
 from tests.fuzz.choices import Choices

@@ -22,7 +22,7 @@ from callgauge.gateway import (
     Reply,
     Trouble,
 )
-from callgauge.gateway.request_slots import RequestSlots
+from callgauge.gateway.endpoint import RequestSlots
 from lenient import ToolDefinition
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted

@@ -26,9 +26,9 @@ from callgauge.gateway import (
     tool,
 )
 from callgauge.gateway.tools.executor import MOST_CHARACTERS
-from callgauge.gateway.tools.memory_search import memory_search
 from lenient import Policy, ToolCatalog, ToolDefinition, parse_arguments
 from tests.event_loops import run
+from tests.gateway.sample_tool import memory_search
 
 
 @tool

@@ -31,9 +31,8 @@ from callgauge.gateway import (
     tool,
 )
 from callgauge.gateway.read_calls import read_native_calls
-from callgauge.gateway.session_log import SessionLog
+from callgauge.gateway.session_log import SessionLog, TurnLog
 from callgauge.gateway.turn import NOT_RUN
-from callgauge.gateway.turn_log import TurnLog
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint

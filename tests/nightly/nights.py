@@ -9,7 +9,7 @@ from typing import Any
 
 from callgauge.configuration.configuration_file import read_configuration
 from callgauge.memory.nights.night_steps import NightRecords
-from callgauge.nightly.night import NightResult, run_night
+from callgauge.nightly.nightly_run import NightResult, run_night
 from ingest.load_report import Progress
 from ingest.store.generations import OnWrite, do_not_wait, ignore_write
 

@@ -12,9 +12,8 @@ from callgauge.memory.memory_file import FILE, MemoryProblemError
 from callgauge.memory.nights.night_lock import NightBusyError, hold_night, is_night_running
 from callgauge.memory.nights.night_steps import NightRecords, NightStep
 from callgauge.memory.nights.source_states import SourceStates
-from callgauge.nightly import night
-from callgauge.nightly.load_step import run_load
-from callgauge.nightly.night import NightExit, choose_night
+from callgauge.nightly import nightly_run
+from callgauge.nightly.nightly_run import NightExit, choose_night, run_load
 from ingest.store.generations import prepare_store
 from tests.configuration.team import NEWEST, TOML, write_log, write_team
 from tests.nightly.nights import do_night, list_outcomes
@@ -26,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def loads_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """A night of one step: the others are slow, and `test_whole_nights` has them."""
-    monkeypatch.setattr(night, "NIGHT_STEPS", {"load": run_load})
+    monkeypatch.setattr(nightly_run, "NIGHT_STEPS", {"load": run_load})
 
 
 def count_calls(folder: Path) -> int:
@@ -60,9 +59,9 @@ def test_what_nobody_foresaw_leaves_no_log_text_in_the_memory(
     def quote_a_log(_: object) -> None:
         raise KeyError("the secret of a user")
 
-    monkeypatch.setattr(night, "NIGHT_STEPS", {"load": quote_a_log})
+    monkeypatch.setattr(nightly_run, "NIGHT_STEPS", {"load": quote_a_log})
     result = do_night(write_team(tmp_path))
-    told = result.steps["load"].told["problem"]
+    told = result.steps["load"].figures["problem"]
     assert (result.exit_code, told.split(";")[0]) == (NightExit.FAILED, "KeyError")
     assert b"secret of a user" not in (tmp_path / "store" / FILE).read_bytes()
     assert "the secret of a user" in capsys.readouterr().err
@@ -73,7 +72,7 @@ def test_a_source_that_fails_stops_no_other_and_is_tried_again(tmp_path: Path) -
     (tmp_path / "eu").rename(tmp_path / "elsewhere")
     result = do_night(file)
     assert (result.exit_code, count_calls(tmp_path)) == (NightExit.FAILED, 6)
-    assert f"eu: {tmp_path}/eu does not exist" in result.steps["load"].told["problem"]
+    assert f"eu: {tmp_path}/eu does not exist" in result.steps["load"].figures["problem"]
     eu, us = SourceStates(tmp_path / "store").read()
     assert ("does not exist" in eu.problem, us.problem) == (True, "")
     (tmp_path / "elsewhere").rename(tmp_path / "eu")
@@ -106,7 +105,7 @@ def test_rejected_lines_are_told_by_the_exit_code_once(tmp_path: Path) -> None:
 def test_nothing_is_done_where_no_source_is_named(tmp_path: Path) -> None:
     file = write_team(tmp_path, 'store = "store"')
     result = do_night(file)
-    assert (result.exit_code, result.steps["load"].told) == (
+    assert (result.exit_code, result.steps["load"].figures) == (
         NightExit.DONE,
         {"reason": "the file names no [sources]"},
     )
@@ -237,7 +236,7 @@ def test_aliases_of_the_file_count_whoever_works_on_the_store(tmp_path: Path) ->
     assert ("aurora", "proxy/a", "callgauge.toml") in [(one.model, one.model_name, one.rule) for one in names]
     (tmp_path / "store" / "naming.toml").write_text('[aliases.names]\n"proxy/a" = "other"\n')
     result = do_night(file, again=True)
-    assert "both name models; keep all names in one" in result.steps["load"].told["problem"]
+    assert "both name models; keep all names in one" in result.steps["load"].figures["problem"]
     file.write_text(text.partition("[aliases]")[0])
     assert do_night(file).exit_code == NightExit.DONE
     names = count_models_anew(tmp_path / "store").names

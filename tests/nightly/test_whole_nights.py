@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from callgauge.memory.nights.night_steps import OVER
-from callgauge.nightly.night import NIGHT_STEPS, NightExit
+from callgauge.nightly.nightly_run import NIGHT_STEPS, NightExit
 from ingest.store.generations import LOCK
 from tests.configuration.team import TOML, write_team
 from tests.nightly.nights import do_night
@@ -46,16 +46,16 @@ def test_a_night_lets_old_texts_go_backs_up_and_reports(tmp_path: Path) -> None:
     assert ask(tmp_path / "store", "SELECT count(*), count(nullif(raw_arguments, '')) FROM tool_calls") == [
         (12, 0)
     ]
-    assert result.steps["retention"].told["calls_without_text"] == 12
-    assert result.steps["retention"].told["reports_removed"] == 1
+    assert result.steps["retention"].figures["calls_without_text"] == 12
+    assert result.steps["retention"].figures["reports_removed"] == 1
     assert sorted(file.name for file in reports.iterdir() if "2020" in file.name) == []
     assert (reports / "notes.html").exists()
     (tmp_path / "backup").unlink()
     second = do_night(file)
     assert {name: step.outcome for name, step in second.steps.items()} == {"backup": "done", "report": "done"}
-    assert (second.exit_code, second.steps["backup"].told["backups"]) == (NightExit.DONE, 1)
+    assert (second.exit_code, second.steps["backup"].figures["backups"]) == (NightExit.DONE, 1)
     assert [one.step for one in second.before] == ["load", "retention"]
-    assert Path(second.steps["report"].told["file"]).is_file()
+    assert Path(second.steps["report"].figures["file"]).is_file()
 
 
 def kill_night(folder: Path, *steps: str) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callgauge.cli.render.foreign_lines import foreign_lines
+from callgauge.cli.render.loads import foreign_lines
 from ingest.foreign_files import ForeignFile, ForeignKind, group_foreign_files
 
 

@@ -10,21 +10,22 @@ from typing import Any
 
 import pytest
 
-from callgauge.cli.render.trial_report_lines import trial_report_lines
-from callgauge.trials.results.run_folder import RunFolder, TrialOutcome
+from callgauge.cli.render.trials import trial_report_lines
+from callgauge.trials.results.run_folder import FolderError, RunFolder, TrialOutcome
 from callgauge.trials.verdicts.measures import MEASURES
 from callgauge.trials.verdicts.report import Report, make_report
-from callgauge.trials.verdicts.report_files import report_run, write_report
 from callgauge.trials.verdicts.report_text import (
     answer_lines,
     escape_markdown,
     format_difference,
     format_value,
     markdown_report,
+    report_run,
     table_rows,
     unplanned_note,
+    write_report,
 )
-from callgauge.trials.verdicts.run_record import RunFolderError, read_run
+from callgauge.trials.verdicts.run_record import read_run
 from tests.trials.made_runs import MadeRun, Outcome, refuse, write_folder
 from tests.trials.test_gate import run_command
 
@@ -299,7 +300,7 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
     broken: dict[str, Any] = {
         "is no folder": None,
         "has no lock.json": {},
-        "is no JSON": "{",
+        "is not JSON": "{",
         "callgauge_trial is not 1": {"callgauge_trial": 2},
         "is not the lock of a run": {"callgauge_trial": 1},
         "KeyError: 'speed'": {**lock, "measure": {**lock["measure"], "primary": "speed"}},
@@ -312,7 +313,7 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
         if content:
             text = content if isinstance(content, str) else json.dumps(content)
             RunFolder(root).lock.write_text(text)
-        with pytest.raises(RunFolderError, match=told):
+        with pytest.raises(FolderError, match=told):
             read_run(root)
         exit_code, out, problem = run_command(root)
         assert (exit_code, out) == (2, "")
@@ -322,7 +323,7 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
 def test_a_folder_that_holds_runs_is_refused_with_their_names(tmp_path: Path) -> None:
     made = clear()
     write_folder(tmp_path / "runs" / "a.1", made.lock(), *made.run())
-    with pytest.raises(RunFolderError, match=r"within it are .*/runs/a\.1$"):
+    with pytest.raises(FolderError, match=r"within it are .*/runs/a\.1$"):
         read_run(tmp_path / "runs")
 
 

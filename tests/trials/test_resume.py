@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from callgauge.trials.planning.plan import Budget, MeasurePlan, PromptPlan
-from callgauge.trials.results.ledger import read_ledger
-from callgauge.trials.results.run_folder import RunFolder
-from callgauge.trials.running.run_files import FolderError
+from callgauge.trials.results.run_folder import FolderError, RunFolder, read_ledger
 from callgauge.trials.running.run_lock import RunChangedError
 from callgauge.trials.running.spending import read_spent
 from lenient import ToolCatalog

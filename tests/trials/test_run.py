@@ -14,11 +14,11 @@ import pytest
 from callgauge.gateway import ChatMessage
 from callgauge.trials.planning.plan import MeasurePlan, RunPlan, ToolSource, TrialArm
 from callgauge.trials.planning.task import Task
-from callgauge.trials.results.ledger import read_ledger, read_looks
+from callgauge.trials.results.run_folder import read_ledger, read_looks
 from callgauge.trials.running.folder_holder import FolderBusyError, hold_folder
-from callgauge.trials.running.order import make_blocks, order_tasks
 from callgauge.trials.running.run import run_trial
 from callgauge.trials.running.run_files import RunError
+from callgauge.trials.running.run_lock import make_blocks, order_tasks
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted
 from tests.trials.made_plan import UNKNOWN, city_of, go, make_plan, make_tasks, opened_by, weather_brain

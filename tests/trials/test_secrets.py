@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 import pytest
 
-from callgauge.cli.trials.privacy import RunPrivacy
+from callgauge.cli.trials.run import RunPrivacy
 from callgauge.gateway import ChatMessage, RecordedAnswer
 from callgauge.trials.planning.task import Task
-from callgauge.trials.running.known_secrets import KnownSecrets, secrets_of
+from callgauge.trials.running.run_files import KnownSecrets, secrets_of
 from ingest.pipeline.load import load
 from tests.gateway.served.brain import Asked, Emitted
 from tests.store.night import ask

@@ -23,7 +23,7 @@ from callgauge.trials.planning.plan import (
 )
 from callgauge.trials.planning.task import Task
 from callgauge.trials.running.run_files import RunError
-from callgauge.trials.running.server_tools import SERVERS_OWN, add_server_definitions, open_server_tools
+from callgauge.trials.running.trial_tools import SERVERS_OWN, add_server_definitions, open_server_tools
 from lenient import Policy, ToolCatalog, ToolDefinition, parse_arguments
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted

@@ -9,31 +9,36 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from callgauge.api.questions.parsed_calls import code_data, list_accepting_policies, request_data
-from callgauge.cli.render.interrupts import INTERRUPTED, catch_interrupts
-from callgauge.cli.render.keeping_lines import (
+from callgauge.cli.render.loads import (
+    load_report,
+    load_trouble,
+    outlook_text,
+    rejects_lines,
+    show_progress,
+    survey_lines,
+)
+from callgauge.cli.render.maintenance import (
     backup_text,
     forget_text,
+    model_lines,
     restore_text,
     retention_text,
     verify_text,
 )
-from callgauge.cli.render.load_progress import load_report, load_trouble, outlook_text, show_progress
-from callgauge.cli.render.lock_waiting import make_patience
-from callgauge.cli.render.model_lines import model_lines
+from callgauge.cli.render.models import ProbeRow, probe_data, probe_lines, step_lines, turn_lines
 from callgauge.cli.render.price_lines import price_lines
-from callgauge.cli.render.printable import (
+from callgauge.cli.render.terminal import (
+    INTERRUPTED,
+    catch_interrupts,
     escape_for_terminal,
     fail,
     fail_in_lines,
+    make_patience,
     print_message,
     print_mistakes,
     to_json,
 )
-from callgauge.cli.render.probe_table import ProbeRow, probe_data, probe_lines
-from callgauge.cli.render.reject_lines import rejects_lines
-from callgauge.cli.render.survey_lines import survey_lines
-from callgauge.cli.render.trial_progress import show_run
-from callgauge.cli.render.turn_lines import step_lines, turn_lines
+from callgauge.cli.render.trials import show_run
 from ingest.sessions.stored_text import spell_non_finite
 from lenient import DefinitionFinding, ToolCallRequest
 from lenient.diagnostics.codes import CODES, Code, Severity, Stage

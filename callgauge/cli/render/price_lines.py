@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from callgauge.cli.render.printable import align_columns, escape_for_terminal
+from callgauge.cli.render.terminal import align_columns, escape_for_terminal
 from callgauge.memory.records import ModelPrice
 from callgauge.prices import Owner, PriceList, describe_our_list
 

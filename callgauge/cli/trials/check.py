@@ -42,7 +42,7 @@ def check(
     in a process of their own.
     """
     # numpy and scipy take half a second, which no other command should wait for.
-    from callgauge.cli.render.trial_check_lines import check_lines
+    from callgauge.cli.render.trials import check_lines
     from callgauge.trials.planning.estimates import estimate_run
 
     read, tasks = load_plan(plan)

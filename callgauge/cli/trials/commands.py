@@ -1,10 +1,66 @@
-"""The commands `callgauge trial …`, each in a module of its own."""
+"""The command `callgauge trial report`, and the group of all `callgauge trial …` commands."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from callgauge.cli.trials import check, report, run, tasks
+from callgauge.cli import render
+from callgauge.cli.trials import check, run, tasks
+
+_WRONG_USE = 2
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", readable=False, help="The folder of a run, such as runs/NAME.")
+    ],
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="no-worse[:MEASURE]=SIZE",
+            help="Exit with 0 when no arm is worse than the reference by SIZE (0.02 or 2%), with 5 when one "
+            "is worse, with 6 when it cannot be told. MEASURE: the primary one if not named. Repeatable.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say what a run found, as far as it has come; also writes report.json and report.md into its folder.
+
+    Exits with 2 when the folder holds no run.
+    """
+    # numpy and scipy take half a second, which no other command should wait for.
+    from callgauge.cli.render.trials import trial_report_lines
+    from callgauge.stats.gate_syntax import GateSyntaxError
+    from callgauge.trials.results.run_folder import FolderError
+    from callgauge.trials.verdicts.gate import choose_exit_code, judge_gate, read_gate
+    from callgauge.trials.verdicts.report import make_report
+    from callgauge.trials.verdicts.report_text import answer_lines, write_report
+    from callgauge.trials.verdicts.run_record import read_run
+
+    try:
+        margins = [read_gate(one) for one in gate or ()]
+        record = read_run(folder)
+    except (GateSyntaxError, FolderError) as problem:
+        render.print_message(str(problem))
+        raise typer.Exit(_WRONG_USE) from None
+    found = make_report(record)
+    gates = [judge_gate(record.design, record.outcomes, record.looks, margin) for margin in margins]
+    try:
+        write_report(folder, found)
+    except OSError as problem:
+        render.print_message(f"the report was not written into {folder}: {problem.strerror}")
+    if as_json:
+        told = [{**asdict(one), "verdict": one.verdict, "exit_code": one.exit_code} for one in gates]
+        print(render.to_json({**found.to_data(), "answer": answer_lines(found), "gates": told}))
+    else:
+        print("\n".join(trial_report_lines(found, gates)))
+    if gates:
+        raise typer.Exit(choose_exit_code(gates))
+
 
 trial = typer.Typer(
     name="trial",
@@ -15,7 +71,7 @@ for command in (
     check.check,
     run.probe,
     run.run,
-    report.report,
+    report,
     tasks.tasks,
     run.demo,
 ):

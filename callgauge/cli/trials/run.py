@@ -1,11 +1,16 @@
-"""The commands `callgauge trial probe`, `trial run` and `trial demo`."""
+"""The commands `callgauge trial probe`, `trial run` and `trial demo`.
+
+While a run continues, a process of its own loads it into the store, so that an open dashboard shows it live.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import secrets
+import subprocess
 import sys
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +22,6 @@ from callgauge.cli.options.store_option import STORE_METAVAR, find_store
 from callgauge.cli.trials.plans import PlanFile, load_plan
 
 if TYPE_CHECKING:
-    from callgauge.cli.trials.privacy import RunPrivacy
-    from callgauge.cli.trials.publishing import Publisher
     from callgauge.trials.planning.plan import Plan
     from callgauge.trials.planning.task import Task
     from callgauge.trials.running.run import RunEnd
@@ -44,6 +47,12 @@ Redact = Annotated[
         "--redact", help="Write logs without secrets and personal data, as `ingest --redact` stores."
     ),
 ]
+_AS_THEY_ARE = ("sessionId", "ts", "type")
+EVERY = 30.0  # seconds between two loads
+_FIRST = 5.0  # seconds to the first one: then there is something to see
+CALLGAUGE = (sys.executable, "-P", "-m", "callgauge")
+"""The command `callgauge` as a process of its own; it needs `child_environment()`."""
+_LINES = 3  # of the output of a failed load that are repeated
 
 
 def probe(
@@ -138,8 +147,6 @@ def demo(
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
-        from callgauge.cli.trials.publishing import CALLGAUGE, child_environment
-
         command = [*CALLGAUGE, "serve", "--store", str(store), "--port", str(port)]
         os.execve(sys.executable, command, child_environment())  # noqa: S606 - no shell is the point
     raise typer.Exit(end.code)
@@ -160,10 +167,9 @@ def _run_plan(
 
     Exits with a message where it cannot begin.
     """
-    from callgauge.cli.trials.publishing import Publisher
+    from callgauge.trials.results.run_folder import FolderError
     from callgauge.trials.running.run import run_trial
-    from callgauge.trials.running.run_files import FolderError, RunError
-    from callgauge.trials.running.run_folders import find_folder, make_place
+    from callgauge.trials.running.run_files import RunError, find_folder, make_place
     from callgauge.trials.running.run_lock import RunChangedError
     from ingest.errors import StoreError
     from ingest.store.generations import check_store_place
@@ -207,7 +213,6 @@ def _run_plan(
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
     """Return what a run leaves out. The placeholders of --redact are those of the store, if it has a key."""
-    from callgauge.cli.trials.privacy import RunPrivacy
     from ingest.privacy.placeholder_key import KEY, read_or_make_key
 
     if not redacts:
@@ -225,7 +230,7 @@ def _tell_unpublished(publisher: Publisher, store: Path) -> None:
 
 def _print_end(end: RunEnd, store: Path | None) -> None:
     """Print the report of a run, why it ended, and what to do next."""
-    from callgauge.cli.render.trial_report_lines import trial_report_lines
+    from callgauge.cli.render.trials import trial_report_lines
     from callgauge.trials.verdicts.report import make_report
     from callgauge.trials.verdicts.run_record import read_run
 
@@ -251,3 +256,96 @@ def _run_async(asking: Any) -> Any:
         render.fail_in_lines(
             "stopped at once; all trials that had ended are kept: run again to go on", render.INTERRUPTED
         )
+
+
+class RunPrivacy:
+    """Removes secrets from server messages, and with `redacts` personal data from all texts of a run.
+
+    Uses the patterns of `ingest --redact`; `key` is the key of the placeholders.
+    """
+
+    def __init__(self, key: bytes, *, redacts: bool) -> None:
+        from ingest.privacy.redactor import Redactor
+        from ingest.privacy.rules import read_rules
+
+        self._redactor = Redactor(read_rules(None), key)
+        self._redacts = redacts
+
+    def clean_server_text(self, text: str) -> str:
+        """Return a message of a server without what looks like a secret."""
+        return self._redactor.redact_text(text)
+
+    def clean_text(self, text: str) -> str:
+        """Return any other text as the run may store it."""
+        return self._redactor.redact_text(text) if self._redacts else text
+
+    def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Return an event as the log may contain it: with --redact, as `ingest --redact` would store it."""
+        if not self._redacts:
+            return event
+        kept = {name: event[name] for name in _AS_THEY_ARE}
+        content, meta = event.get("content"), event.get("meta")
+        if content is not None:
+            kept["content"] = self._redactor.redact_text(content, parsed=True)
+        if meta is not None:
+            kept["meta"] = self._redact_meta(meta)
+        return {**event, **kept}
+
+    def _redact_meta(self, meta: dict[str, Any]) -> dict[str, Any]:
+        """Redact the fields of an event; raw arguments keep the faults that their codes report."""
+        new: dict[str, Any] = self._redactor.redact_value(
+            {name: value for name, value in meta.items() if name not in ("trial", "task", "outcome")}
+        )
+        for block, before in zip(new.get("toolBlocks") or (), meta.get("toolBlocks") or (), strict=True):
+            if isinstance(before.get("raw"), str):
+                block["raw"] = self._redactor.redact_text(before["raw"], parsed=True)
+        return {**new, **{name: meta[name] for name in ("trial", "task", "outcome") if name in meta}}
+
+
+def child_environment() -> dict[str, str]:
+    """Return this process's environment, in which a child finds this `callgauge` from any folder."""
+    places = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+
+
+class Publisher:
+    """Loads a run's folder in a process of its own; `problem` is the message of a failed load."""
+
+    def __init__(self, folder: Path, store: Path, *, redacts: bool) -> None:
+        options = ("--quiet", "--wait", *(("--redact",) if redacts else ()))
+        self._command = [*CALLGAUGE, "ingest", str(folder), "--store", str(store), *options]
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._publish_often, name="publisher", daemon=True)
+        self.problem: str | None = None
+
+    def __enter__(self) -> Publisher:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop after one more load, which has all of the run."""
+        self._ended.set()
+        self._thread.join()
+        self.publish()
+
+    def publish(self) -> None:
+        """Load the trials that have ended so far."""
+        # A session of its own: Ctrl-C in the terminal is for the run, which then publishes what it has.
+        done = subprocess.run(
+            self._command,
+            env=child_environment(),
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+            check=False,
+        )
+        messages = [line.removeprefix("callgauge: ") for line in done.stderr.splitlines() if line.strip()]
+        self.problem = (
+            None if done.returncode == 0 else "\n".join(messages[-_LINES:]) or f"exit code {done.returncode}"
+        )
+
+    def _publish_often(self) -> None:
+        wait = _FIRST
+        while not self._ended.wait(wait):
+            self.publish()
+            wait = EVERY

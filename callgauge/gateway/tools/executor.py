@@ -1,4 +1,4 @@
-"""Runs the tool of a call, or says why it was not run.
+"""Run the tool of a call, or tell the model why it was not run.
 
 The executor stands between what the model sent and the function: arguments that could not be read, that the
 tool's policy does not accept, or that lost meaning when they were mended, never reach it.
@@ -10,20 +10,23 @@ import asyncio
 import difflib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
-from callgauge.gateway.tools.refusals import describe_call, say_refusal, say_unknown_tool
 from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolFailed, ToolRejected
-from lenient import ToolCallRequest
+from lenient import ToolCallRequest, ToolDefinition
+from lenient.diagnostics.codes import Severity
 
 TOOLS_LOG = logging.getLogger("callgauge.Tools")
 PARSE_LOG = logging.getLogger("callgauge.ToolParse")
-logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until a program asks for it
 MOST_CHARACTERS = 20_000  # of a result
+_MOST_SENTENCES = 8
+
+
+logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until a program asks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,13 @@ class Executor:
         if tool is None:
             offered = [known.name for known in self.toolbox]
             near = difflib.get_close_matches(request.tool_name or "", offered, 1)
-            return ToolResult("tool_not_found", say_unknown_tool(request.tool_name, near, offered))
+            return ToolResult("tool_not_found", _say_unknown_tool(request.tool_name, near, offered))
         if request.arguments is None:
-            return ToolResult("input_unparsable", say_refusal(request, tool.definition))
+            return ToolResult("input_unparsable", _say_refusal(request, tool.definition))
         if request.accepted_under(tool.policy) and (tool.takes_lossy or not request.lossy):
             return None
         judged = request._replace(policy=tool.policy)  # its parse_error then names what this tool refuses
-        return ToolResult("input_invalid", say_refusal(judged, tool.definition))
+        return ToolResult("input_invalid", _say_refusal(judged, tool.definition))
 
     async def _run(self, tool: Tool, context: ToolContext) -> ToolResult:
         request = context.request.with_defaults()
@@ -100,7 +103,7 @@ class Executor:
                 raise
             if isinstance(error, GeneratorExit) and _current_task() is not task:
                 raise  # this coroutine is being closed from outside
-            TOOLS_LOG.warning("%s failed", describe_call(request), exc_info=error)
+            TOOLS_LOG.warning("%s failed", _describe_call(request), exc_info=error)
             late = f"{tool.name} gave no result within {seconds:g} s."
             status, code, text = "execution_failed", None, late if limit.expired() else _name_error(error)
         return ToolResult(status, _cut(text), time.monotonic() - started, code, dict(context.metadata))
@@ -149,3 +152,60 @@ def _cut(text: str) -> str:
         return text
     left_out = len(text) - MOST_CHARACTERS
     return f"{text[:MOST_CHARACTERS]}\n[cut: {left_out:,} characters more]"
+
+
+def _say_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
+    """Return why a call was not run: the parser's codes, its sentences, and the tool's parameters."""
+    reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
+    grave = [
+        found.message
+        for found in request.diagnostics
+        if found.severity is Severity.ERROR or found.lossy or not request.policy.accepts((found,))
+    ]
+    lines = [f"- {sentence}" for sentence in grave[:_MOST_SENTENCES]]
+    if len(grave) > _MOST_SENTENCES:
+        lines.append(f"- and {len(grave) - _MOST_SENTENCES} more")
+    wanted = f"Call the tool again with arguments that fit its definition: {_describe_parameters(definition)}"
+    return "\n".join([f"The tool was not run. {reason}", *lines, wanted])
+
+
+def say_cut_off(definition: ToolDefinition) -> str:
+    """Return the text for a model whose answer ended in the middle of a call."""
+    return (
+        "The tool was not run. Your answer ended before the call did. "
+        f"Send the whole call again: {_describe_parameters(definition)}"
+    )
+
+
+def _say_unknown_tool(name: str | None, near: Sequence[str], offered: Sequence[str]) -> str:
+    """Return the text for a model that called an unknown tool."""
+    hint = f" Did you mean {near[0]}?" if near else ""
+    listed = f" The tools are: {', '.join(offered)}." if offered else " There are no tools."
+    return f"There is no tool {name or '(without a name)'}.{hint}{listed}"
+
+
+def _describe_parameters(definition: ToolDefinition) -> str:
+    """Return a definition in one line: `search_orders(customer: string, limit?: integer)`."""
+    schema = definition.to_json_schema()
+    properties, required = schema.get("properties") or {}, schema.get("required") or ()
+    parts = [
+        f"{name}{'' if name in required else '?'}: {_name_type(entry)}" for name, entry in properties.items()
+    ]
+    return f"{definition.name}({', '.join(parts)})"
+
+
+def _describe_call(request: ToolCallRequest) -> str:
+    """Return a call in one short line, for a program's own log."""
+    return f"{request.tool_name}[{request.tool_call_id}]"
+
+
+def _name_type(entry: object) -> str:
+    if not isinstance(entry, dict):
+        return "any"
+    if isinstance(entry.get("enum"), list):
+        return " | ".join(map(repr, entry["enum"]))
+    kind = entry.get("type", "any")
+    named = " | ".join(kind) if isinstance(kind, list) else str(kind)
+    low, high = entry.get("minimum"), entry.get("maximum")
+    bounds = "".join([f" ≥ {low}" if low is not None else "", f" ≤ {high}" if high is not None else ""])
+    return named + bounds

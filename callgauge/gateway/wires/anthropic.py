@@ -7,7 +7,6 @@ the API has buffered and validated it. Thinking blocks go back unchanged, as the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -24,11 +23,11 @@ from callgauge.gateway.wires.messages import (
 from callgauge.gateway.wires.wire import (
     BrokenReplyError,
     ErrorInReplyError,
+    ReplyParts,
     Wire,
-    WireRequest,
-    decode,
+    add_to_turn,
     decode_object,
-    merge_body,
+    select_known,
     write_object,
 )
 
@@ -89,7 +88,7 @@ _STOPS = {
 }
 
 
-def _write(request: ChatRequest) -> WireRequest:
+def _write_body(request: ChatRequest) -> dict[str, Any]:
     sampling = {name: value for name, value in request.sampling.items() if name != "seed"}
     system, rest = _split_system(request.messages)
     body: dict[str, Any] = {
@@ -114,7 +113,7 @@ def _write(request: ChatRequest) -> WireRequest:
         )
     if request.answer_schema is not None:
         body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.answer_schema)}}
-    return WireRequest("/messages", merge_body(body, request.extra_body))
+    return body
 
 
 def _split_system(messages: tuple[ChatMessage, ...]) -> tuple[str, tuple[ChatMessage, ...]]:
@@ -126,17 +125,10 @@ def _split_system(messages: tuple[ChatMessage, ...]) -> tuple[str, tuple[ChatMes
 
 
 def _write_messages(messages: tuple[ChatMessage, ...]) -> list[dict[str, Any]]:
-    """Return the messages with neighbours of one role joined: results and words of a user are one message."""
     written: list[dict[str, Any]] = []
     for message in messages:
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = _write_blocks(message)
-        if not blocks:
-            continue
-        if written and written[-1]["role"] == role:
-            written[-1]["content"] += blocks
-        else:
-            written.append({"role": role, "content": blocks})
+        add_to_turn(written, role, "content", _write_blocks(message))
     return written
 
 
@@ -159,101 +151,88 @@ def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
     ]
 
 
-def _read_events(events: Iterable[str]) -> Reply:
-    blocks: dict[int, _AnthropicBlock] = {}
-    pieces: dict[int, list[str]] = {}
-    usage, model, word = _AnthropicUsage(), "", ""
-    for data in events:
-        event = decode(data, _AnthropicEvent)
+class _AnthropicParts(ReplyParts):
+    """The blocks of a reply by their index, and the pieces of arguments by that of their block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: dict[int, _AnthropicBlock] = {}
+        self.pieces: dict[int, list[str]] = {}
+        self.usage = _AnthropicUsage()
+
+    def add_event(self, event: _AnthropicEvent) -> bool:
         if event.type == "message_start" and event.message is not None:
-            usage, model = event.message.usage or usage, event.message.model or ""
+            self.usage, self.model = event.message.usage or self.usage, event.message.model or ""
         elif event.type == "content_block_start" and event.content_block is not None:
-            blocks[event.index] = event.content_block
+            self.blocks[event.index] = event.content_block
         elif event.type == "content_block_delta" and event.delta is not None:
-            _take_delta(event.index, event.delta, blocks, pieces)
+            self._add_delta(event.index, event.delta)
         elif event.type == "message_delta":
-            word = (event.delta.stop_reason if event.delta else None) or word
-            if event.usage is not None:
-                usage = _add_usage(usage, event.usage)
+            self.stop_word = (event.delta.stop_reason if event.delta else None) or self.stop_word
+            if event.usage is not None:  # sums, in place of the earlier counts
+                self.usage = msgspec.structs.replace(
+                    self.usage, **select_known(msgspec.structs.asdict(event.usage))
+                )
         elif event.type == "error":
             raise ErrorInReplyError(write_object(event.error))
-        elif event.type == "message_stop":
-            raw_texts = {at: "".join(texts) for at, texts in pieces.items()}
-            return _finish(blocks, raw_texts, word, usage, model)
-    raise BrokenReplyError("The stream ended before the reply did.")
+        return event.type == "message_stop"
 
+    def _add_delta(self, index: int, delta: _AnthropicDelta) -> None:
+        block = self.blocks.setdefault(index, _AnthropicBlock("text", text=""))
+        if delta.type == "input_json_delta":
+            self.pieces.setdefault(index, []).append(delta.partial_json or "")
+        elif delta.type == "text_delta":
+            block.text = (block.text or "") + (delta.text or "")
+        elif delta.type == "thinking_delta":
+            block.thinking = (block.thinking or "") + (delta.thinking or "")
+        elif delta.type == "signature_delta":
+            block.signature = (block.signature or "") + (delta.signature or "")
 
-def _take_delta(
-    at: int, delta: _AnthropicDelta, blocks: dict[int, _AnthropicBlock], pieces: dict[int, list[str]]
-) -> None:
-    block = blocks.setdefault(at, _AnthropicBlock("text", text=""))
-    if delta.type == "input_json_delta":
-        pieces.setdefault(at, []).append(delta.partial_json or "")
-    elif delta.type == "text_delta":
-        block.text = (block.text or "") + (delta.text or "")
-    elif delta.type == "thinking_delta":
-        block.thinking = (block.thinking or "") + (delta.thinking or "")
-    elif delta.type == "signature_delta":
-        block.signature = (block.signature or "") + (delta.signature or "")
+    def add_body(self, body: _AnthropicAnswer) -> None:
+        if body.content is None:
+            raise BrokenReplyError("The answer has no content.")
+        self.blocks = dict(enumerate(body.content))
+        self.stop_word, self.model = body.stop_reason, body.model or ""
+        self.usage = body.usage or self.usage
 
+    def complete(self) -> Reply:
+        for index, block in sorted(self.blocks.items()):
+            if block.type == "tool_use":
+                if index in self.pieces:
+                    raw, source = "".join(self.pieces[index]), CallSource.RAW
+                else:
+                    raw, source = write_object(block.input), CallSource.RESERIALISED
+                self.calls.append(Call(block.id or "", block.name or "", raw, source))
+            elif block.type in ("thinking", "redacted_thinking"):
+                fields = {"thinking": block.thinking, "signature": block.signature, "data": block.data}
+                self.carried.append({"type": block.type, **select_known(fields)})
+            elif block.type == "text":
+                self.texts.append(block.text or "")
+        return super().complete()
 
-def _add_usage(before: _AnthropicUsage, told: _AnthropicUsage) -> _AnthropicUsage:
-    """Return the counts with those of `message_delta`, which are sums, in place of the earlier ones."""
-    named = {
-        name: value
-        for name in _AnthropicUsage.__struct_fields__
-        if (value := getattr(told, name)) is not None
-    }
-    return msgspec.structs.replace(before, **named)
+    def read_stop(self) -> FinishReason:
+        return _STOPS.get(self.stop_word or "", FinishReason.OTHER)
 
-
-def _read_body(body: bytes) -> Reply:
-    answer = decode(body, _AnthropicAnswer)
-    if answer.error is not None:
-        raise ErrorInReplyError(write_object(answer.error))
-    if answer.content is None:
-        raise BrokenReplyError("The answer has no content.")
-    usage = answer.usage or _AnthropicUsage()
-    return _finish(dict(enumerate(answer.content)), {}, answer.stop_reason or "", usage, answer.model or "")
-
-
-def _finish(
-    blocks: dict[int, _AnthropicBlock],
-    raw_texts: dict[int, str],
-    word: str,
-    usage: _AnthropicUsage,
-    model: str,
-) -> Reply:
-    """Return the reply; `raw_texts` holds the arguments that came in pieces, by the place of their block."""
-    calls: list[Call] = []
-    carried: list[dict[str, Any]] = []
-    for at, block in sorted(blocks.items()):
-        if block.type == "tool_use":
-            raw = raw_texts.get(at)
-            source = CallSource.RESERIALISED if raw is None else CallSource.RAW
-            text = write_object(block.input) if raw is None else raw
-            calls.append(Call(block.id or "", block.name or "", text, source))
-        elif block.type in ("thinking", "redacted_thinking"):
-            kept = {"thinking": block.thinking, "signature": block.signature, "data": block.data}
-            carried.append({"type": block.type, **{k: v for k, v in kept.items() if v is not None}})
-    read = (usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
-    return Reply(
-        text="".join(block.text or "" for _, block in sorted(blocks.items()) if block.type == "text"),
-        calls=tuple(calls),
-        stop=_STOPS.get(word, FinishReason.OTHER),
-        stop_word=word,
-        tokens=Tokens(
+    def count_tokens(self) -> Tokens:
+        usage = self.usage
+        read = (usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
+        return Tokens(
             None if usage.input_tokens is None else sum(count or 0 for count in read),
             usage.output_tokens,
             usage.cache_read_input_tokens,
-        ),
-        model=model,
-        carried=tuple(carried),
-    )
+        )
 
 
-def _headers(key: str) -> dict[str, str]:
+def _write_headers(key: str) -> dict[str, str]:
     return {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
 
 
-ANTHROPIC = Wire("anthropic", _write, _headers, _read_events, _read_body)
+ANTHROPIC = Wire(
+    "anthropic",
+    lambda _: "/messages",
+    _write_body,
+    _write_headers,
+    _AnthropicEvent,
+    _AnthropicAnswer,
+    _AnthropicParts,
+)

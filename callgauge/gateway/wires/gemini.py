@@ -8,7 +8,7 @@ text; what could not be read ends with `MALFORMED_FUNCTION_CALL`, and `finishMes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -23,13 +23,13 @@ from callgauge.gateway.wires.messages import (
     Tokens,
 )
 from callgauge.gateway.wires.wire import (
+    ENDED_EARLY,
     BrokenReplyError,
-    ErrorInReplyError,
+    ReplyParts,
     Wire,
-    WireRequest,
-    decode,
+    add_to_turn,
+    check_error,
     decode_object,
-    merge_body,
     write_object,
 )
 
@@ -86,7 +86,12 @@ _QUOTED_CALL = re.compile(
 )
 
 
-def _write(request: ChatRequest) -> WireRequest:
+def _write_path(request: ChatRequest) -> str:
+    method = "streamGenerateContent?alt=sse" if request.streams else "generateContent"
+    return f"/models/{request.model}:{method}"
+
+
+def _write_body(request: ChatRequest) -> dict[str, Any]:
     messages = request.messages
     system = [message.text for message in messages if message.role == "system"]
     body: dict[str, Any] = {"contents": _write_contents(messages)}
@@ -99,28 +104,22 @@ def _write(request: ChatRequest) -> WireRequest:
         body["generationConfig"] = config
     if request.tools:
         body["tools"] = [{"functionDeclarations": [tool.to_gemini() for tool in request.tools]}]
-    method = "streamGenerateContent?alt=sse" if request.streams else "generateContent"
-    return WireRequest(f"/models/{request.model}:{method}", merge_body(body, request.extra_body))
+    return body
 
 
 def _write_contents(messages: tuple[ChatMessage, ...]) -> list[dict[str, Any]]:
     written: list[dict[str, Any]] = []
     for message in messages:
-        if message.role == "system":
-            continue
-        role = "model" if message.role == "assistant" else "user"
-        parts = _write_parts(message)
-        if written and written[-1]["role"] == role:
-            written[-1]["parts"] += parts
-        elif parts:
-            written.append({"role": role, "parts": parts})
+        if message.role != "system":
+            role = "model" if message.role == "assistant" else "user"
+            add_to_turn(written, role, "parts", _write_parts(message))
     return written
 
 
 def _write_parts(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
-        told = {"error" if message.is_error else "result": message.text}
-        return [{"functionResponse": {"name": message.name, "response": told}}]
+        response = {"error" if message.is_error else "result": message.text}
+        return [{"functionResponse": {"name": message.name, "response": response}}]
     parts: list[dict[str, Any]] = [{"text": message.text}] if message.text else []
     for call in message.calls:
         part: dict[str, Any] = {"functionCall": {"name": call.name, "args": decode_object(call.raw)}}
@@ -130,93 +129,83 @@ def _write_parts(message: ChatMessage) -> list[dict[str, Any]]:
     return parts
 
 
-class _GeminiGathered:
-    """The parts of a reply as they come; each event is an answer of its own with the next parts."""
+class _GeminiParts(ReplyParts):
+    """The parts of a reply; each event of a stream is an answer of its own with the next parts."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.calls: list[Call] = []
+        super().__init__()
         self.usage = _GeminiUsage()
-        self.model = ""
-        self.stop_word: str | None = None
         self.stop_message: str | None = None
 
-    def take(self, answer: _GeminiAnswer) -> None:
-        if answer.error is not None:
-            raise ErrorInReplyError(write_object(answer.error))
-        self.usage = answer.usage_metadata or self.usage
-        self.model = answer.model_version or self.model
-        if answer.prompt_feedback is not None and answer.prompt_feedback.block_reason:
+    @property
+    def may_end(self) -> bool:
+        return self.stop_word is not None
+
+    def add_event(self, event: _GeminiAnswer) -> bool:
+        check_error(event.error)
+        self.usage = event.usage_metadata or self.usage
+        self.model = event.model_version or self.model
+        if event.prompt_feedback is not None and event.prompt_feedback.block_reason:
             self.stop_word = self.stop_word or "SAFETY"
-        for candidate in (answer.candidates or ())[:1]:
+        for candidate in (event.candidates or ())[:1]:
             for part in (candidate.content.parts if candidate.content else None) or ():
-                self._take_part(part)
+                self._add_part(part)
             self.stop_word = candidate.finish_reason or self.stop_word
             self.stop_message = candidate.finish_message or self.stop_message
+        return False
 
-    def _take_part(self, part: _GeminiPart) -> None:
-        if part.function_call is not None:
-            call = part.function_call
+    def _add_part(self, part: _GeminiPart) -> None:
+        call = part.function_call
+        if call is not None:
+            raw, signature = write_object(call.args), part.thought_signature
             self.calls.append(
-                Call(
-                    call.id or "",
-                    call.name,
-                    write_object(call.args),
-                    CallSource.RESERIALISED,
-                    signature=part.thought_signature,
-                )
+                Call(call.id or "", call.name, raw, CallSource.RESERIALISED, signature=signature)
             )
         elif part.text and not part.thought:
             self.texts.append(part.text)
 
-    def finish(self) -> Reply:
-        if self.stop_word is None:
-            raise BrokenReplyError("The stream ended before the reply did.")
-        word, usage = self.stop_word, self.usage
+    def add_body(self, body: _GeminiAnswer) -> None:
+        self.add_event(body)
+        if not self.may_end:
+            raise BrokenReplyError(ENDED_EARLY)
+
+    def complete(self) -> Reply:
+        reply = super().complete()
+        if self.stop_word not in _UNREADABLE_CALL:
+            return reply
+        refused = self.stop_message or self.stop_word
+        return replace(reply, refused=refused, refused_call=_read_refused_call(refused))
+
+    def read_stop(self) -> FinishReason:
+        if self.stop_word == "STOP":
+            return FinishReason.TOOL_USE if self.calls else FinishReason.END_TURN
+        if self.stop_word == "MAX_TOKENS":
+            return FinishReason.MAX_TOKENS
+        return FinishReason.REFUSAL if self.stop_word in _REFUSALS else FinishReason.OTHER
+
+    def count_tokens(self) -> Tokens:
+        usage = self.usage
         written = (usage.candidates_token_count, usage.thoughts_token_count)
-        refused = (self.stop_message or word) if word in _UNREADABLE_CALL else None
-        return Reply(
-            text="".join(self.texts),
-            calls=tuple(self.calls),
-            stop=_read_stop(word, bool(self.calls)),
-            stop_word=word,
-            tokens=Tokens(
-                usage.prompt_token_count,
-                None if usage.candidates_token_count is None else sum(count or 0 for count in written),
-                usage.cached_content_token_count,
-            ),
-            model=self.model,
-            refused=refused,
-            refused_call=None if refused is None else _read_refused_call(refused),
+        return Tokens(
+            usage.prompt_token_count,
+            None if usage.candidates_token_count is None else sum(count or 0 for count in written),
+            usage.cached_content_token_count,
         )
 
 
-def _read_stop(word: str, has_calls: bool) -> FinishReason:
-    if word == "STOP":
-        return FinishReason.TOOL_USE if has_calls else FinishReason.END_TURN
-    if word == "MAX_TOKENS":
-        return FinishReason.MAX_TOKENS
-    return FinishReason.REFUSAL if word in _REFUSALS else FinishReason.OTHER
-
-
-def _read_refused_call(told: str) -> Call | None:
-    quoted = _QUOTED_CALL.search(told)
+def _read_refused_call(message: str) -> Call | None:
+    quoted = _QUOTED_CALL.search(message)
     return None if quoted is None else Call("", quoted[1], quoted[2].removeprefix("(").removesuffix(")"))
 
 
-def _read_events(events: Iterable[str]) -> Reply:
-    gathered = _GeminiGathered()
-    for data in events:
-        gathered.take(decode(data, _GeminiAnswer))
-    return gathered.finish()
-
-
-def _read_body(body: bytes) -> Reply:
-    return _read_events([body.decode("utf-8", "replace")])
-
-
-def _headers(key: str) -> dict[str, str]:
-    return {"x-goog-api-key": key} if key else {}
-
-
-GEMINI = Wire("gemini", _write, _headers, _read_events, _read_body, knows_seed=True, knows_strict=False)
+GEMINI = Wire(
+    "gemini",
+    _write_path,
+    _write_body,
+    lambda key: {"x-goog-api-key": key} if key else {},
+    _GeminiAnswer,
+    _GeminiAnswer,
+    _GeminiParts,
+    knows_seed=True,
+    knows_strict=False,
+)

@@ -1,4 +1,4 @@
-"""A conversation with a model, the same for every wire: messages, calls and replies."""
+"""A conversation with a model, the same for every API: messages, calls and replies."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 class CallSource(StrEnum):
-    """What the text of a call's arguments is worth."""
+    """Where the text of a call's arguments comes from."""
 
     RAW = "raw"  # as the model wrote it
-    RESERIALISED = "reserialised"  # the wire sent an object; the text was made from it
+    RESERIALISED = "reserialised"  # the API sent an object; the text was made from it
     LOST = "lost"  # a server refused the call and does not quote it
 
 
 class FinishReason(StrEnum):
-    """Why a reply ended, in one spelling for all wires."""
+    """Why a reply ended, in one spelling for all APIs."""
 
     TOOL_USE = "tool_use"
     END_TURN = "end_turn"
@@ -32,10 +32,10 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call of a reply. `raw` is the text of its arguments, `source` what that text is worth.
+    """One tool call of a reply. `raw` is the text of its arguments, `source` where that text comes from.
 
-    `id_sent` is the id that came, where another had to be given. `signature` belongs to the call on the wire
-    and must go back with it (Gemini's `thoughtSignature`).
+    `id_sent` is the original id of a call that needed another. `signature` must go back with the
+    call (Gemini's `thoughtSignature`).
     """
 
     id: str
@@ -51,7 +51,7 @@ class ChatMessage:
     """One message of a conversation.
 
     `calls` are an assistant's, with arguments that are valid JSON objects. `call_id` and `name` say which
-    call a message of the role `tool` answers. `carried` are items of the wire that go back unchanged, before
+    call a message of the role `tool` answers. `carried` are items of the API that go back unchanged, before
     all else: Anthropic's thinking blocks, reasoning items of OpenAI's Responses.
     """
 
@@ -75,11 +75,11 @@ class Tokens:
 
 def sum_tokens(counted: Iterable[Tokens]) -> Tokens:
     """Return the sums over several replies; None where an endpoint counts nothing."""
-    all_of_them = tuple(counted)
+    tokens = tuple(counted)
     return Tokens(
-        _sum(one.read for one in all_of_them),
-        _sum(one.written for one in all_of_them),
-        _sum(one.cached for one in all_of_them),
+        _sum(reply.read for reply in tokens),
+        _sum(reply.written for reply in tokens),
+        _sum(reply.cached for reply in tokens),
     )
 
 
@@ -90,7 +90,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of a model. `stop_word` is the wire's own word for why it ended.
+    """One answer of a model. `stop_word` is the API's own word for why it ended.
 
     `refused` is the endpoint's complaint about a call of the model that it could not read: then the call is
     in no other field, but in `refused_call` where the complaint quotes it.
@@ -114,7 +114,7 @@ class ChatRequest:
     """What a model is asked: the conversation, the tools it may call, and how it is to answer.
 
     `is_serial` asks for one call at most in a reply, `is_strict` for calls that the server holds to their
-    definitions, where the wire has that. `answer_schema` is a JSON Schema for the text of the answer, an
+    definitions, where the API has that. `answer_schema` is a JSON Schema for the text of the answer, an
     object that is closed and requires all its fields. `sampling` has the names `temperature`, `top_p`,
     `max_tokens` and `seed`; `extra_body` is laid over the finished body, for what only one provider knows.
     """

@@ -1,11 +1,13 @@
-"""What a wire is: how a request is written in a provider's format, and how its answer is read.
+"""What all APIs share: how a request becomes a body, and how the parts of an answer become a reply.
 
-All of it is pure. A reader takes the events of a stream, or one whole body, and returns a `Reply`.
+An adapter says how one API differs: the fields of its body, and what each of its events adds to the reply.
+Nothing here uses the network.
 """
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,17 +15,19 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from callgauge.gateway.wires.messages import ChatRequest, Reply
+from callgauge.gateway.wires.messages import Call, ChatRequest, FinishReason, Reply, Tokens
 
 T = TypeVar("T")
+ENDED_EARLY = "The stream ended before the reply did."
+_DONE = "[DONE]"  # OpenAI's last event, which some proxies send after the streams of other APIs
 
 
 class BrokenReplyError(Exception):
-    """The answer is not what its wire describes, or its stream ended before the reply did: asked again."""
+    """The answer does not follow its API, or its stream ended before the reply did: ask again."""
 
 
 class ErrorInReplyError(Exception):
-    """The endpoint reported an error within an answer that began as a success; the message is its text."""
+    """The endpoint reported an error in an answer that began as a success; the message is its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,47 +38,131 @@ class WireRequest:
     body: dict[str, Any]
 
 
+class ReplyParts(ABC):
+    """Collects one reply from the events of a stream, or from one whole body.
+
+    An adapter fills `texts`, `calls` and `carried` (the items that go back unchanged) as they come, or in
+    `complete`. `stop_word` is the API's own word for why the reply ended, None until it is known.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.calls: list[Call] = []
+        self.carried: list[Mapping[str, Any]] = []
+        self.stop_word: str | None = None
+        self.model = ""
+        self.is_done = False  # [DONE] was read
+
+    @property
+    def may_end(self) -> bool:
+        """Whether the reply is complete when the stream ends here. True needs no event that says so."""
+        return False
+
+    @abstractmethod
+    def add_event(self, event: Any) -> bool:
+        """Add an event of a stream; return whether it completes the reply. Raises ErrorInReplyError."""
+
+    @abstractmethod
+    def add_body(self, body: Any) -> None:
+        """Add a whole body. Raises BrokenReplyError where it has no reply."""
+
+    @abstractmethod
+    def read_stop(self) -> FinishReason:
+        """Return why the reply ended."""
+
+    @abstractmethod
+    def count_tokens(self) -> Tokens:
+        """Return the tokens of the reply as the endpoint counted them."""
+
+    def complete(self) -> Reply:
+        """Return the reply."""
+        return Reply(
+            text="".join(self.texts),
+            calls=tuple(self.calls),
+            stop=self.read_stop(),
+            stop_word=self.stop_word or "",
+            tokens=self.count_tokens(),
+            model=self.model,
+            carried=tuple(self.carried),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One provider's format.
+    """One API.
 
-    `read_events` takes the data of a stream's events, in order. Both readers raise BrokenReplyError and
-    ErrorInReplyError. `knows_seed` says whether a request can carry a seed, `knows_strict` whether a
+    `event` and `body` are the types of a stream's events and of a whole answer, whose field `error` is the
+    endpoint's error; `parts` collects them. `knows_seed`: a request can carry a seed. `knows_strict`: a tool
     definition can be marked as strict.
     """
 
     name: str
-    write: Callable[[ChatRequest], WireRequest]
+    path: Callable[[ChatRequest], str]
+    write_body: Callable[[ChatRequest], dict[str, Any]]
     headers: Callable[[str], dict[str, str]]
-    read_events: Callable[[Iterable[str]], Reply]
-    read_body: Callable[[bytes], Reply]
+    event: type[Any]
+    body: type[Any]
+    parts: Callable[[], ReplyParts]
     knows_seed: bool = False
     knows_strict: bool = True
 
+    def write(self, request: ChatRequest) -> WireRequest:
+        """Return the path and the body of a request."""
+        return WireRequest(self.path(request), _merge_body(self.write_body(request), request.extra_body))
 
-ANSWER_NAME = "answer"  # OpenAI's wires want a name for the schema of an answer
+    def read_events(self, events: Iterable[str]) -> Reply:
+        """Return the reply of a stream's events, in order. Raises BrokenReplyError and ErrorInReplyError."""
+        parts = self.parts()
+        for data in events:
+            if data.strip() == _DONE:
+                parts.is_done = True
+                break
+            if parts.add_event(_decode(data, self.event)):
+                return parts.complete()
+        if not parts.may_end:
+            raise BrokenReplyError(ENDED_EARLY)
+        return parts.complete()
+
+    def read_body(self, body: bytes) -> Reply:
+        """Return the reply of a whole answer. Raises BrokenReplyError and ErrorInReplyError."""
+        answer = _decode(body, self.body)
+        check_error(answer.error)
+        parts = self.parts()
+        parts.add_body(answer)
+        return parts.complete()
 
 
-class CachedTokens(msgspec.Struct):
-    """The part of OpenAI's token counts that says how many were read from a cache."""
+def check_error(error: Any) -> None:
+    """Raise ErrorInReplyError for an error of the endpoint; None is none."""
+    if error is not None:
+        raise ErrorInReplyError(write_object(error))
 
-    cached_tokens: int | None = None
+
+def add_to_turn(messages: list[dict[str, Any]], role: str, field: str, parts: list[dict[str, Any]]) -> None:
+    """Append parts as a message, or to the last message if it has the same role.
+
+    Anthropic and Gemini want the roles to alternate, so results and a user's text are one message.
+    """
+    if messages and messages[-1]["role"] == role:
+        messages[-1][field] += parts
+    elif parts:
+        messages.append({"role": role, field: parts})
 
 
-def decode(data: str | bytes, kind: type[T]) -> T:
-    """Decode one event or body. Raises BrokenReplyError where it is no JSON, or JSON of another shape."""
+def select_known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _decode(data: str | bytes, kind: type[T]) -> T:
+    """Decode one event or body. Raises BrokenReplyError for text that is not JSON of this type."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeError) as error:
-        try:  # half an emoji, as models write it in escapes, is what only the standard library takes
+        try:  # only the standard library accepts half an emoji, which models write in escapes
             return msgspec.convert(json.loads(data), type=kind)
         except (ValueError, RecursionError, msgspec.ValidationError):
             raise BrokenReplyError(f"The answer cannot be read: {error}") from None
-
-
-def bearer_headers(key: str) -> dict[str, str]:
-    """Return the header of a key as OpenAI and those who speak its formats take it; none without a key."""
-    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def decode_object(raw: str) -> dict[str, Any]:
@@ -86,7 +174,7 @@ def decode_object(raw: str) -> dict[str, Any]:
 
 
 def write_object(value: Any) -> str:
-    """Write the arguments that a wire sent as an object as JSON text."""
+    """Return a decoded value, such as arguments that an API sends as an object, as JSON text."""
     plain = value if value is not None else {}
     try:
         return msgspec.json.encode(plain).decode()
@@ -94,15 +182,15 @@ def write_object(value: Any) -> str:
         return json.dumps(plain, separators=(",", ":"))
 
 
-def merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body with the request's own fields over it; objects are merged, None removes a field."""
+def _merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body with the request's own fields: objects are merged, None removes a field."""
     merged = dict(body)
     for name, value in extra.items():
-        here = merged.get(name)
+        present = merged.get(name)
         if value is None:
             merged.pop(name, None)
-        elif isinstance(value, Mapping) and isinstance(here, dict):
-            merged[name] = merge_body(here, value)
+        elif isinstance(value, Mapping) and isinstance(present, dict):
+            merged[name] = _merge_body(present, value)
         else:
             merged[name] = value
     return merged

@@ -16,7 +16,7 @@ from callgauge.checked_files.field_types import UNREAD, Mistake
 from callgauge.checked_files.file_problems import Problem, quote_value, read_text
 from callgauge.checked_files.toml_lines import KeyPath, write_key
 from callgauge.gateway import ChatMessage, RecordedAnswer
-from callgauge.gateway.past_messages import read_past_messages
+from callgauge.gateway.read_calls import read_past_messages
 from callgauge.trials.planning.foreign_tasks import (
     OWN_FORMAT,
     ForeignTaskError,

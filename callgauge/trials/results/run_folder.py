@@ -1,15 +1,22 @@
-"""The folder of a run: the names of its files, and what a line of each is."""
+"""The folder of a trial run: the names of its files, the lines of the ledger and the looks, and the lock."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
+
+import orjson
 
 Decision = Literal["better", "worse", "alike", "go on", "not decided", "withheld"]
 
 NO_REPLY = "no_reply"
 """The status of a trial for which the endpoint gave no reply."""
+
+
+class FolderError(Exception):
+    """A run's folder cannot be read or written; the message names the file and the next step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class ArmLook:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of a run; nothing is read or made."""
+    """The paths of a run. Reads and makes no file."""
 
     root: Path
     plan: Path = field(init=False)
@@ -93,3 +100,74 @@ class RunFolder:
             ("report_text", "report.md"),
         ):
             object.__setattr__(self, name, self.root / file)
+
+
+Line = TypeVar("Line", TrialOutcome, ArmLook)
+
+
+def read_ledger(path: Path) -> tuple[TrialOutcome, ...]:
+    """Return the outcomes of a ledger, in the order of its lines; () without a ledger.
+
+    Skips lines that are not an outcome, such as the half line of a killed process: `running` writes them
+    again from the session logs.
+    """
+    return _read_lines(path, TrialOutcome)
+
+
+def read_looks(path: Path) -> tuple[ArmLook, ...]:
+    """Return the looks of a run, in the order of their lines; () without the file."""
+    return _read_lines(path, ArmLook)
+
+
+def write_line(line: TrialOutcome | ArmLook) -> bytes:
+    """Return an outcome or a look as one line of JSON."""
+    return orjson.dumps(asdict(line), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def make_outcome(values: Mapping[str, Any]) -> TrialOutcome | None:
+    """Return the outcome with the values of a line, None where they are not those of an outcome."""
+    return _make_line(values, TrialOutcome)
+
+
+def _read_lines(path: Path, kind: type[Line]) -> tuple[Line, ...]:
+    try:
+        lines: Iterable[bytes] = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return ()
+    read = (_make_line(values, kind) for values in map(_read_object, lines))
+    return tuple(line for line in read if line is not None)
+
+
+def _read_object(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _make_line(values: Any, kind: type[Line]) -> Line | None:
+    known = {member.name for member in fields(kind)}
+    try:
+        return kind(**{name: value for name, value in values.items() if name in known})
+    except (TypeError, AttributeError):
+        return None
+
+
+def read_lock(folder: RunFolder) -> dict[str, Any] | None:
+    """Return the object of `lock.json`, None where no run has begun in the folder. Raises FolderError."""
+    try:
+        lock = orjson.loads(folder.lock.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FolderError(f"{folder.lock} cannot be read: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise FolderError(
+            f"{folder.lock} is not JSON ({error}): it was cut or changed. Start another run with --anew"
+        ) from None
+    if not isinstance(lock, dict) or lock.get("callgauge_trial") != 1 or not isinstance(lock.get("run"), str):
+        raise FolderError(
+            f"{folder.lock} is not the lock of a run that this version can read: callgauge_trial is not 1, "
+            "or it names no run. Start another run with --anew"
+        )
+    return lock

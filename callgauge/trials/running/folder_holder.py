@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from callgauge.trials.running.run_files import FolderError, explain_full_disk
+from callgauge.trials.results.run_folder import FolderError
+from callgauge.trials.running.run_files import explain_full_disk
 
 HOLDER = ".running"
 

@@ -18,36 +18,55 @@ from callgauge.gateway import Endpoint, Probe
 from callgauge.stats.task_pairs import ENDS
 from callgauge.trials.planning.plan import EndpointPlan, Plan, TrialArm
 from callgauge.trials.planning.task import Task
-from callgauge.trials.results.ledger import read_ledger, read_looks, write_line
-from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, RunFolder, TrialOutcome
+from callgauge.trials.results.run_folder import (
+    NO_REPLY,
+    ArmLook,
+    FolderError,
+    RunFolder,
+    TrialOutcome,
+    read_ledger,
+    read_lock,
+    read_looks,
+    write_line,
+)
 from callgauge.trials.running.folder_holder import hold_folder
-from callgauge.trials.running.known_secrets import secrets_of
-from callgauge.trials.running.order import TaskBlock, make_blocks
-from callgauge.trials.running.probes import ask_probe, read_probes, save_probe
-from callgauge.trials.running.request_meter import REPLY_TOKENS, TrialMeter, worst_amount
 from callgauge.trials.running.request_rates import Clock, EndpointRates
 from callgauge.trials.running.run_files import (
     PART,
-    FolderError,
     OnWrite,
     RunError,
     RunFiles,
     ignore_write,
+    secrets_of,
 )
 from callgauge.trials.running.run_lock import (
     RunChangedError,
+    TaskBlock,
     find_differences,
+    make_blocks,
     make_lock,
-    read_lock,
     write_lock,
 )
-from callgauge.trials.running.spending import Amount, Spending, TrialAccount
+from callgauge.trials.running.spending import (
+    REPLY_TOKENS,
+    Amount,
+    Spending,
+    TrialAccount,
+    TrialMeter,
+    worst_amount,
+)
 from callgauge.trials.running.trial import ArmStoppedError, ArmTrial, run_one, session_path
-from callgauge.trials.running.trial_log import LogPrivacy, NoPrivacy, read_saved_outcome
+from callgauge.trials.running.trial_log import (
+    LogPrivacy,
+    NoPrivacy,
+    ask_probe,
+    read_probes,
+    read_saved_outcome,
+    save_probe,
+)
 from callgauge.trials.running.trial_tools import add_listed_definitions, check_functions, list_definitions
 from callgauge.trials.verdicts.looks import TrialDesign, look, make_design
-from callgauge.trials.verdicts.report_files import report_run
-from callgauge.trials.verdicts.run_record import RunFolderError
+from callgauge.trials.verdicts.report_text import report_run
 
 EndReason = Literal["done", "limit", "budget", "endpoint", "disk", "interrupted", "nothing"]
 _CODES: Mapping[EndReason, int] = {"done": 0, "nothing": 1, "interrupted": 130}
@@ -199,7 +218,7 @@ class _RunUnderWay:
             finally:
                 await self._end_trials()
         if self.outcomes:
-            with suppress(RunFolderError, OSError):  # `trial report` writes it again, and says what is wrong
+            with suppress(FolderError, OSError):  # `trial report` writes it again, and says what is wrong
                 report_run(self.folder.root)
         hide = self.files.secrets.hide
         return RunEnd(

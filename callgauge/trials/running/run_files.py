@@ -1,29 +1,91 @@
-"""Writes the files of a run so that a killed process or a full disk loses nothing that was whole."""
+"""Find the folder of a run, and write its files without secrets, safe from kills and full disks."""
 
 from __future__ import annotations
 
+import base64
 import errno
+import json
 import os
-from collections.abc import Callable, Iterator
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
 
-from callgauge.trials.running.known_secrets import KnownSecrets
+from callgauge.trials.planning.plan import EndpointPlan, Plan
+from callgauge.trials.results.run_folder import FolderError, RunFolder, read_lock
 
+HIDDEN = "[key]"
+_SHORTEST = 8  # characters; shorter ones are words of placeholders (`none`, `ollama`) that logs may hold
+_DEPTH = 4  # how often a text may be written as JSON within JSON
 OnWrite = Callable[[str], None]
 PART = ".part"
+_LONGEST = 40  # characters of a plan's name in that of a folder
+
+
+class KnownSecrets:
+    """Replaces each of some values by `[key]`, in every spelling of JSON and URLs."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        spelled = {spelling for value in values if len(value) >= _SHORTEST for spelling in _spellings(value)}
+        self._texts = sorted(spelled, key=len, reverse=True)
+        self._bytes = [text.encode("utf-8", "surrogatepass") for text in self._texts]
+
+    def hide(self, text: str) -> str:
+        """Return a text without the secrets."""
+        for secret in self._texts:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    def hide_bytes(self, content: bytes) -> bytes:
+        """Return the content of a file without the secrets; JSON stays JSON."""
+        for secret in self._bytes:
+            content = content.replace(secret, HIDDEN.encode())
+        return content
+
+
+def secrets_of(endpoints: Iterable[EndpointPlan]) -> KnownSecrets:
+    """Return the secrets of endpoints: keys from the environment, and what stands before the @ of a URL."""
+    values: list[str] = []
+    for endpoint in endpoints:
+        if endpoint.key_variable is not None:
+            values.append(os.environ.get(endpoint.key_variable, ""))
+        values += _url_secrets(endpoint.url)
+    return KnownSecrets(values)
+
+
+def hide_credentials(url: str) -> str:
+    """Return an address without user, password and query."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def _url_secrets(url: str) -> Iterable[str]:
+    user_info = urlsplit(url).netloc.rpartition("@")[0]
+    if not user_info:
+        return ()
+    user, _, password = user_info.partition(":")
+    secret = unquote(password or user)
+    basic = base64.b64encode(unquote(user_info).encode()).decode()
+    return (user_info, secret, basic)
+
+
+def _spellings(value: str) -> Iterable[str]:
+    yield quote(value, safe="")
+    for is_ascii in (True, False):
+        spelled = value
+        for _ in range(_DEPTH):
+            yield spelled
+            spelled = json.dumps(spelled, ensure_ascii=is_ascii)[1:-1]
 
 
 class RunError(Exception):
     """The run cannot begin; the message says why and what to do."""
 
 
-class FolderError(Exception):
-    """A run's folder cannot be read or written; the message names the file and the next step."""
-
-
 def ignore_write(_step: str) -> None:
-    """The hook of a run that nobody disturbs."""
+    """Do nothing: the `on_write` of a run outside tests."""
 
 
 class RunFiles:
@@ -71,7 +133,7 @@ def drop_half_line(path: Path) -> None:
 
 @contextmanager
 def explain_full_disk(path: Path) -> Iterator[None]:
-    """Raise FolderError for what the file system refuses."""
+    """Raise FolderError for an error of the file system."""
     try:
         yield
     except OSError as error:
@@ -80,3 +142,38 @@ def explain_full_disk(path: Path) -> Iterator[None]:
             f"{path} cannot be written: {error.strerror or error}. All trials that ended before are kept; "
             f"{step} and run again to go on"
         ) from None
+
+
+def make_place(out: Path) -> None:
+    """Make the folder for runs. Raises RunError where that fails."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"{out} cannot be the folder of runs: {error.strerror or error}; name another place with --out"
+        ) from None
+
+
+def find_folder(plan: Plan, out: Path, *, is_new: bool = False) -> Path:
+    """Return the folder of a plan's run: `out` itself where it is one, else the newest within it.
+
+    Where there is none, and with `is_new`, a new name within `out`. Raises FolderError.
+    """
+    if not is_new and RunFolder(out).lock.exists():
+        return out
+    if not is_new and (known := _find_known(plan, out)):
+        return known
+    slug = re.sub(r"[^a-z0-9]+", "-", plan.name.lower())[:_LONGEST].strip("-") or "trial"
+    return out / f"{slug}.{secrets.token_hex(4)}"
+
+
+def _find_known(plan: Plan, out: Path) -> Path | None:
+    found: list[tuple[str, Path]] = []
+    for lock_file in out.glob("*/lock.json"):
+        try:
+            lock = read_lock(RunFolder(lock_file.parent))
+        except FolderError:
+            continue
+        if lock is not None and lock.get("name") == plan.name:
+            found.append((str(lock.get("created_at")), lock_file.parent))
+    return max(found)[1] if found else None

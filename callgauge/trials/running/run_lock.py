@@ -1,10 +1,14 @@
-"""The lock of a run (`lock.json`): what was planned, so that a run goes on only with what it began with."""
+"""The lock of a run (`lock.json`): a run continues only with the plan and the tasks that it began with.
+
+Trials run in blocks, one task with all variants, so that a slow hour or a stop affects all variants alike.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,9 +17,7 @@ import orjson
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.task import Task
 from callgauge.trials.results.run_folder import RunFolder
-from callgauge.trials.running.known_secrets import hide_credentials
-from callgauge.trials.running.order import order_tasks
-from callgauge.trials.running.run_files import FolderError, RunError
+from callgauge.trials.running.run_files import RunError, hide_credentials
 from callgauge.trials.verdicts.looks import make_design, planned_boundaries
 from lenient import PARSER_VERSION, __version__
 
@@ -25,6 +27,7 @@ _MOST_TOLD = 8  # differences in a message
 _FREE = ("callgauge_trial", "run", "created_at", "question", "budget", "hashes.plan")
 
 _DERIVED = ("tasks", "groups", "look_at", "boundaries")  # by the tasks and the measure, which are named
+_HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the definitions"}
 
 
 class RunChangedError(RunError):
@@ -90,23 +93,8 @@ def write_lock(lock: Mapping[str, Any]) -> bytes:
     return orjson.dumps(lock, default=str, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def read_lock(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the lock of a run, None where no run has begun in the folder. Raises FolderError."""
-    try:
-        told = orjson.loads(folder.lock.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise FolderError(f"{folder.lock} cannot be read: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise FolderError(f"{folder.lock} is no JSON ({error}): begin another run with --anew") from None
-    if not isinstance(told, dict) or not isinstance(told.get("run"), str):
-        raise FolderError(f"{folder.lock} is no lock of a trial: begin another run with --anew")
-    return told
-
-
 def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return what differs between the lock of a run and that of the plan as it is now, a sentence each."""
+    """Return a sentence for each difference between the lock of a run and that of the present plan."""
     old, new = dict(_flatten(before)), dict(_flatten(orjson.loads(write_lock(now))))
     told = []
     for name in sorted(old.keys() | new.keys()):
@@ -119,9 +107,6 @@ def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[
             elif not _is_below(name, _DERIVED):
                 told.append(f"{name}: {_show(old.get(name))} → {_show(new.get(name))}")
     return told
-
-
-_HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the definitions"}
 
 
 def _is_below(name: str, tops: tuple[str, ...]) -> bool:
@@ -169,3 +154,27 @@ def _hash(value: Any) -> str:
 
 def _to_plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBlock:
+    """One task with the trials of all arms, in the order in which they begin: (arm's name, repeat from 0)."""
+
+    number: int
+    task: str
+    trials: tuple[tuple[str, int], ...]
+
+
+def order_tasks(ids: Sequence[str], seed: int) -> list[str]:
+    """Return the tasks in seeded random order; that of the file does not matter."""
+    ordered = sorted(ids)
+    random.Random(f"tasks {seed}").shuffle(ordered)  # noqa: S311 no secret
+    return ordered
+
+
+def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[TaskBlock]:
+    """Yield a block for each task, numbered from 1; its trials are in an order seeded by plan and task."""
+    for number, task in enumerate(ordered, 1):
+        trials = [(arm.name, repeat) for repeat in range(plan.run.repeats) for arm in plan.arms]
+        random.Random(f"{plan.run.seed} {task}").shuffle(trials)  # noqa: S311 no secret
+        yield TaskBlock(number, task, tuple(trials))

@@ -1,6 +1,7 @@
-"""The session log of one trial: kept until the trial has ended, then written whole.
+"""The session logs of a run: of each trial, and of the probes of its models (`probes.jsonl`).
 
-Half a conversation measures nothing and cannot be gone on with, so none is ever in the folder.
+The log of a trial is kept in memory until the trial has ended: half a conversation measures nothing and
+cannot be continued, so none is ever in the folder. A model is probed once in a run.
 """
 
 from __future__ import annotations
@@ -11,28 +12,31 @@ from typing import Any, Protocol
 
 import orjson
 
+from callgauge.gateway import Endpoint, Probe, probe_model
+from callgauge.gateway.capabilities import read_capabilities
 from callgauge.gateway.session_log import SessionLog, encode_event
-from callgauge.trials.results.ledger import make_outcome
-from callgauge.trials.results.run_folder import TrialOutcome
+from callgauge.trials.planning.plan import Plan
+from callgauge.trials.results.run_folder import TrialOutcome, make_outcome
 from callgauge.trials.running.run_files import RunFiles
 
 TRIAL_END = "trial_end"
 """The event after `session_end`: its meta holds the ledger's line, of which a lost one is made again."""
+FULL_QUESTIONS = 5  # to the JSON fallback, of a full probe
 
 
 class LogPrivacy(Protocol):
-    """What is left out of the files of a run, besides its keys."""
+    """What is removed from the files of a run, besides its keys."""
 
     def clean_server_text(self, text: str) -> str:
-        """Return the words of a server without what looks like a secret."""
+        """Return a message of a server without what looks like a secret."""
         ...
 
     def clean_text(self, text: str) -> str:
-        """Return any other text as the run may keep it."""
+        """Return any other text as the run may store it."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event of a session log as the run may keep it."""
+        """Return an event of a session log as the run may store it."""
         ...
 
 
@@ -74,10 +78,65 @@ class TrialLog(SessionLog):
 
 
 def read_saved_outcome(path: Path) -> TrialOutcome | None:
-    """Return the outcome that stands at the end of a trial's log, None where none does."""
+    """Return the outcome at the end of a trial's log, None without one."""
     try:
         last = path.read_bytes().splitlines()[-1]
-        told = orjson.loads(last)["meta"]["outcome"]
+        outcome = orjson.loads(last)["meta"]["outcome"]
     except (OSError, IndexError, KeyError, TypeError, orjson.JSONDecodeError):
         return None
-    return make_outcome(told) if isinstance(told, dict) else None
+    return make_outcome(outcome) if isinstance(outcome, dict) else None
+
+
+async def ask_probe(plan: Plan, model: str, endpoint: Endpoint, *, is_full: bool = False) -> Probe:
+    """Probe a model of the plan, except for the capabilities that the plan declares."""
+    known = plan.models[model]
+    questions = FULL_QUESTIONS if is_full else 0
+    return await probe_model(
+        endpoint, known.model, known.capabilities, json_questions=questions, is_full=is_full
+    )
+
+
+def save_probe(
+    files: RunFiles, path: Path, run: str, plan: Plan, model: str, probe: Probe, privacy: LogPrivacy
+) -> None:
+    """Append a probe as a session of its own. Raises FolderError."""
+    endpoint = plan.endpoints[plan.models[model].endpoint]
+    log = TrialLog(path, f"{run}.probe.{probe.id}", privacy)
+    log.write(
+        "session_start",
+        harness={"name": "callgauge-trial"},
+        provider=endpoint.name,
+        model=plan.models[model].model,
+        capabilities=probe.capabilities.to_log(),
+        probe={**probe.to_log(), "model": plan.models[model].model, "seconds": round(probe.seconds, 3)},
+        endpoint={"wire": endpoint.wire, "server": endpoint.server},
+        trial={"run": run, "model": model},
+    )
+    log.write("session_end")
+    files.append(path, log.content)
+
+
+def read_probes(path: Path) -> dict[str, Probe]:
+    """Return the newest answered probe of each model, by the model's name in the plan."""
+    probes: dict[str, Probe] = {}
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return probes
+    for line in lines:
+        try:
+            meta = orjson.loads(line).get("meta") or {}
+            logged = meta.get("probe")
+            if logged and logged.get("ok") is not None:
+                probes[meta["trial"]["model"]] = Probe(
+                    logged["id"],
+                    logged["ts"],
+                    logged["ok"],
+                    logged.get("error"),
+                    read_capabilities(meta.get("capabilities") or {}),
+                    logged.get("tried", 0),
+                    logged.get("seconds", 0.0),
+                )
+        except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
+            continue  # the half line of a killed process: the model is asked again
+    return probes

@@ -1,24 +1,38 @@
-"""The tools of a trial: recorded answers, functions, MCP servers, each judged by the arm's definition."""
+"""The tools of a trial: recorded answers, functions, MCP servers, each checked by the variant's definition.
+
+Every trial opens its own MCP servers: what one trial leaves in a server (rows, a login) must not reach
+another, or the order of the trials would be measured. A server behind an address keeps its state.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from callgauge.gateway import McpServerError, RecordedAnswer, Tool, Toolbox, recorded_tools, tool
-from callgauge.trials.planning.plan import Plan, ToolSource, TrialArm
+from callgauge.gateway import (
+    McpServer,
+    McpServerError,
+    RecordedAnswer,
+    Tool,
+    Toolbox,
+    open_mcp_servers,
+    recorded_tools,
+    tool,
+)
+from callgauge.trials.planning.plan import Plan, ServerPlan, ToolSource, TrialArm
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import offered_tools
 from callgauge.trials.running.run_files import RunError
-from callgauge.trials.running.server_tools import add_server_definitions, open_server_tools
 from lenient import ToolCatalog, ToolDefinition
 
 _RECORDED = ToolSource("recorded")
+SERVERS_OWN = "(servers)"
+"""The key of the definitions that servers list, for arms that name none."""
 
 
 class ToolSourceError(RunError):
@@ -109,3 +123,74 @@ def _function_tool(plan: Plan, arm: TrialArm, definition: ToolDefinition) -> Too
     found: Tool | Callable[..., Any] = find_function(definition.name, source.target or "", plan.path.parent)
     made = found if isinstance(found, Tool) else tool(found)
     return replace(made, definition=definition, policy=arm.policy, takes_lossy=plan.run.takes_lossy)
+
+
+@asynccontextmanager
+async def open_server_tools(
+    plan: Plan, arm: TrialArm, definitions: Iterable[ToolDefinition]
+) -> AsyncIterator[list[Tool]]:
+    """Open the servers behind these tools, and give the tools with the definitions of the arm.
+
+    Tools whose source is no server are passed over. Raises McpServerError where a server cannot be used or
+    lacks a tool.
+    """
+    wanted = {one.name: one for one in definitions if _server_of(plan, one.name) is not None}
+    used = dict.fromkeys(_server_of(plan, name) or "" for name in wanted)
+    async with AsyncExitStack() as stack:
+        found = await _open(stack, plan, tuple(used))
+        yield [
+            replace(
+                _find(plan, found, name),
+                definition=definition,
+                policy=arm.policy,
+                takes_lossy=plan.run.takes_lossy,
+            )
+            for name, definition in wanted.items()
+        ]
+
+
+async def add_server_definitions(plan: Plan) -> Plan:
+    """Return the plan in which arms without definitions have those that the servers list for its tools.
+
+    Each server that a tool of the plan names is opened once. Raises McpServerError.
+    """
+    names = [name for name in plan.tools if _server_of(plan, name) is not None]
+    if not names or all(arm.definitions is not None for arm in plan.arms):
+        return plan
+    async with AsyncExitStack() as stack:
+        found = await _open(stack, plan, tuple(dict.fromkeys(_server_of(plan, name) or "" for name in names)))
+        listed = [_find(plan, found, name).definition for name in names]
+    offered = ToolCatalog.from_definitions(listed)
+    arms = tuple(
+        arm if arm.definitions is not None else replace(arm, definitions=SERVERS_OWN) for arm in plan.arms
+    )
+    return replace(plan, definitions={**plan.definitions, SERVERS_OWN: offered}, arms=arms)
+
+
+async def _open(stack: AsyncExitStack, plan: Plan, names: Sequence[str]) -> dict[str, list[Tool]]:
+    """Open the servers of these names, each for itself, so that no tool's name is changed."""
+    return {
+        name: await stack.enter_async_context(open_mcp_servers([_make_server(plan, plan.servers[name])]))
+        for name in names
+    }
+
+
+def _make_server(plan: Plan, server: ServerPlan) -> McpServer:
+    """Return a server of a plan; its command is started in the plan's folder."""
+    return McpServer(
+        server.name, server.command, server.url, environment=server.environment, folder=plan.path.parent
+    )
+
+
+def _server_of(plan: Plan, tool: str) -> str | None:
+    source = plan.tools.get(tool)
+    return source.target if source is not None and source.kind == "server" else None
+
+
+def _find(plan: Plan, found: Mapping[str, Sequence[Tool]], name: str) -> Tool:
+    server = _server_of(plan, name) or ""
+    for offered in found[server]:
+        if offered.name == name:
+            return offered
+    names = ", ".join(offered.name for offered in found[server]) or "none"
+    raise McpServerError(f"tools.{name}: MCP server {server} has no such tool; it has {names}.")

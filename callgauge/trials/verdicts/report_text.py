@@ -1,18 +1,23 @@
-"""Says a report in words: the answer in a sentence for each arm, the table, what is not known; Markdown."""
+"""Write a report in words: a sentence for each variant, the table, what is not known; as files of the run."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from math import floor, log10
+from pathlib import Path
+
+import orjson
 
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import MeasuredDifference
-from callgauge.trials.results.run_folder import Decision
+from callgauge.trials.results.run_folder import Decision, RunFolder
 from callgauge.trials.verdicts.factors import FactorComparison, FactorDifference
 from callgauge.trials.verdicts.gate import ArmGate, GateResult
 from callgauge.trials.verdicts.measures import MEASURES, Measure
-from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report
+from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report, make_report
+from callgauge.trials.verdicts.run_record import read_run
 
 FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
 HEADS = ("arm", "measure", "k / n", "mean of the tasks", "difference", "verdict")
@@ -296,3 +301,28 @@ def _money(amount: float) -> str:
 
 def _show(value: object) -> str:
     return "none" if value is None else str(value)
+
+
+def report_run(root: Path) -> Report:
+    """Read a run, write its report into its folder and return it. Raises FolderError and OSError."""
+    report = make_report(read_run(root))
+    write_report(root, report)
+    return report
+
+
+def write_report(root: Path, report: Report) -> None:
+    """Write both files, each whole or not at all. Raises OSError."""
+    folder = RunFolder(root)
+    data = {**report.to_data(), "answer": answer_lines(report)}
+    _replace(folder.report, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    _replace(folder.report_text, markdown_report(report).encode())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,4 +1,4 @@
-"""Reads what a run left in its folder, as the report needs it, and says what of it cannot be used."""
+"""Read the record of a run from its folder, for the report, and count the lines that cannot be used."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, get_args
 
-import orjson
-
 from callgauge.stats.task_pairs import ENDS
 from callgauge.trials.planning.plan import Budget
-from callgauge.trials.results.ledger import read_ledger, read_looks
-from callgauge.trials.results.run_folder import ArmLook, Decision, RunFolder, TrialOutcome
+from callgauge.trials.results.run_folder import (
+    ArmLook,
+    Decision,
+    FolderError,
+    RunFolder,
+    TrialOutcome,
+    read_ledger,
+    read_lock,
+    read_looks,
+)
 from callgauge.trials.verdicts.looks import TrialDesign, look
 from callgauge.trials.verdicts.measures import MEASURES
 
@@ -21,10 +27,6 @@ _BUDGET = ("cost", "tokens", "minutes")
 _COUNTS = ("repeat", "calls", "refused", "mended", "misses")
 _NAMED = 3  # runs within a folder that are named, the newest first
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
-
-
-class RunFolderError(Exception):
-    """A folder holds no run that can be reported on; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class RunRecord:
 
 
 def read_run(root: Path) -> RunRecord:
-    """Return the run of a folder. Raises RunFolderError."""
+    """Return the run of a folder. Raises FolderError."""
     folder = RunFolder(root)
     lock = _read_lock(folder)
     try:
@@ -62,7 +64,7 @@ def read_run(root: Path) -> RunRecord:
         repeats = max(1, int(lock["run_plan"]["repeats"]))
         budget = Budget(**{name: _read_number(lock.get("budget"), name) for name in _BUDGET})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RunFolderError(
+        raise FolderError(
             f"{folder.lock} is not the lock of a run ({type(error).__name__}: {error}): it was changed, or "
             "another version of Callgauge wrote it"
         ) from None
@@ -71,7 +73,7 @@ def read_run(root: Path) -> RunRecord:
         lines = _count_lines(folder.ledger)
         looks = tuple(one for one in read_looks(folder.looks) if _is_sound_look(one, design))
     except OSError as error:
-        raise RunFolderError(f"{error.filename} cannot be read: {error.strerror}") from None
+        raise FolderError(f"{error.filename} cannot be read: {error.strerror}") from None
     known = set(tasks)
     sound = [one for one in ledger if _is_sound(one) and one.arm in design.arms and one.task in known]
     newest = {(one.arm, one.task, one.repeat): one for one in sound}
@@ -130,26 +132,17 @@ def _make_due_looks(
 
 def _read_lock(folder: RunFolder) -> Mapping[str, Any]:
     if not folder.root.is_dir():
-        raise RunFolderError(f"{folder.root} is no folder: give that of a run, such as runs/NAME")
-    try:
-        told = orjson.loads(folder.lock.read_bytes())
-    except FileNotFoundError:
+        raise FolderError(f"{folder.root} is no folder: give that of a run, such as runs/NAME")
+    lock = read_lock(folder)
+    if lock is None:
         runs = [path.parent for path in folder.root.glob("*/lock.json")]
         runs.sort(key=lambda run: run.stat().st_mtime, reverse=True)
         within = f"; within it are {', '.join(map(str, runs[:_NAMED]))}" if runs else ""
-        raise RunFolderError(
+        raise FolderError(
             f"{folder.root} is not the folder of a run: it has no lock.json. Give the folder that `callgauge "
             f"trial run` names, such as runs/NAME{within}"
-        ) from None
-    except OSError as error:
-        raise RunFolderError(f"{folder.lock} cannot be read: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise RunFolderError(f"{folder.lock} is no JSON ({error}): it was cut or changed") from None
-    if not isinstance(told, dict) or told.get("callgauge_trial") != 1:
-        raise RunFolderError(
-            f"{folder.lock} is not the lock of a run that this version can read: callgauge_trial is not 1"
         )
-    return told
+    return lock
 
 
 def _read_design(lock: Mapping[str, Any]) -> TrialDesign:

@@ -1,4 +1,4 @@
-"""The reports that lie in the store's folder: they quote what the logs said, and go with its texts."""
+"""List and remove the reports in the store's folder. They quote logs, so retention applies to them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _KINDS = (".html", ".json")
 
 
 def list_report_nights(store: Path) -> list[date]:
-    """Return the nights whose reports lie in the store, the oldest first."""
+    """Return the nights that have a report in the store, the oldest first."""
     return sorted(_find_files(store))
 
 
 def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> int:
-    """Remove the reports that tell of days before `before`; return of how many nights they were.
+    """Remove the reports on days before `before`, and return the number of their nights.
 
-    With `dry_run`, only count them. Another folder for reports, and other files in this one, are left alone.
-    Raises StoreError for one that cannot be removed.
+    With `dry_run`, only count them. Reports in other folders, and other files in this one, stay. Raises
+    StoreError for a file that cannot be removed.
     """
-    # The report of a night tells of the days before it.
+    # The report of a night covers the days before it.
     old = {night: files for night, files in _find_files(store).items() if night <= before}
     for file in (file for files in old.values() if not dry_run for file in files):
         try:

@@ -1,18 +1,27 @@
-"""Formats what a plan comes to: arms, amounts, the tasks it needs, definitions, and what to look at."""
+"""Format the check of a plan, the progress of a trial run, and its report with the gates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
 
-from callgauge.cli.render.printable import escape_for_terminal
+from callgauge.cli.render.loads import format_duration
+from callgauge.cli.render.terminal import align_columns, escape_for_terminal
 from lenient import DefinitionFinding
 
 if TYPE_CHECKING:
     from callgauge.trials.planning.estimates import CatalogSize, History, RunEstimate
     from callgauge.trials.planning.plan import Plan, TrialArm
+    from callgauge.trials.running.run import RunProgress
+    from callgauge.trials.verdicts.gate import GateResult
+    from callgauge.trials.verdicts.report import Report
 
 _MOST_TOOLS = 30  # of a set of definitions that are listed
+_EVERY = 10.0  # seconds between two lines where there is no terminal
+_CLEAR = "\r\x1b[2K"
 
 
 def check_lines(
@@ -152,3 +161,72 @@ def _money(amount: float | None) -> str:
     if amount is None:
         return "unknown"
     return f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.3g}"
+
+
+def run_figures(now: RunProgress) -> str:
+    """Return the progress as text: trials, tasks, money and tokens, time so far and left."""
+    parts = [
+        f"{now.trials:,} of {now.planned_trials:,} trials",
+        f"{now.tasks:,} of {now.planned_tasks:,} tasks",
+        f"${now.spent.cost:.4f}" if now.spent.cost else "",
+        f"{now.spent.tokens:,.0f} tokens",
+        format_duration(now.seconds),
+        f"{format_duration(now.seconds_left)} left" if now.seconds_left is not None else "",
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+@contextmanager
+def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], None]]:
+    """Yield a function that shows the progress of a run on `stream` (stderr); messages keep their lines."""
+    stream = stream or sys.stderr
+    is_terminal = stream.isatty()
+    shown_at = time.monotonic()
+
+    def tell(now: RunProgress) -> None:
+        nonlocal shown_at
+        if now.told is not None:
+            print(f"{_CLEAR if is_terminal else ''}{escape_for_terminal(now.told)}", file=stream, flush=True)
+        elif is_terminal:
+            print(f"{_CLEAR}{run_figures(now)}", end="", file=stream, flush=True)
+        elif time.monotonic() - shown_at >= _EVERY:
+            shown_at = time.monotonic()
+            print(run_figures(now), file=stream, flush=True)
+
+    try:
+        yield tell
+    finally:
+        if is_terminal:
+            print(_CLEAR, end="", file=stream, flush=True)
+
+
+def trial_report_lines(report: Report, gates: Sequence[GateResult]) -> Iterator[str]:
+    """Yield the lines of a report: the question, the answer, the table, the details; then the gates."""
+    from callgauge.trials.verdicts.report_text import (  # numpy and scipy take half a second
+        FACTOR_HEADS,
+        HEADS,
+        answer_lines,
+        detail_lines,
+        factor_rows,
+        gate_lines,
+        table_rows,
+        unplanned_note,
+    )
+
+    yield escape_for_terminal(report.question or report.name)
+    yield from (f"  {escape_for_terminal(line)}" for line in answer_lines(report))
+    yield ""
+    yield from map(escape_for_terminal, align_columns([HEADS, *table_rows(report)]))
+    if report.factors:
+        yield ""
+        yield from map(escape_for_terminal, align_columns([FACTOR_HEADS, *factor_rows(report)]))
+    note = unplanned_note(report)
+    if note is not None:
+        yield note
+    yield ""
+    yield from map(escape_for_terminal, detail_lines(report))
+    for title, lines in (("Warning", report.warnings), ("Not known", report.unknown)):
+        yield from (f"{title}: {escape_for_terminal(line)}" for line in lines)
+    for gate in gates:
+        yield ""
+        yield from map(escape_for_terminal, gate_lines(gate, report.reference))

@@ -1,4 +1,4 @@
-"""Shows the progress of a load, and formats its report and the forecast of a dry run.
+"""Show the progress of a load; format its report, its rejects, the forecast of a dry run, and found agents.
 
 On a terminal the progress is a bar, elsewhere a line every `_EVERY` seconds.
 """
@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from callgauge.cli.render.foreign_lines import FEW_FOREIGN, foreign_lines
-from callgauge.cli.render.printable import escape_for_terminal
-from ingest.foreign_files import ForeignFile
+from callgauge.cli.render.terminal import escape_for_terminal
+from ingest.foreign_files import ForeignFile, ForeignGroup, ForeignKind, group_foreign_files
 
 if TYPE_CHECKING:
-    from ingest.load_report import LoadReport, Progress, RejectedFile
+    from ingest.load_report import LoadReport, Progress, Reject, RejectedFile
     from ingest.pipeline.dry_run import LoadForecast
+    from ingest.pipeline.survey import AgentSurvey
 
 Tell = Callable[["Progress"], None]
 _EVERY = 10.0  # seconds between two lines where there is no terminal
@@ -27,6 +28,17 @@ _REDRAWN = 0.1  # seconds between two looks of the bar
 _WINDOW = 20.0  # seconds over which the rate is taken: a load passes over what is in at another speed
 _REJECTED_SHOWN = 10
 _NAME = 80  # characters of a file's name where there is no terminal
+_FEW_FOREIGN = 3  # files that are listed individually
+_FOLDERS = 4  # listed for each kind of file
+_KINDS = {
+    ForeignKind.JSON: "JSON files of other kinds",
+    ForeignKind.BROKEN: "files of broken JSON",
+    ForeignKind.TEXT: "texts without JSON",
+    ForeignKind.BINARY: "binary files",
+    ForeignKind.EMPTY: "empty files",
+}
+_SNIPPET = 100  # characters
+_WEEK = 7  # days that are counted before a date is clearer
 
 
 class Pace:
@@ -183,7 +195,7 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 def _list_refused(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
     """Yield a line for each refused file, and one for each kind and folder of files that are no logs."""
     foreign = [ForeignFile(file.path, file.foreign, file.reason) for file in files if file.foreign]
-    if len(foreign) <= FEW_FOREIGN:
+    if len(foreign) <= _FEW_FOREIGN:
         foreign = []
     listed = [file for file in files if not (foreign and file.foreign)]
     for file in listed[:_REJECTED_SHOWN]:
@@ -239,3 +251,101 @@ def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
     yield "lines", f"{report.lines:,}"
     rate = report.bytes / max(report.seconds, 1e-3)
     yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
+
+
+def foreign_lines(files: Iterable[ForeignFile]) -> Iterator[str]:
+    """Yield a line for each kind and folder of files that are not logs."""
+    for group in group_foreign_files(files, _FOLDERS):
+        yield escape_for_terminal(f"no logs: {_describe_group(group)}")
+
+
+def _describe_group(group: ForeignGroup) -> str:
+    example = group.example
+    if group.files == 1:
+        return f"{example.path}, which {_shorten(example.reason)}"
+    place = f"{group.folder or 'the archive'}{' and below' if group.below else ''}"
+    why = f", which {_shorten(example.reason)}" if example.kind is ForeignKind.JSON else ""
+    name = example.path.removeprefix(f"{group.folder}/")
+    return f"{group.files:,} {_KINDS[example.kind]} in {place}, such as {name}{why}"
+
+
+def _shorten(reason: str) -> str:
+    """Return a reason without the advice after the semicolon, which is the same for all files."""
+    return reason.split(";", maxsplit=1)[0]
+
+
+def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[str]:
+    """Yield the lines of a list of rejects.
+
+    Each reject gives a line with place, code and message, and a line with its snippet; the last line counts
+    the rejects by code. Files that are no logs are summed up by kind and folder, unless `each`.
+    """
+    counts: Counter[str] = Counter()
+    foreign: list[ForeignFile] = []
+    for reject in rejects:
+        counts[reject.code] += 1
+        if reject.foreign is not None and not each:
+            foreign.append(ForeignFile(reject.file, reject.foreign, reject.message.removeprefix("the file ")))
+            continue
+        place = "" if reject.line is None else f":{reject.line}"
+        where = "" if reject.byte_offset is None else f" (byte {reject.byte_offset:,})"
+        yield escape_for_terminal(f"{reject.file}{place}{where} {reject.code}: {reject.message}")
+        if reject.snippet:
+            yield f"    {escape_for_terminal(reject.snippet[:_SNIPPET])}"
+    yield from foreign_lines(foreign)
+    yield ", ".join(f"{count:,} {code}" for code, count in counts.most_common()) or "nothing was rejected"
+
+
+def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]:
+    """Yield a line for each agent, those that can be read first, and one for each unreadable folder.
+
+    `now` is an aware time in the time zone of the user.
+    """
+    found = [survey for survey in surveys if survey.files]
+    width = max((len(survey.agent) for survey in found), default=0) + 1
+    for survey in sorted(found, key=lambda survey: not survey.is_read):
+        line = f"{survey.agent + ':':{width}} {describe_survey(survey, now)}"
+        yield line if survey.is_read else f"{line}; not read yet"
+    for survey in surveys:
+        yield from map(escape_for_terminal, survey.unreadable)
+
+
+def describe_survey(survey: AgentSurvey, now: datetime) -> str:
+    """Return the size of an agent's logs as text: 214 sessions, 480 MB, newest today."""
+    files = f"{survey.files:,} {survey.unit}{'' if survey.files == 1 else 's'}"
+    newest = f", newest {_describe_day(survey.newest, now)}" if survey.newest else ""
+    return f"{files}, {format_size(survey.bytes)}{newest}"
+
+
+def _describe_day(moment: datetime, now: datetime) -> str:
+    day = moment.astimezone(now.tzinfo).date()
+    days = (now.date() - day).days
+    if days <= 0:
+        return "today"
+    if days == 1:
+        return "yesterday"
+    return f"{days} days ago" if days <= _WEEK else f"{day}"
+
+
+def describe_store_rates(store: Path) -> list[tuple[str, str]]:
+    """Return the title of each headline rate over all days of a store, and its figures in words.
+
+    Leaves out rates that were not measured. Raises UnshownStoreError or MetricError.
+    """
+    from callgauge.analysis import wording  # these import DuckDB, which `callgauge --help` does not need
+    from callgauge.analysis.measures.rates import HEADLINES, RATES
+    from callgauge.analysis.metrics import read_batches
+    from callgauge.analysis.metrics.published_store import open_generation, published_generation
+
+    with open_generation(published_generation(str(store)), texts=True) as connection:
+        batches = read_batches(connection, "slices", {"rates": HEADLINES}, len(HEADLINES))
+        counts = {name: numbers for rows in batches for name, _, _, *numbers in rows}
+    figures = []
+    for name in HEADLINES:
+        k, n, total = counts.get(name, (0, 0, 0))[:3]
+        if not n:
+            continue
+        nouns = wording.plural_of(RATES[name].noun)
+        known = f", known for {wording.rate(n, total)} of {nouns}" if total > n else ""
+        figures.append((RATES[name].title.lower(), f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)}){known}"))
+    return figures

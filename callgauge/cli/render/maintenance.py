@@ -1,17 +1,29 @@
-"""Formats the reports on what was removed from a store, backed up, restored and checked."""
+"""Format the reports of retention, deletion, backups, restores and checks, and the list of model names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from callgauge.cli.render.terminal import escape_for_terminal
+
 if TYPE_CHECKING:
-    from ingest.load_report import BackupReport, ForgetReport, RestoreReport, RetentionReport, VerifyReport
+    from ingest.load_report import (
+        BackupReport,
+        ForgetReport,
+        ModelName,
+        ModelNamesReport,
+        RestoreReport,
+        RetentionReport,
+        VerifyReport,
+    )
 
 _PUBLISHED = "removed for good; published {} in {}, no older one is left"
 _TRIAL = "nothing was removed: this was a trial"
+_SOURCES = {"path": "from the path", "given": "from --model"}
 
 
 def forget_text(
@@ -125,3 +137,27 @@ def _count(number: int, noun: str) -> str:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
+
+
+def model_lines(report: ModelNamesReport) -> Iterator[str]:
+    """Yield a line for each model, and a line for each of its names in the logs if it has several."""
+    if not report.names:
+        yield "no log of the store names a model; --model and --from-path of `callgauge ingest` do"
+    for model, names in groupby(report.names, key=lambda name: name.model):
+        several = list(names)
+        calls = sum(name.calls for name in several)
+        origin = _describe_origin(several[0]) if len(several) == 1 else ""
+        yield escape_for_terminal(f"{model}: {calls:,} model call{'' if calls == 1 else 's'}{origin}")
+        if len(several) > 1:
+            for name in several:
+                yield escape_for_terminal(f"  {name.model_name}: {name.calls:,}{_describe_origin(name)}")
+    yield "aliases are on" if report.aliases_enabled else "aliases are off: names count as the logs have them"
+
+
+def _describe_origin(name: ModelName) -> str:
+    """Return the source of a name and the alias rule that applies; empty for a name from the log."""
+    why = [_SOURCES[name.source]] if name.source in _SOURCES else []
+    if name.rule:
+        named = f"in the logs {name.model_name}, " if name.model_name != name.model else ""
+        why.append(f"{named}by {name.rule}")
+    return f" ({', '.join(why)})" if why else ""

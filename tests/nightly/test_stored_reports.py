@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from callgauge.cli.main import app
-from callgauge.nightly.kept_reports import list_report_nights, remove_old_reports
+from callgauge.nightly.stored_reports import list_report_nights, remove_old_reports
 from ingest.errors import StoreError
 from ingest.pipeline.load import load
 from tests.store.night import session

@@ -1,4 +1,4 @@
-"""Writes what probes found for a terminal: a column a model, as many side by side as the terminal is wide."""
+"""Format the results of probes, a column for each model, and the steps of a conversation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from callgauge.cli.render.printable import escape_for_terminal
-from callgauge.cli.render.turn_lines import shorten_line
+from callgauge.cli.render.terminal import escape_for_terminal
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Probe
+    from callgauge.gateway import CallResult, Probe, Turn, TurnStep
 
 _MOST_OF_A_NAME = 28  # two names side by side in 80 columns
 _MOST_OF_A_REASON = 300
+_NOT_ASKED = "not asked"
+_LABELS = {
+    "supports_parallel_tools": "parallel calls",
+    "takes_tool_results": "results taken",
+    "allows_midturn_system": "system mid-turn",
+    "json_stability": "JSON answers",
+}
+_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +61,6 @@ def _split(widths: Sequence[int], room: int) -> Iterator[range]:
     yield range(start, len(widths))
 
 
-_NOT_ASKED = "not asked"
-
-
 def _write_column(row: ProbeRow) -> dict[str, str]:
     known, features = row.probe.capabilities, row.probe.features
     stability = known.json_stability
@@ -87,14 +91,6 @@ def _reason_lines(row: ProbeRow) -> Iterator[str]:
         yield f"{escape_for_terminal(row.model)}: {label}: {shorten_line(why, _MOST_OF_A_REASON)}"
 
 
-_LABELS = {
-    "supports_parallel_tools": "parallel calls",
-    "takes_tool_results": "results taken",
-    "allows_midturn_system": "system mid-turn",
-    "json_stability": "JSON answers",
-}
-
-
 def probe_data(row: ProbeRow) -> dict[str, Any]:
     """Return a probe for JSON output."""
     tokens = row.probe.tokens
@@ -111,3 +107,42 @@ def probe_data(row: ProbeRow) -> dict[str, Any]:
 
 def _yes_or_no(known: bool | None) -> str:
     return {True: "yes", False: "no", None: "unknown"}[known]
+
+
+def step_lines(step: TurnStep) -> Iterator[str]:
+    """Yield the lines of one step: its calls, each with its diagnostics and its result."""
+    if step.fault is not None and not step.calls:
+        yield f"  ✗ {shorten_line(step.fault)}"
+    for call in step.calls:
+        yield from _call_lines(call)
+
+
+def _call_lines(call: CallResult) -> Iterator[str]:
+    request = call.read.request
+    yield f"  → {escape_for_terminal(call.read.call.name)} {shorten_line(call.read.call.raw)}"
+    if request.outcome in ("repaired", "coerced", "failed"):
+        lost = ", meaning was lost" if request.lossy else ""
+        yield f"    arguments {request.outcome}{lost}"
+    for diagnostic in request.diagnostics:
+        became = "" if diagnostic.became is None else f" → {shorten_line(diagnostic.became, 40)}"
+        seen = "" if diagnostic.found is None else f": {shorten_line(diagnostic.found, 40)}"
+        yield f"      {diagnostic.severity.value:7} {diagnostic.text} at {diagnostic.path}{seen}{became}"
+    yield f"    {call.result.status} ({call.result.seconds * 1000:.0f} ms): {shorten_line(call.result.text)}"
+
+
+def turn_lines(turn: Turn) -> Iterator[str]:
+    """Yield the answer of a turn, and a line with its status, counts, tokens and duration."""
+    yield escape_for_terminal(turn.answer)
+    tokens = turn.tokens
+    parts = [f"{turn.status}", f"{len(turn.steps)} replies", f"{len(turn.calls)} calls"]
+    if turn.calls_not_run:
+        parts.append(f"{len(turn.calls_not_run)} not run")
+    if tokens.read is not None:
+        parts.append(f"{tokens.read:,} tokens read, {tokens.written or 0:,} written")
+    yield f"  [{' · '.join(parts)} · {turn.seconds:.1f} s]"
+
+
+def shorten_line(text: str, most: int = _WIDTH) -> str:
+    """Return a text as one line of at most `most` characters, safe for a terminal."""
+    plain = escape_for_terminal(" ".join(text.split()))
+    return plain if len(plain) <= most else plain[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""The command `callgauge install-service`: files that keep the server and the nights running."""
+"""The command `callgauge install-service`: files that run the server and the nightly job."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.service.configuration_commands import Config
+from callgauge.cli.service_commands import Config
 from ingest.version import CALLGAUGE_VERSION
 
 if TYPE_CHECKING:
     from callgauge.deployment.service_files import ServiceFiles
 
-_NOTHING_DONE, _WRONG_USE = 1, 2
-_PACKAGE = Path(__file__).resolve().parents[2]
+_FAILED, _WRONG_USE = 1, 2
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class Target(StrEnum):
@@ -80,7 +80,7 @@ def install_service(
         try:
             written = write_files(made.files, write, force=force)
         except DeploymentError as problem:
-            render.fail(str(problem), _NOTHING_DONE)
+            render.fail(str(problem), _FAILED)
         for path in written:
             render.print_message(f"wrote {path}")
         if not written:

@@ -1,0 +1,128 @@
+"""Print messages without control characters, handle Ctrl-C, and wait for a locked store.
+
+The first Ctrl-C or SIGTERM asks a command to stop, the second ends it immediately.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
+
+import typer
+
+from callgauge.checked_files.file_problems import CheckedFileError
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_HEARD = b"\ncallgauge: stopping after this batch; once more stops at once and publishes nothing\n"
+INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
+_BETWEEN = 0.25  # seconds between two looks at the lock
+
+
+def to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str, indent=2)
+
+
+def print_message(message: str) -> None:
+    """Print a message for the user on stderr; results go to stdout."""
+    print(f"callgauge: {escape_for_terminal(message)}", file=sys.stderr)
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Print a message, and end the command with an exit code."""
+    print_message(message)
+    raise typer.Exit(code)
+
+
+def fail_in_lines(message: str, code: int) -> NoReturn:
+    """Print a message of several lines, each as one of its own, and end the command with an exit code."""
+    for line in message.splitlines():
+        print_message(line)
+    raise typer.Exit(code)
+
+
+def print_mistakes(mistakes: CheckedFileError) -> None:
+    """Print what is wrong in a file that a person wrote, a line for each mistake."""
+    for line in mistakes.lines():
+        print_message(line)
+
+
+def escape_for_terminal(text: str) -> str:
+    """Return text with control characters escaped, so that log text cannot control a terminal."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines whose columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+class Interrupts:
+    """Signal handler that raises KeyboardInterrupt only at the second signal.
+
+    After the first signal, `is_stop_wanted()` returns True.
+    """
+
+    def __init__(self, heard: bytes) -> None:
+        self._asked = False
+        self._heard = heard
+
+    def is_stop_wanted(self) -> bool:
+        return self._asked
+
+    def __call__(self, _signal: int, _frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+        # Not print(): the signal may have come in the middle of one.
+        os.write(2, self._heard)
+
+
+@contextmanager
+def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
+    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block; the first one says `heard`.
+
+    The previous handlers are restored at the end.
+    """
+    interrupts = Interrupts(heard)
+    before = {number: signal.signal(number, interrupts) for number in _SIGNALS}
+    try:
+        yield interrupts
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def make_patience(
+    at_most: float | None = None,
+    *,
+    stopped: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Callable[[str], bool]:
+    """Return a function that waits before the next attempt to lock a store.
+
+    It is called with a sentence on who holds the lock, and prints the sentence the first time. It returns
+    True after a short pause, False when `at_most` seconds have passed (None = no limit) or `stopped()`
+    returns True.
+    """
+    began: list[float] = []
+
+    def patience(who: str) -> bool:
+        if not began:
+            began.append(clock())
+            print(f"callgauge: waiting: {escape_for_terminal(who)}", file=sys.stderr, flush=True)
+        if stopped() or (at_most is not None and clock() - began[0] >= at_most):
+            return False
+        sleep(_BETWEEN)
+        return True
+
+    return patience

@@ -1,1 +1,0 @@
-"""Commands of a team's service: its configuration and its night."""

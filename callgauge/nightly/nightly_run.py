@@ -1,0 +1,305 @@
+"""Run the nightly job: load the sources, apply retention, back up, report.
+
+Each step is recorded when it begins and when it ends; a second run continues at the first unfinished step.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from enum import IntEnum
+from itertools import dropwhile
+from typing import Any
+
+from callgauge.configuration.settings import Configuration
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.nights.night_lock import hold_night
+from callgauge.memory.nights.night_steps import NightRecords, NightStep, Outcome, StepName
+from callgauge.nightly.source_loads import ShowProgress, SourceLoad, load_sources
+from callgauge.nightly.stored_reports import remove_old_reports
+from ingest.errors import IngestError
+from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_store, published_generation
+
+_SAME_NIGHT = timedelta(hours=12)  # how long an unfinished night is continued, also past midnight
+_NOTHING_LOADED = "nothing has been loaded yet"
+
+
+@dataclass(frozen=True, slots=True)
+class NightRun:
+    """One run of a night. Once `stop()` returns True a step ends as soon as nothing is lost.
+
+    `patience`: decides whether to wait for a store that another load has locked. `on_write`: called before
+    each lasting write; tests kill the process there.
+    """
+
+    configuration: Configuration
+    night: date
+    show_progress: ShowProgress
+    stop: Callable[[], bool]
+    patience: Patience
+    on_write: OnWrite = ignore_write
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """How a step ended, and the figures to store of it. `ends_night`: skip all later steps."""
+
+    outcome: Outcome
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    ends_night: bool = False
+
+
+def skip_step(reason: str) -> StepResult:
+    """Return the result of a step that had nothing to do, with the reason."""
+    return StepResult("skipped", {"reason": reason})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFigures:
+    """Counts of one source's load. `refused_files`, `refused_lines`: only those that no earlier load met."""
+
+    name: str
+    files: int = 0
+    unchanged: int = 0
+    calls: int = 0
+    refused_files: int = 0
+    refused_lines: int = 0
+    problem: str = ""
+
+
+def run_load(run: NightRun) -> StepResult:
+    """Load all sources. Fails when one source fails; when all fail, no later step runs."""
+    configuration = run.configuration
+    if not configuration.sources:
+        return skip_step("the file names no [sources]")
+    loads = list(
+        load_sources(
+            configuration,
+            given={"patience": run.patience, "on_write": run.on_write},
+            show_progress=run.show_progress,
+            stop=run.stop,
+        )
+    )
+    figures = [_count(one) for one in loads]
+    totals: dict[str, Any] = {
+        name: sum(getattr(one, name) for one in figures)
+        for name in ("files", "unchanged", "calls", "refused_files", "refused_lines")
+    }
+    totals["sources"] = [asdict(one) for one in figures]
+    failed = [one for one in loads if one.problem]
+    if failed:
+        totals["problem"] = "; ".join(f"{one.name}: {one.problem}" for one in failed)
+    if run.stop() and _is_cut_short(loads, len(configuration.sources)):
+        return StepResult("stopped", totals)
+    if failed:
+        return StepResult("failed", totals, ends_night=len(failed) == len(loads) or failed[-1].is_fatal)
+    return StepResult("done", totals)
+
+
+def _is_cut_short(loads: Sequence[SourceLoad], sources: int) -> bool:
+    return len(loads) < sources or any(one.report is not None and one.report.unread for one in loads)
+
+
+def _count(load: SourceLoad) -> SourceFigures:
+    report = load.report
+    if report is None:
+        return SourceFigures(load.name, problem=load.problem)
+    return SourceFigures(
+        load.name,
+        files=report.loaded,
+        unchanged=report.unchanged + report.moved,
+        calls=report.calls,
+        refused_files=report.new_rejected,
+        refused_lines=report.new_rejects,
+    )
+
+
+def run_retention(run: NightRun) -> StepResult:
+    """Remove texts, facts and reports older than the limits in [retention]. Raises IngestError."""
+    from ingest.maintenance.retention import apply_retention
+
+    settings, store = run.configuration.retention, run.configuration.store
+    if settings.text_days is None and settings.fact_days is None:
+        return skip_step("the file has no [retention]: nothing goes")
+    if published_generation(store) is None:
+        return skip_step(_NOTHING_LOADED)
+    report = apply_retention(
+        store,
+        text_days=settings.text_days,
+        fact_days=settings.fact_days,
+        on_write=run.on_write,
+        patience=run.patience,
+    )
+    reports = remove_old_reports(store, report.text_before) if report.text_before else 0
+    figures = {
+        "sessions_removed": report.sessions_removed,
+        "calls_removed": report.calls_removed,
+        "calls_without_text": report.calls_without_text,
+        "reports_removed": reports,
+    }
+    return StepResult("done", figures)
+
+
+def run_backup(run: NightRun) -> StepResult:
+    """Back up the store to the place in [backup]. Raises IngestError."""
+    from ingest.backup.make_backup import make_backup
+
+    settings, store = run.configuration.backup, run.configuration.store
+    if settings.to is None:
+        return skip_step("the file has no [backup]")
+    if published_generation(store) is None:
+        return skip_step(_NOTHING_LOADED)
+    report = make_backup(store, settings.to, keep=settings.keep, on_write=run.on_write)
+    figures = {
+        "bytes_sent": report.bytes_sent,
+        "backups": report.backups,
+        "place": report.place,
+        "name": report.name,
+    }
+    return StepResult("done", figures | ({"note": "; ".join(report.notes)} if report.notes else {}))
+
+
+def run_report(run: NightRun) -> StepResult:
+    """Make the report and send it to each channel that has not received it. Fails when a channel fails."""
+    from callgauge.report.content.morning_report import ReportError  # imports pandas
+    from callgauge.report.nightly_report import send_nightly_report
+
+    if published_generation(run.configuration.store) is None:
+        return skip_step(_NOTHING_LOADED)
+    try:
+        report = send_nightly_report(run.configuration, run.night)
+    except ReportError as problem:
+        return StepResult("failed", {"problem": str(problem)})
+    return StepResult("failed" if report.problem else "done", report.to_told())
+
+
+NIGHT_STEPS: Mapping[StepName, Callable[[NightRun], StepResult]] = {
+    "load": run_load,
+    "retention": run_retention,
+    "backup": run_backup,
+    "report": run_report,
+}
+
+
+class NightExit(IntEnum):
+    """The exit codes of `callgauge nightly`."""
+
+    DONE = 0
+    NOTHING_DONE = 1
+    REJECTED = 3
+    FAILED = 4
+    STOPPED = 130
+
+
+@dataclass(slots=True)
+class NightResult:
+    """The steps of this run in order; `before`: the steps that earlier runs of the same night finished.
+
+    `is_stopped`: a signal ended the run. `problem`: why the run itself could not continue, empty if it could.
+    """
+
+    night: date
+    before: Sequence[NightStep]
+    steps: dict[StepName, StepResult] = field(default_factory=dict)
+    is_stopped: bool = False
+    problem: str = ""
+
+    @property
+    def exit_code(self) -> NightExit:
+        load = self.steps.get("load")
+        if self.is_stopped:
+            return NightExit.STOPPED
+        if self.problem or (load and load.ends_night):
+            done = any(step.outcome == "done" for step in self.steps.values()) or self.before
+            return NightExit.FAILED if done else NightExit.NOTHING_DONE
+        if any(step.outcome == "failed" for step in self.steps.values()):
+            return NightExit.FAILED
+        if load and (load.figures.get("refused_files") or load.figures.get("refused_lines")):
+            return NightExit.REJECTED
+        return NightExit.DONE
+
+
+def run_night(
+    configuration: Configuration,
+    *,
+    show_progress: ShowProgress,
+    stop: Callable[[], bool],
+    patience: Patience,
+    on_step: Callable[[StepName, StepResult], None],
+    on_write: OnWrite = ignore_write,
+    again: bool = False,
+) -> NightResult:
+    """Run the steps of this night that are not done, or all of them with `again`. Calls `on_step` after each.
+
+    A failed step does not stop the others unless its result has `ends_night`. Raises NightBusyError while
+    another process runs the nightly job, IngestError where the store's folder cannot be used, and
+    MemoryProblemError when not even the first step can be recorded.
+    """
+    prepare_store(configuration.store)
+    records = NightRecords(configuration.store)
+    with hold_night(configuration.store):
+        records.close_broken_steps()
+        now = datetime.now(UTC)
+        night, past = choose_night(now, records.list_steps(1, until=now.astimezone().date()))
+        left = list(NIGHT_STEPS) if again else list(dropwhile(lambda name: _is_over(past, name), NIGHT_STEPS))
+        result = NightResult(night, [past[name] for name in NIGHT_STEPS if name not in left])
+        run = NightRun(configuration, night, show_progress, stop, patience, on_write)
+        for name in left:
+            if stop():
+                result.is_stopped = True
+                break
+            tries = int(past[name].told.get("tries", 1)) + 1 if name in past else 1
+            on_write(f"{name} begins")
+            try:
+                records.begin_step(night, name, tries)
+                on_write(f"{name} begun")
+                step = result.steps[name] = _run_step(name, run)
+                on_step(name, step)
+                on_write(f"{name} ends")
+                records.end_step(night, name, step.outcome, {**step.figures, "tries": tries})
+            except MemoryProblemError as problem:
+                if not result.steps:
+                    raise
+                result.problem = str(problem)
+                break
+            on_write(f"{name} ended")
+            result.is_stopped = step.outcome == "stopped"
+            if step.ends_night or result.is_stopped:
+                break
+    return result
+
+
+def choose_night(now: datetime, newest: Sequence[NightStep]) -> tuple[date, dict[StepName, NightStep]]:
+    """Return the night that a run at `now` belongs to, and its steps so far.
+
+    `newest`: the steps of the newest night. A night is named by the local day on which it began. An
+    unfinished night is continued for twelve hours, also past midnight.
+    """
+    today = now.astimezone().date()
+    past = {step.step: step for step in newest}
+    if past:
+        is_over = all(_is_over(past, name) for name in NIGHT_STEPS)
+        began = min(step.began for step in past.values())
+        if newest[0].night == today or (not is_over and now - began < _SAME_NIGHT):
+            return newest[0].night, past
+    return today, {}
+
+
+def _is_over(past: Mapping[StepName, NightStep], name: StepName) -> bool:
+    return name in past and past[name].is_over
+
+
+def _run_step(name: StepName, run: NightRun) -> StepResult:
+    try:
+        return NIGHT_STEPS[name](run)
+    except KeyboardInterrupt:
+        return StepResult("stopped", {"problem": "stopped at once; what it had not finished is undone"})
+    except (IngestError, MemoryProblemError) as problem:
+        return StepResult("failed", {"problem": str(problem)}, ends_night=name == "load")
+    except Exception as mistake:
+        traceback.print_exc()
+        # The message may quote a log, and nothing would remove that from the team's memory.
+        reason = f"{type(mistake).__name__}; the output of the night says more"
+        return StepResult("failed", {"problem": reason})

@@ -1,0 +1,175 @@
+"""What the server changes in Streamlit's answers: compressed scripts, our own first page, and a quiet log."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import streamlit as st
+import zstandard
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_ASSETS = "/static/"  # Streamlit's own scripts and styles; their names hold a hash of their content
+_PACKED = (".js", ".css")  # fonts and images are packed as they are
+_ZSTD_LEVEL, _GZIP_LEVEL = 9, 6  # Plotly's 4.7 MB take about 0.15 s and 0.3 s
+_ASKED_FOR_LESS = (b"if-none-match", b"if-modified-since", b"range", b"accept-encoding")
+_VALIDATORS = ("etag", "last-modified", "accept-ranges")
+# What Starlette says where a closed connection is closed again.
+_CLOSED_ALREADY = 'Cannot call "send" once a close message has been sent.'
+# What Streamlit's first page says, and what it says instead. Its own font is never used here.
+_TITLE = re.compile("(?<=<title>)Streamlit(?=</title>)")
+_FONT = re.compile(r'\./static/media/SourceSans[^"]*\.woff2')
+_OUR_FONT = "./app/static/inter-latin.woff2"
+SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
+# What stands on every page. A browser would ask for the scripts of it once the page is there.
+EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
+_IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
+
+
+@dataclass(slots=True)
+class _Answer:
+    """A whole answer of the server behind a middleware."""
+
+    start: Message = field(default_factory=dict)
+    body: bytes = b""
+
+    async def read(self, app: ASGIApp, scope: Scope, receive: Receive) -> None:
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.start = message
+            elif message["type"] == "http.response.body":
+                self.body += message.get("body", b"")
+
+        await app(scope, receive, note)
+
+    @property
+    def headers(self) -> MutableHeaders:
+        return MutableHeaders(raw=self.start["headers"])
+
+    def replace_body(self, body: bytes) -> None:
+        self.body = body
+        headers = self.headers
+        for name in _VALIDATORS:
+            del headers[name]  # they name the body that was replaced
+        headers["content-length"] = str(len(body))
+
+    async def send(self, send: Send) -> None:
+        await send(self.start)
+        await send({"type": "http.response.body", "body": self.body})
+
+
+class CompressedAssets:
+    """Sends Streamlit's scripts and styles compressed; each is compressed once and kept in memory.
+
+    Streamlit itself sends them as they are, to save the CPU of compressing them for every visitor.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._kept: dict[tuple[str, str], _Answer] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        coding = _chosen_coding(scope)
+        if coding is None:
+            await self._app(scope, receive, send)
+            return
+        key = (scope["path"], coding)
+        if key not in self._kept:
+            answer = _Answer()
+            await answer.read(self._app, scope, receive)
+            whole = answer.headers.get("content-length") == str(len(answer.body))
+            # Only what exists is kept, so the memory is bounded; and nothing that broke off on its way.
+            if answer.start["status"] != 200 or not whole:
+                await answer.send(send)
+                return
+            answer.replace_body(await asyncio.to_thread(_compress, answer.body, coding))
+            answer.headers["content-encoding"] = coding
+            answer.headers["vary"] = "Accept-Encoding"
+            self._kept[key] = answer
+        await self._kept[key].send(send)
+
+
+def _chosen_coding(scope: Scope) -> str | None:
+    """Return how to compress the answer to a request; None when it stays as it is."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return None
+    path, headers = scope["path"], Headers(scope=scope)
+    if _ASSETS not in path or not path.endswith(_PACKED) or {"range", "if-none-match"} & set(headers):
+        return None
+    accepted = {part.split(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
+    return next((coding for coding in ("zstd", "gzip") if coding in accepted), None)
+
+
+def _compress(text: bytes, coding: str) -> bytes:
+    if coding == "zstd":
+        return zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compress(text)
+    return gzip.compress(text, _GZIP_LEVEL)
+
+
+class FirstPage:
+    """Puts our title, font and style into Streamlit's first page, so that nothing moves afterwards.
+
+    It also names the scripts of what every page holds, so that they are loaded along with the others.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._style = (
+            f"<style>\n{Path(__file__).with_name('shell.css').read_text(encoding='utf-8')}</style>\n"
+        )
+        self._early = _early_scripts()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            await self._app(scope, receive, send)
+            return
+        # The page that a browser kept may have the style of an earlier version: ask for the whole, as text.
+        asked = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
+        answer = _Answer()
+        await answer.read(self._app, {**scope, "headers": asked}, receive)
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            answer.replace_body(self._with_our_head(answer.body.decode()).encode())
+        await answer.send(send)
+
+    def _with_our_head(self, page: str) -> str:
+        page = _FONT.sub(_OUR_FONT, _TITLE.sub("Callgauge", page, 1), 1)
+        links = [
+            f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n'
+            for name in self._early
+            if name not in page
+        ]
+        return page.replace("</head>", f"{''.join(links)}{self._style}</head>", 1)
+
+
+def _early_scripts() -> list[str]:
+    """Return the names of the scripts in EARLY, and of those that they import."""
+    found: list[str] = []
+    left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.append(name)
+            left += _IMPORT.findall((SCRIPTS / name).read_text(encoding="utf-8"))
+    return found
+
+
+class GoneBrowsers:
+    """Ends the connection of a browser that went away while it was sent something, without an error.
+
+    Streamlit 1.67 takes that for a frame of text, and closes the connection that is closed already: the log
+    would hold a traceback for each such browser.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except RuntimeError as problem:
+            if scope["type"] != "websocket" or str(problem) != _CLOSED_ALREADY:
+                raise
