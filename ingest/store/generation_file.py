@@ -25,6 +25,7 @@ from ingest.store.connection import (
     connect_for_building,
     copy_database,
     explain_duckdb_errors,
+    has_rows,
     share_memory,
     use_threads,
 )
@@ -411,6 +412,11 @@ class GenerationBuilder:
     def abandon(self) -> None:
         """Close the connection; the building file is not going to be published."""
         self._con.close()
+
+    def has_rows(self, *sources: str) -> bool:
+        """Return whether one of these tables has a row, see `ingest.store.connection.has_rows`."""
+        with explain_duckdb_errors(self._path):
+            return has_rows(self._con, *sources)
 
     def is_true(self, question: str) -> bool:
         """Return the truth value that a query selects."""

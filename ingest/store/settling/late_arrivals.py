@@ -17,9 +17,7 @@ from ingest.store.scripts import read_script
 
 _AT_ONCE = 1_000  # turns
 # A turn or a session in two files has several rows.
-_MAY_BE_LATE = (
-    "SELECT EXISTS (FROM late_turns) OR EXISTS (FROM copied_turns) OR EXISTS (FROM copied_sessions)"
-)
+_MAY_BE_LATE = ("late_turns", "copied_turns", "copied_sessions")
 
 _OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"
 _CHANGED = (
@@ -44,7 +42,7 @@ def conclude_late_turns(building: GenerationBuilder) -> None:
 
     Call it after `settle`.
     """
-    if not building.is_true(_MAY_BE_LATE):
+    if not building.has_rows(*_MAY_BE_LATE):
         return
     with building.open_transaction("spread turns") as con:
         con.execute(read_script("spread_turns.sql"), [_AT_ONCE])

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingest.store.connection import WAITS
+from ingest.store.connection import WAITS, Connection, has_rows
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import read_script
-from ingest.store.settling.reconciliation import FOLLOWING, SETTLING
 from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
-from ingest.store.settling.signing import sign_calls_of_days, sign_concerned_calls
+
+_LATE = ("late_results", "turn_parts")
+_FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
+_OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
+# Planning a statement takes one to five milliseconds even when no row is concerned, and most loads are small.
+_SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
+    ("retold.sql", ("retold_sessions", "retold_turns", "removed_contents")),
+    ("replaced.sql", ("replaced", "copies")),
+    ("take_back.sql", _LATE),
+    ("adopt_parts.sql", ("turns WHERE NOT begun",)),
+    ("settle.sql", ()),
+    ("copies.sql", ("copied_calls", "copied_turns", "copied_sessions")),
+    ("late.sql", _LATE),
+    ("trial_sessions.sql", (_OF_TRIALS,)),
+    ("trial_runs.sql", ("trial_runs", "trial_looks")),
+)
+"""The scripts in their order, each with what must have rows for it to have work; empty = it always has."""
+# Several threads take more processor time than one, and save less than a second where there are fewer calls.
+_IS_LARGE = """
+    SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
+_NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
+_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
+_OTHERS = "stored_sessions ANTI JOIN concerned_sessions USING (source, session_id)"
 
 _ALL_DAYS = """
     INSERT INTO touched_days
@@ -19,15 +40,25 @@ _SUMMED_DAYS = """
     SELECT day FROM touched_days
     UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
         SELECT (source, session_id) FROM stored_turns SEMI JOIN touched_days USING (day))"""
+_ROWS_AFTER = """
+    CREATE OR REPLACE TEMP TABLE rows_after AS
+    SELECT DISTINCT file_id, source, session_id
+    FROM sessions SEMI JOIN concerned_sessions USING (source, session_id)"""
 _CHANGED_DAYS = """
-    SELECT day FROM counted_calls UNION SELECT day FROM counted_turns
+    SELECT day FROM tool_calls SEMI JOIN rows_after USING (file_id, source, session_id)
+    UNION SELECT day FROM turns SEMI JOIN rows_after USING (file_id, source, session_id)
     UNION SELECT day FROM calls_before UNION SELECT day FROM turns_before"""
-# Several threads take more processor time than one, and save less than a second where there are fewer calls.
-_IS_LARGE = """
-    SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
-_NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
-_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
-_OTHERS = "SELECT EXISTS (FROM stored_sessions ANTI JOIN concerned_sessions USING (source, session_id))"
+
+_OF_DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)"
+_CONCERNED = "SEMI JOIN rows_after USING (file_id, source, session_id) WHERE true"
+# What a call said whose texts were removed is gone, its id stays.
+_UNSIGNED = """
+    tool_calls {which}
+        AND text_removed IS NULL AND (fault_layer IS NOT NULL OR signature_id IS NOT NULL)"""
+_VIEW_UNSIGNED = """
+    CREATE OR REPLACE TEMP VIEW unsigned_calls AS
+    SELECT rowid AS row, fault_layer, signature_id, parse_error, harness_message, result_text
+    FROM {unsigned}"""
 
 
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
@@ -40,13 +71,17 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     building.make_room(WAITS // 4)  # which settling and summing up can use
     if building.is_true(_IS_LARGE):
         building.use_all_cores()
-    follows = run_id is not None and building.is_true(FOLLOWING)
+    follows = run_id is not None and building.has_rows(_FOLLOWING.format(run_id=run_id))
     _find_concerned(building, run_id, follows=follows)
-    for script in (*(("succession.sql",) if follows else ()), "touched.sql", *before):
+    if follows:
+        _run_script(building, "succession.sql")
+    for script in ("touched.sql", *before):
         _run_script(building, script)
-    for script, needed in SETTLING:
+    if follows or building.has_rows("reread"):
+        _run_script(building, "known_rejects.sql")
+    for script, needed in _SCRIPTS:
         # Scripts of others may leave anything behind.
-        if needed is None or before or building.is_true(needed):
+        if not needed or before or building.has_rows(*needed):
             _run_script(building, script)
 
 
@@ -56,13 +91,14 @@ def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
             con.execute(read_script(script))
-        if con.execute(_OTHERS).fetchall() == [(True,)]:
+        if has_rows(con, _OTHERS):
+            con.execute(read_script("latest_facts.sql"))
             building.narrow_search()
             while con.execute(read_script("copies_elsewhere.sql")).fetchall() != [(0,)]:
                 building.narrow_search()
         con.execute(read_script("rows_before.sql"))
     building.pull_sessions("SELECT source, session_id FROM concerned_sessions")
-    if building.is_true("SELECT EXISTS (FROM rows_before)"):
+    if building.has_rows("rows_before"):
         with building.open_transaction("before.sql") as con:
             keep_facts(con, _NOT_RESUMED)
 
@@ -70,6 +106,9 @@ def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows:
 def _run_script(building: GenerationBuilder, name: str) -> None:
     with building.open_transaction(name) as con:
         con.execute(read_script(name))
+
+
+# --- the daily sums -------------------------------------------------------------------------------
 
 
 def add_changes(building: GenerationBuilder) -> None:
@@ -80,23 +119,19 @@ def add_changes(building: GenerationBuilder) -> None:
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
-        for script in ("settling/summed_facts.sql", "settling/concerned_facts.sql"):
-            con.execute(read_script(script))
-        sign_concerned_calls(con)
-    _pull_changed_days(building)
+        con.execute(_ROWS_AFTER)
+        _sign_calls(con, _CONCERNED)
+    if building.has_months:
+        with building.open_transaction("changed days") as con:
+            for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
+                con.execute(read_script(script))
+        building.pull_days(_CHANGED_DAYS)
     with building.open_transaction("rollups") as con:
         add_differences(con)
-    if building.is_true("SELECT EXISTS (FROM touched_days)"):
+    if building.has_rows("touched_days"):
         sum_days(building)
     else:
         building.check_changed_counts()
-
-
-def _pull_changed_days(building: GenerationBuilder) -> None:
-    if building.has_months:
-        with building.open_transaction("changed days") as con:
-            con.execute(read_script("settling/before_tables.sql"))
-        building.pull_days(_CHANGED_DAYS)
 
 
 def sum_days(building: GenerationBuilder) -> None:
@@ -118,3 +153,18 @@ def _touch_migrated_days(building: GenerationBuilder) -> None:
     if building.has_migrated:
         with building.open_transaction("all_days") as con:
             con.execute(_ALL_DAYS)
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+
+def sign_calls_of_days(con: Connection) -> None:
+    """Give the faulted calls of the days in `touched_days` the id of their fault's text (signatures.sql)."""
+    _sign_calls(con, _OF_DAYS)
+
+
+def _sign_calls(con: Connection, which: str) -> None:
+    unsigned = _UNSIGNED.format(which=which)
+    if has_rows(con, unsigned):
+        con.execute(_VIEW_UNSIGNED.format(unsigned=unsigned))
+        con.execute(read_script("signatures.sql"))
