@@ -13,7 +13,7 @@ from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import Place, assign_calls, find_parts, join_parts, row_place
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.reassessment import reassess_turns
-from ingest.store.scripts import read_script
+from ingest.store.scripts import run_script
 
 _AT_ONCE = 1_000  # turns
 # A turn or a session in two files has several rows.
@@ -45,11 +45,11 @@ def conclude_late_turns(building: GenerationBuilder) -> None:
     if not building.has_rows(*_MAY_BE_LATE):
         return
     with building.open_transaction("spread turns") as con:
-        con.execute(read_script("spread_turns.sql"), [_AT_ONCE])
+        run_script(con, "spread_turns.sql", [_AT_ONCE])
     for row in building.fetch_rows("SELECT DISTINCT batch FROM spread ORDER BY batch"):
         _join_turns(building, row["batch"])
     with building.open_transaction("late turns") as con:
-        con.execute(read_script("superseded_turns.sql"))
+        run_script(con, "superseded_turns.sql")
         con.execute("CREATE TEMP TABLE wanted AS SELECT DISTINCT turn_id FROM late_turns")
     reassess_turns(building)
 

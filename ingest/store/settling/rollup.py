@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ingest.store.connection import Connection, has_rows
 from ingest.store.daily_tables import DAILY_TABLES, DailyTable
-from ingest.store.scripts import read_script
+from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
@@ -58,7 +58,7 @@ def roll_up(con: Connection) -> None:
     """Sum up the days in `touched_days` (day) anew, a temporary table that the caller makes."""
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
-        con.execute(read_script(script))
+        run_script(con, script)
     _view_whole_store(con)
     con.execute(_UNFROZEN)
     are_few = con.execute(_MANY, [HELD]).fetchall() == [(False,)]
@@ -66,9 +66,9 @@ def roll_up(con: Connection) -> None:
         _view_days(con, are_read=are_few)
         filled = _find_tables(con) if are_few else DAILY_TABLES
         for table in DAILY_TABLES:
-            con.execute(table.delete_days())
+            run_often(con, table.delete_days())
             if table in filled:
-                con.execute(table.insert_days())
+                run_often(con, table.insert_days())
         _renew_trials(con, _REMOVE_TRIALS)
     con.execute(_UNUSED)
 
@@ -80,17 +80,18 @@ def _some_days(con: Connection) -> Iterator[None]:
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
         yield
         return
-    con.execute(read_script("settling/rollup_batches.sql"), [AT_ONCE])
+    run_script(con, "settling/rollup_batches.sql", [AT_ONCE])
     for batch in con.execute(_BATCHES).fetchall():
         con.execute(_SOME_DAYS, batch)
         yield
 
 
 def _renew_trials(con: Connection, removal: str) -> None:
-    con.execute(read_script("settling/tried_sessions.sql"))
-    con.execute(removal)
-    con.execute(_REMOVE_TRIED)
-    con.execute(f"INSERT INTO task_trials BY NAME {read_script('rollups/trials.sql')}")
+    run_script(con, "settling/tried_sessions.sql")
+    if has_rows(con, "task_trials"):
+        con.execute(removal)
+        con.execute(_REMOVE_TRIED)
+    run_often(con, f"INSERT INTO task_trials BY NAME {read_script('rollups/trials.sql')}")
     con.execute("DROP TABLE tried_sessions")
 
 
@@ -136,9 +137,9 @@ def keep_facts(con: Connection, rows: str) -> None:
     `rows` is the query for the file_id, source and session_id of their rows.
     """
     for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-        con.execute(read_script(script))
+        run_script(con, script)
     con.execute(f"CREATE OR REPLACE TEMP TABLE kept_rows AS {rows}")
-    con.execute(read_script("settling/before.sql"))
+    run_script(con, "settling/before.sql")
 
 
 def add_differences(con: Connection) -> None:
@@ -148,7 +149,7 @@ def add_differences(con: Connection) -> None:
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):
-        con.execute(read_script(script))
+        run_script(con, script)
     counting = (_COUNT_AFTER, _COUNT_BEFORE) if has_before else (_COUNT_AFTER,)
     are_few = sum(con.execute(query).fetchall()[0][0] for query in counting) <= HELD
     _view_concerned(con, has_before=has_before, are_read=are_few)
@@ -171,7 +172,7 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
             if is_summed:
                 lost |= _merge_change(con, table, has_before=has_before)
             else:
-                con.execute(table.insert_days())
+                run_often(con, table.insert_days())
         _renew_trials(con, _REMOVE_TRIALS + _OF_CONCERNED)
     if lost:
         _renew_extremes(con, lost)
@@ -193,11 +194,11 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
     """Merge the changes of a table into it; return it where an extreme may be lost, noted in `lost_…`."""
-    con.execute(table.note_change(has_before=has_before))
+    run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]
     for dayless, is_there in enumerate(con.execute(_IS_DAYLESS).fetchall()[0]):
         if is_there:
-            con.execute(table.merge_change(columns, has_before=has_before, dayless=bool(dayless)))
+            run_often(con, table.merge_change(columns, has_before=has_before, dayless=bool(dayless)))
     if not has_before or not table.extremes:
         return set()
     if con.execute(table.find_lost()).fetchall() == [(False,)]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
+import pyarrow as pa
+
+from ingest.sessions.row_batches import Row
 from ingest.store.connection import WAITS, Connection, has_rows
+from ingest.store.daily_tables import DAILY_TABLES
 from ingest.store.generation_file import GenerationBuilder
-from ingest.store.scripts import read_script
+from ingest.store.scripts import run_script
+from ingest.store.segments import TRIALS
 from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
 
 _LATE = ("late_results", "turn_parts")
@@ -31,6 +37,28 @@ _IS_LARGE = """
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
 _NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
 _OTHERS = "stored_sessions ANTI JOIN concerned_sessions USING (source, session_id)"
+
+MODEL_NAMES = """
+    SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
+    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
+    UNION SELECT unnest(model_names) FROM segments
+    UNION
+    SELECT model
+    FROM (SELECT day, model FROM stored_daily_calls UNION ALL SELECT day, model FROM stored_daily_turns)
+    WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
+_RENAMED_BEFORE = """
+    day < (SELECT max(facts_before) FROM store_info) AND model IN (SELECT model_name FROM model_aliases)"""
+_RENAMED = "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name"
+_OF_RENAMED = """
+    SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
+    UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
+_ALL_FILES = "SELECT file_id FROM files"
+_CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
+# Sums of days whose facts are gone, which cannot be counted anew, get the new names, too.
+_RENAME_SUMS = """
+    UPDATE {table} t SET model = a.model FROM model_aliases a
+    WHERE t.model = a.model_name AND t.day < (SELECT max(facts_before) FROM store_info)"""
+_SUMS_OF_MODELS = (*(table.name for table in DAILY_TABLES if "model" in table.keys), TRIALS)
 
 _ALL_DAYS = """
     INSERT INTO touched_days
@@ -90,13 +118,13 @@ def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows:
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
-            con.execute(read_script(script))
+            run_script(con, script)
         if has_rows(con, _OTHERS):
-            con.execute(read_script("latest_facts.sql"))
+            run_script(con, "latest_facts.sql")
             building.narrow_search()
-            while con.execute(read_script("copies_elsewhere.sql")).fetchall() != [(0,)]:
+            while run_script(con, "copies_elsewhere.sql").fetchall() != [(0,)]:
                 building.narrow_search()
-        con.execute(read_script("rows_before.sql"))
+        run_script(con, "rows_before.sql")
     building.pull_sessions("SELECT source, session_id FROM concerned_sessions")
     if building.has_rows("rows_before"):
         with building.open_transaction("before.sql") as con:
@@ -105,7 +133,49 @@ def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows:
 
 def _run_script(building: GenerationBuilder, name: str) -> None:
     with building.open_transaction(name) as con:
-        con.execute(read_script(name))
+        run_script(con, name)
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
+    """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
+
+    Call it between `settle` and `add_changes`, or before `sum_days`.
+    """
+    known = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
+    values = itemgetter("model_name", "model", "rule")
+    is_same = set(map(values, known)) == set(map(values, aliases))
+    if is_same and not aliases:
+        return  # each row has the model that its log names
+    _pull_renamed(building, known, aliases)
+    with building.open_transaction("models") as con:
+        if not is_same:
+            con.execute("DELETE FROM model_aliases")
+            if aliases:
+                con.register("incoming", pa.Table.from_pylist(list(aliases)))
+                con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
+                con.unregister("incoming")
+        con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
+        run_script(con, "count_models.sql")
+    if not is_same and building.has_rows("store_info WHERE facts_before IS NOT NULL"):
+        for table in ("daily_calls", "daily_turns", TRIALS):  # the others have the same models
+            building.pull_sums(table, _RENAMED_BEFORE)
+        with building.open_transaction("old models") as con:
+            for table in _SUMS_OF_MODELS:
+                con.execute(_RENAME_SUMS.format(table=table))
+
+
+def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Sequence[Row]) -> None:
+    """Move sessions out of segments whose models are counted otherwise by the aliases `after`."""
+    old, new = ({row["model_name"]: row["model"] for row in aliases} for aliases in (before, after))
+    names = building.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
+    renamed = [row["name"] for row in names if old.get(row["name"]) != new.get(row["name"])]
+    if renamed:
+        with building.open_transaction("renamed models") as con:
+            con.execute(_RENAMED, [renamed])
+        building.pull_sessions(_OF_RENAMED)
 
 
 # --- the daily sums -------------------------------------------------------------------------------
@@ -124,7 +194,7 @@ def add_changes(building: GenerationBuilder) -> None:
     if building.has_months:
         with building.open_transaction("changed days") as con:
             for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-                con.execute(read_script(script))
+                run_script(con, script)
         building.pull_days(_CHANGED_DAYS)
     with building.open_transaction("rollups") as con:
         add_differences(con)
@@ -167,4 +237,4 @@ def _sign_calls(con: Connection, which: str) -> None:
     unsigned = _UNSIGNED.format(which=which)
     if has_rows(con, unsigned):
         con.execute(_VIEW_UNSIGNED.format(unsigned=unsigned))
-        con.execute(read_script("signatures.sql"))
+        run_script(con, "signatures.sql")
