@@ -5,7 +5,7 @@ The file being built is private to the load: nobody else reads it, and it is del
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,8 @@ from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED, find_newest_time
 from ingest.store.scripts import read_script, run_script
-from ingest.store.segments import read_segments, view_stored_facts
+from ingest.store.segments import read_segments
+from ingest.store.verification import compare_all_counts, compare_changed_counts
 from lenient import PARSER_VERSION
 
 FACTS = (
@@ -76,8 +77,6 @@ _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
 )
-
-_LISTED = 5  # disagreements of counts
 
 
 class GenerationBuilder:
@@ -234,29 +233,19 @@ class GenerationBuilder:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def check_counts(self) -> None:
-        """Raise StoreError when the ledger or the daily sums disagree with the facts.
-
-        The generation must not be published then.
-        """
-        with explain_duckdb_errors(self._path):
-            view_stored_facts(self._con)
-        self._compare_counts("verify_all.sql")
+        """Raise StoreError when the counts of the generation disagree: it must not be published then."""
+        self._raise_disagreement(compare_all_counts)
 
     def check_changed_counts(self) -> None:
-        """Do what `check_counts` does for the files and days that a load changed."""
-        self._compare_counts("verify_changes.sql")
+        """Raise StoreError when the counts of the files and days that a load changed disagree."""
+        self._raise_disagreement(compare_changed_counts)
 
-    def _compare_counts(self, extent: str) -> None:
+    def _raise_disagreement(self, compare: Callable[[Connection], str | None]) -> None:
         with explain_duckdb_errors(self._path):
-            run_script(self._con, extent)
-            wrong = run_script(self._con, "verify.sql").fetchall()
-        if wrong:
-            listed = (
-                f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:_LISTED]
-            )
+            listed = compare(self._con)
+        if listed:
             raise StoreError(
-                f"the new tables do not add up ({'; '.join(listed)}); nothing was published. "
-                "This is a bug: report it"
+                f"the new tables do not add up ({listed}); nothing was published. This is a bug: report it"
             )
 
     def replace_tables(self, tables: Mapping[str, pa.Table]) -> None:
