@@ -1,16 +1,15 @@
 """The daily sums as data: which columns of a table are its key, its sums, and what cannot be subtracted.
 
-Each table has a script in `rollups`, which gives the rows of the days in `touched_days` from the `counted_…`
-views. Rows with `is_before` are what the sums hold of sessions that a load changes.
+Each table has a script in `rollups`, which gives the rows of the days in `touched_days` from the views that
+`settling/rollup.py` makes. Rows with `is_before` are what the sums hold of sessions that a load changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-_SCRIPTS = Path(__file__).parent / "rollups"
+from ingest.store.scripts import read_script
 
 _WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 _TRIAL = ("trial_run", "arm")
@@ -53,7 +52,7 @@ class DailyTable:
 
     def script(self) -> str:
         """Return the query for the rows of the days in `touched_days`, before and after a load."""
-        return (_SCRIPTS / f"{self.name.removeprefix('daily_')}.sql").read_text("utf-8")
+        return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
         """Return the statement that removes the rows of the days in `touched_days`."""
