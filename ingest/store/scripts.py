@@ -7,10 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
+from ingest.store.segments import Connection
+
+Values = Sequence[Any] | Mapping[str, Any] | None
+"""The parameters of a statement."""
 
 _FOLDER = Path(__file__).parent
-_parsed: dict[str, Sequence[duckdb.Statement]] = {}
+_parsed: dict[str, list[Any]] = {}  # DuckDB's statements, by their text
 
 
 @cache
@@ -19,16 +22,12 @@ def read_script(name: str) -> str:
     return (_FOLDER / name).read_text("utf-8")
 
 
-def run_script(
-    con: duckdb.DuckDBPyConnection, name: str, values: Sequence[Any] | Mapping[str, Any] | None = None
-) -> duckdb.DuckDBPyConnection:
+def run_script(con: Connection, name: str, values: Values = None) -> Connection:
     """Run an SQL script; `values` are the parameters of its only statement."""
     return run_often(con, read_script(name), values)
 
 
-def run_often(
-    con: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] | Mapping[str, Any] | None = None
-) -> duckdb.DuckDBPyConnection:
+def run_often(con: Connection, sql: str, values: Values = None) -> Connection:
     """Run SQL that later loads of this process run again; return the connection with the last result.
 
     The text is parsed once: parsing takes a tenth of the time of a small load.
