@@ -152,7 +152,7 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
     """Write the sums of all days, the newest month first: those of older ones are old then, as in a load."""
     con.execute(_MARK_OF)
-    months = BuildingMonths(con, building, ignore_write)
+    months = BuildingMonths(con, building, ignore_write, [])
     all_days = (LAST - timedelta(days=earlier) for earlier in range(days))
     for _, in_month in groupby(all_days, lambda day: (day.year, day.month)):
         of_month = sorted(in_month)

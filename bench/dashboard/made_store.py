@@ -12,7 +12,7 @@ import duckdb
 
 from ingest.store.migrations import SCHEMA_VERSION
 from ingest.store.settling.rollup import roll_up
-from ingest.store.settling.signing import sign_calls_of_days
+from ingest.store.settling.settle import sign_calls_of_days
 
 INGEST = Path(__file__).parents[2] / "ingest" / "store"
 _A_DAY = Path(__file__).parent / "made_day.sql"

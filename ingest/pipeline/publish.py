@@ -26,7 +26,7 @@ from ingest.store.ledger import FileLook, FileStatus, LedgerCopy, LedgerRow
 from ingest.store.reader import read_aliases
 from ingest.store.retention import hold_to_limits
 from ingest.store.settling.late_arrivals import conclude_late_turns
-from ingest.store.settling.settle import add_changes, settle
+from ingest.store.settling.settle import MODEL_NAMES, add_changes, rename_models, settle
 from ingest.store.writer import BATCH_ROWS, FactWriter
 from ingest.version import CALLGAUGE_VERSION
 from lenient import PARSER_VERSION
@@ -188,7 +188,8 @@ def publish(
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
     """Count the models of a generation as the aliases say; a table `touched_days` (day) must exist."""
-    building.count_models([asdict(alias) for alias in find_aliases(building.model_names(), aliases)])
+    names = [row["model_name"] for row in building.fetch_rows(MODEL_NAMES)]
+    rename_models(building, [asdict(alias) for alias in find_aliases(names, aliases)])
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:

@@ -32,7 +32,6 @@ from ingest.store.segments import (
     attach_file,
     attach_segments,
     monthly_table,
-    read_segments,
     union_rows,
 )
 from ingest.store.shared.segment_places import find_segment_places
@@ -68,11 +67,13 @@ class BuildingMonths:
     without the prefix are the open sums.
     """
 
-    def __init__(self, con: Connection, building: Path, on_write: OnWrite) -> None:
+    def __init__(
+        self, con: Connection, building: Path, on_write: OnWrite, segments: Sequence[Segment]
+    ) -> None:
         self._con = con
         self._building = building
         self._on_write = on_write
-        self._months = [segment for segment in read_segments(con, OPEN) if segment.month is not None]
+        self._months = [segment for segment in segments if segment.month is not None]
         attach_segments(con, self._months, find_segment_places(building.parent))
         self._make_views()
 

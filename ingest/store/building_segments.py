@@ -26,7 +26,6 @@ from ingest.store.segments import (
     Segment,
     attach_file,
     attach_segments,
-    read_segments,
     union_rows,
 )
 from ingest.store.shared.segment_places import find_segment_places
@@ -94,11 +93,13 @@ class BuildingSegments:
     `narrow_search` for `searched_tool_calls` and `searched_turns`.
     """
 
-    def __init__(self, con: Connection, building: Path, on_write: OnWrite) -> None:
+    def __init__(
+        self, con: Connection, building: Path, on_write: OnWrite, segments: Sequence[Segment]
+    ) -> None:
         self._con = con
         self._building = building
         self._on_write = on_write
-        self._segments = {one.number: one for one in read_segments(con, OPEN) if one.month is None}
+        self._segments = {segment.number: segment for segment in segments if segment.month is None}
         self._changed: dict[int, Path] = {}  # copies of this load, by number
         self._with_deleted: set[int] = set()
         self._places = find_segment_places(building.parent)

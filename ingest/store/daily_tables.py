@@ -1,16 +1,15 @@
 """The daily sums as data: which columns of a table are its key, its sums, and what cannot be subtracted.
 
-Each table has a script in `rollups`, which gives the rows of the days in `touched_days` from the `counted_…`
-views. Rows with `is_before` are what the sums hold of sessions that a load changes.
+Each table has a script in `rollups`, which gives the rows of the days in `touched_days` from the views that
+`settling/rollup.py` makes. Rows with `is_before` are what the sums hold of sessions that a load changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-_SCRIPTS = Path(__file__).parent / "rollups"
+from ingest.store.scripts import read_script
 
 _WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 _TRIAL = ("trial_run", "arm")
@@ -27,12 +26,20 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """What a script counts: it has no rows where `number`, an aggregate over the view `facts`, is 0."""
+
+    facts: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
 class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
     A row whose column `counts` is 0 has nothing left and goes. `groups` are lists beside `group_ids`; a group
-    is in them where the last of them is above 0. `order` sorts the rows of a day. `counted` are the facts
-    without which it has no rows, None where all loads bring such.
+    is in them where the last of them is above 0. `order` sorts the rows of a day. `counted` is None where all
+    loads bring rows.
     """
 
     name: str
@@ -41,11 +48,11 @@ class DailyTable:
     groups: tuple[str, ...] = ()
     extremes: tuple[Extreme, ...] = ()
     order: tuple[str, ...] = ()
-    counted: str | None = None
+    counted: Counted | None = None
 
     def script(self) -> str:
         """Return the query for the rows of the days in `touched_days`, before and after a load."""
-        return (_SCRIPTS / f"{self.name.removeprefix('daily_')}.sql").read_text("utf-8")
+        return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
         """Return the statement that removes the rows of the days in `touched_days`."""
@@ -250,38 +257,48 @@ DAILY_TABLES = (
         "daily_chains",
         (*_WHO, "tool", "fault_layer", "ended", "attempts", "session_group"),
         "chains",
-        counted="counted_calls WHERE attempt = 1",
+        counted=Counted("calls_of_days", "count_if(attempt = 1)"),
     ),
-    DailyTable("daily_codes", (*_WHO, "tool", "code"), "findings", counted="counted_findings"),
+    DailyTable(
+        "daily_codes",
+        (*_WHO, "tool", "code"),
+        "findings",
+        counted=Counted("counted_findings", "count(*)"),
+    ),
     DailyTable(
         "daily_definitions",
         ("day", "source", "tool", "definition_id", *_TRIAL),
         "calls",
         extremes=_SPAN,
-        counted="counted_calls WHERE definition_id IS NOT NULL",
+        counted=Counted("calls_of_days", "count(definition_id)"),
     ),
     DailyTable(
         "daily_errors",
         (*_WHO, "tool", "signature_id"),
         "calls",
         extremes=(_EXAMPLE,),
-        counted="counted_calls WHERE signature_id IS NOT NULL",
+        counted=Counted("calls_of_days", "count(signature_id)"),
     ),
-    DailyTable("daily_parallel", (*_WHO, "session_group"), "steps"),
+    DailyTable(
+        "daily_parallel",
+        (*_WHO, "session_group"),
+        "steps",
+        counted=Counted("calls_of_days", "count(*) - count(DISTINCT (turn_id, step))"),
+    ),
     DailyTable(
         "daily_parameters",
         (*_WHO, "tool", "definition_id", "parameter", "code"),
         "calls",
         groups=("group_calls",),
         extremes=(Extreme(("severity",)), _EXAMPLE),
-        counted="counted_findings",
+        counted=Counted("counted_findings", "count(*)"),
     ),
     DailyTable(
         "daily_prompts",
         ("day", "source", "prompt_id", "prompt_hash", *_TRIAL),
         "turns",
         extremes=_SPAN,
-        counted="counted_turns WHERE prompt_id IS NOT NULL",
+        counted=Counted("turns_of_days", "count(prompt_id)"),
     ),
     DailyTable(
         "daily_rates",

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ingest.errors import StoreError, explain_os_errors
 from ingest.sessions.row_batches import Row
 from ingest.store.building_months import BuildingMonths
-from ingest.store.building_segments import BuildingSegments
+from ingest.store.building_segments import OPEN, BuildingSegments
 from ingest.store.connection import (
     WAITING,
     WAITS,
@@ -25,6 +25,7 @@ from ingest.store.connection import (
     connect_for_building,
     copy_database,
     explain_duckdb_errors,
+    has_rows,
     share_memory,
     use_threads,
 )
@@ -32,11 +33,10 @@ from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
 from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
 from ingest.store.reader import LABELLED, find_newest_time
-from ingest.store.scripts import read_script
+from ingest.store.scripts import read_script, run_script
+from ingest.store.segments import read_segments
 from ingest.store.verification import compare_all_counts, compare_changed_counts
 from lenient import PARSER_VERSION
-
-_HERE = Path(__file__).parent
 
 FACTS = (
     "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",
@@ -73,28 +73,10 @@ _SEE_ANEW = """
         archive = incoming.archive, archive_seen = incoming.archive_seen
     FROM incoming WHERE files.file_id = incoming.file_id"""
 
-_MODEL_NAMES = """
-    SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
-    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
-    UNION SELECT unnest(model_names) FROM segments
-    UNION
-    SELECT model
-    FROM (SELECT day, model FROM stored_daily_calls UNION ALL SELECT day, model FROM stored_daily_turns)
-    WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
 _LABEL = (
     f"UPDATE prompts SET label = named.label FROM ({LABELLED}) AS named "  # noqa: S608 - our own text
     "WHERE prompts.prompt_id = named.prompt_id"
 )
-
-
-_RENAMED_BEFORE = """
-    day < (SELECT max(facts_before) FROM store_info) AND model IN (SELECT model_name FROM model_aliases)"""
-_RENAMED = "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name"
-_OF_RENAMED = """
-    SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
-    UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
-_ALL_FILES = "SELECT file_id FROM files"
-_CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
 
 
 class GenerationBuilder:
@@ -117,17 +99,17 @@ class GenerationBuilder:
                 self._create_tables()
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
-            self._segments = BuildingSegments(self._con, path, on_write)
-            self._months = BuildingMonths(self._con, path, on_write)
-            with self.transaction():
-                for table, columns in _NOTED.items():
-                    self._con.execute(f"CREATE TEMP TABLE {table} ({columns})")
+            segments = read_segments(self._con, OPEN)
+            self._segments = BuildingSegments(self._con, path, on_write, segments)
+            self._months = BuildingMonths(self._con, path, on_write, segments)
+            noted = (f"CREATE TEMP TABLE {table} ({columns})" for table, columns in _NOTED.items())
+            self._con.execute(";".join(noted))
             self.schemas = arrow_schemas(self._con, _INSERT)
 
     def _create_tables(self) -> None:
         self._on_write("create")
         with self.transaction():
-            self._con.execute(read_script("schema.sql"))
+            run_script(self._con, "schema.sql")
             self._con.execute(
                 "INSERT INTO store_info (schema_version, parser_version, created_at) VALUES (?, ?, ?)",
                 [SCHEMA_VERSION, PARSER_VERSION, utc_now()],
@@ -159,13 +141,14 @@ class GenerationBuilder:
         """Write a batch of rows, by table name, in one transaction."""
         self._on_write("batch")
         with explain_duckdb_errors(self._path), self.transaction():
-            for name, table in tables.items():
-                self._con.register("incoming", table)
-                self._con.execute(_INSERT[name])
-                self._con.unregister("incoming")
-                self._unmeasured += table.nbytes
+            self._insert(tables)
         if self._unmeasured >= _MEASURED:
             self.make_room(WAITS)
+
+    def _insert(self, tables: Mapping[str, pa.Table]) -> None:
+        for name, incoming in tables.items():
+            self._con.execute(_INSERT[name])  # DuckDB finds the variable `incoming` that it names
+            self._unmeasured += incoming.nbytes
 
     def forget(self, file_id: int) -> None:
         """Remove the rows of a file that failed after some of its rows were written."""
@@ -189,6 +172,8 @@ class GenerationBuilder:
         The values are the ids of the files that were read in their place, None = of none. `removed` are those
         of the files whose content is no longer there, which --replace takes out.
         """
+        if not file_ids:
+            return
         with explain_duckdb_errors(self._path):
             self._con.execute("INSERT INTO replaced SELECT unnest(?::INTEGER[])", [list(file_ids)])
             for table, chosen in (("reread", file_ids.keys() - set(removed)), ("removed_contents", removed)):
@@ -247,44 +232,6 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path), self.transaction():
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
-    def model_names(self) -> list[str]:
-        """Return the names that logs have for models."""
-        return [row["model_name"] for row in self.fetch_rows(_MODEL_NAMES)]
-
-    def count_models(self, aliases: Sequence[Row]) -> None:
-        """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
-
-        Call it between `settle` and `add_changes`, or before `sum_days`.
-        """
-        known = {tuple(row.values()) for row in self.fetch_rows("FROM model_aliases")}
-        self._pull_renamed(aliases)
-        is_same = known == {(row["model_name"], row["model"], row["rule"]) for row in aliases}
-        with self.open_transaction("models") as con:
-            if not is_same:
-                con.execute("DELETE FROM model_aliases")
-                if aliases:
-                    con.register("incoming", pa.Table.from_pylist(list(aliases)))
-                    con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
-                    con.unregister("incoming")
-            con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
-            con.execute(read_script("count_models.sql"))
-        if not is_same and self.is_true("SELECT max(facts_before) IS NOT NULL FROM store_info"):
-            for table in ("daily_calls", "daily_turns", "task_trials"):  # the others have the same models
-                self.pull_sums(table, _RENAMED_BEFORE)
-            with self.open_transaction("old models") as con:
-                con.execute(read_script("count_old_models.sql"))
-
-    def _pull_renamed(self, aliases: Sequence[Row]) -> None:
-        """Move sessions out of segments whose models these aliases count otherwise than the present ones."""
-        known = {row["model_name"]: row["model"] for row in self.fetch_rows("FROM model_aliases")}
-        wanted = {row["model_name"]: row["model"] for row in aliases}
-        names = self.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
-        renamed = [row["name"] for row in names if known.get(row["name"]) != wanted.get(row["name"])]
-        if renamed:
-            with self.open_transaction("renamed models") as con:
-                con.execute(_RENAMED, [renamed])
-            self.pull_sessions(_OF_RENAMED)
-
     def check_counts(self) -> None:
         """Raise StoreError when the counts of the generation disagree: it must not be published then."""
         self._raise_disagreement(compare_all_counts)
@@ -311,7 +258,7 @@ class GenerationBuilder:
             for name in tables:
                 self._con.execute(f"DELETE FROM {name}")  # noqa: S608 - our own table names
             self._con.execute("UPDATE store_info SET parser_version = ?", [PARSER_VERSION])
-        self.add(tables)
+            self._insert(tables)
 
     def run_figures(self) -> dict[str, int]:
         """Return the counts of the latest load by name.
@@ -319,7 +266,7 @@ class GenerationBuilder:
         The names are `rejects`, `duplicates` (calls), `judged` (calls), and each layer with faulted calls.
         """
         with explain_duckdb_errors(self._path):
-            return dict(self._con.execute(read_script("figures.sql")).fetchall())
+            return dict(run_script(self._con, "figures.sql").fetchall())
 
     def find_newest_time(self, files: Sequence[int]) -> datetime | None:
         """Return when the newest session of these files ended, see `ingest.store.reader.read_newest_time`."""
@@ -359,7 +306,7 @@ class GenerationBuilder:
     def drop_unused(self) -> None:
         """Remove prompts, prompt texts and tool definitions that no stored fact refers to."""
         with self.open_transaction("unused") as con:
-            con.execute(read_script("unused.sql"))
+            run_script(con, "unused.sql")
 
     def rewrite(self) -> None:
         """Copy all remaining rows into new files that replace the present ones; close the connection.
@@ -411,6 +358,11 @@ class GenerationBuilder:
     def abandon(self) -> None:
         """Close the connection; the building file is not going to be published."""
         self._con.close()
+
+    def has_rows(self, *sources: str) -> bool:
+        """Return whether one of these tables has a row, see `ingest.store.connection.has_rows`."""
+        with explain_duckdb_errors(self._path):
+            return has_rows(self._con, *sources)
 
     def is_true(self, question: str) -> bool:
         """Return the truth value that a query selects."""

@@ -18,7 +18,7 @@ from ingest.sessions.split_turns import row_place
 from ingest.sessions.table_rows import call_row, definition_row, diagnostic_rows, turn_row
 from ingest.store.connection import Connection
 from ingest.store.generation_file import GenerationBuilder
-from ingest.store.scripts import read_script
+from ingest.store.scripts import run_script
 from ingest.store.stored_turns import (
     CALL_COLUMNS,
     TURN_COLUMNS,
@@ -72,7 +72,7 @@ def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None
         con.execute(_KEEP_JUDGEMENT)
         con.execute(_REWORKED)
         sizes = {"call_bytes": _A_CALL, "batch_bytes": BATCH_BYTES}
-        con.execute(read_script("rework_queue.sql"), sizes)
+        run_script(con, "rework_queue.sql", sizes)
     changed = 0
     for row in building.fetch_rows("SELECT DISTINCT batch FROM queue ORDER BY batch"):
         with building.open_transaction(
@@ -80,7 +80,7 @@ def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None
         ) as con:  # in one transaction: what is known by rowid must stay where it is
             changed += ReassessedBatch(building, con, row["batch"], given).reassess()
     with building.open_transaction("reworked") as con:
-        con.execute(read_script("rework_done.sql"))
+        run_script(con, "rework_done.sql")
     return changed
 
 

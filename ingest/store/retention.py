@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from ingest.store.generation_file import GenerationBuilder
-from ingest.store.scripts import read_script
+from ingest.store.scripts import read_script, run_script
 
 _LIMITS = "CREATE OR REPLACE TEMP TABLE limits AS SELECT ?::DATE AS text_before, ?::DATE AS facts_before"
 _CANDIDATES = "CREATE OR REPLACE TEMP TABLE candidates AS "
@@ -58,7 +58,7 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
     with building.open_transaction("old sessions") as con:
         con.execute(_LIMITS, [limits.text_before, limits.facts_before])
         con.execute(_CANDIDATES + candidates)
-        con.execute(read_script("old_sessions.sql"))
+        run_script(con, "old_sessions.sql")
     (counts,) = building.fetch_rows(read_script("limit_counts.sql"))
     return counts
 
@@ -79,7 +79,7 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
     building.pull_sums("daily_parameters", _KEY_TEXTS)
     for script in _REMOVAL:
         with building.open_transaction(script) as con:
-            con.execute(read_script(script))
+            run_script(con, script)
     with building.open_transaction("limits") as con:
         con.execute(_REMEMBER, [limits.text_before, limits.facts_before])
     building.check_counts()

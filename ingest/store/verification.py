@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingest.store.connection import Connection
-from ingest.store.scripts import read_script
+from ingest.store.scripts import run_script
 from ingest.store.segments import view_stored_facts
 
 _LISTED = 5
@@ -21,7 +21,7 @@ def compare_changed_counts(con: Connection) -> str | None:
 
 
 def _compare_counts(con: Connection, extent: str) -> str | None:
-    con.execute(read_script(extent))
-    wrong = con.execute(read_script("verify.sql")).fetchall()
+    run_script(con, extent)
+    wrong = run_script(con, "verify.sql").fetchall()
     listed = (f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:_LISTED])
     return "; ".join(listed) or None

@@ -16,7 +16,7 @@ import orjson
 from ingest.store.migrations import SCHEMA_VERSION
 from ingest.store.segments import view_stored_facts
 from ingest.store.settling.rollup import roll_up
-from ingest.store.settling.signing import sign_calls_of_days
+from ingest.store.settling.settle import sign_calls_of_days
 from tests.analysis.rows import empty_tables, insert
 
 HOSTILE = '<img src=x onerror="alert(1)">**bold** :red[x] $x$ =1+1'

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingest.store.settling.signing import sign_calls_of_days
+from ingest.store.settling.settle import sign_calls_of_days
 from tests.analysis.rows import empty_tables, insert
 
 DAY = "2026-11-20"

@@ -43,6 +43,5 @@ SELECT
     count(*) FILTER (attempt = 1) AS chains,
     count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS chains_recovered,
     count(*) FILTER (attempt = 1 AND chain_outcome = 'abandoned') AS chains_abandoned
-FROM counted_calls
-WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
+FROM calls_of_days
 GROUP BY ALL

@@ -11,9 +11,8 @@ WITH
             is_before, chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer,
             chain_outcome AS ended,
             session_group(source, session_id) AS session_group
-        FROM counted_calls
-        WHERE NOT duplicate AND attempt = 1 AND chain_id = call_id
-            AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
+        FROM calls_of_days
+        WHERE attempt = 1 AND chain_id = call_id
     ),
     retried AS (
         SELECT

@@ -1,19 +1,14 @@
 -- What the parser found, by code.
 
 WITH
-    counted AS (
-        SELECT is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, call_id, file_id
-        FROM counted_calls
-        WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
-    ),
     -- A transcript can hold a call twice; its findings are then in twice under the same call and file.
     findings AS (
         SELECT DISTINCT is_before, call_id, file_id, position, code
-        FROM counted_findings SEMI JOIN counted USING (is_before, call_id, file_id)
+        FROM counted_findings SEMI JOIN calls_of_days USING (is_before, call_id, file_id)
     )
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, code,
     count(DISTINCT call_id) AS calls,
     count(*) AS findings
-FROM counted JOIN findings USING (is_before, call_id, file_id)
+FROM calls_of_days JOIN findings USING (is_before, call_id, file_id)
 GROUP BY ALL

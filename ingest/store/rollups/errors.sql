@@ -5,7 +5,6 @@ SELECT
     count(*) AS calls, count(DISTINCT session_id) AS sessions,
     max(coalesce(ts, day, TIMESTAMP '0001-01-01')) AS example_ts,
     arg_max(call_id, (coalesce(ts, day, TIMESTAMP '0001-01-01'), call_id)) AS example
-FROM counted_calls
-WHERE NOT duplicate AND signature_id IS NOT NULL
-    AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
+FROM calls_of_days
+WHERE signature_id IS NOT NULL
 GROUP BY ALL

@@ -17,10 +17,9 @@ WITH
             count(*) FILTER (
                 (fault_layer IS NULL OR fault_layer = 'refused') AND result_status IN ('missing', 'denied')
             ) AS lost
-        FROM counted_calls
+        FROM calls_of_days
         SEMI JOIN (FROM counted_turns WHERE results_expected AND NOT duplicate) USING (is_before, turn_id)
         ANTI JOIN open_steps USING (is_before, turn_id, step)
-        WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_calls.day)
         GROUP BY ALL HAVING count(*) > 1
     )
 SELECT

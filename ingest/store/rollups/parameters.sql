@@ -9,8 +9,7 @@ WITH
             c.session_id, c.call_id, c.ts,
             regexp_replace(regexp_replace(coalesce(d.path, '$'), '\[\d+\]', '[]', 'g'), '^\$\.?', '') AS parameter,
             d.code, d.severity, d.stage
-        FROM counted_findings d JOIN counted_calls c USING (is_before, call_id, file_id)
-        WHERE NOT c.duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
+        FROM counted_findings d JOIN calls_of_days c USING (is_before, call_id, file_id)
     ),
     of_groups AS (
         SELECT

@@ -7,7 +7,7 @@
 
 WITH
     told AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),
-    calls_of_days AS (
+    observed_calls AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
             session_id,
@@ -25,25 +25,23 @@ WITH
                 concat_ws('; ', parse_error, parse_warning),
                 '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
             ) AS truncated
-        FROM counted_calls c LEFT JOIN told t USING (is_before, source, session_id)
-        WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
+        FROM calls_of_days LEFT JOIN told USING (is_before, source, session_id)
     ),
-    turns_of_days AS (
+    observed_turns AS (
         SELECT
             turn_id, is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
             calls, retries, recorded_ok, derived_ok
-        FROM counted_turns u LEFT JOIN told t USING (is_before, source, session_id)
-        WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM u.day)
+        FROM turns_of_days LEFT JOIN told USING (is_before, source, session_id)
     ),
     -- Once for all that a turn did, and once for each tool that it called.
     turns_and_tools AS (
-        SELECT *, 'all' AS cut, NULL AS strategy, NULL AS tool, NULL AS definition_id FROM turns_of_days
+        SELECT *, 'all' AS cut, NULL AS strategy, NULL AS tool, NULL AS definition_id FROM observed_turns
         UNION ALL BY NAME
         SELECT u.*, 'tool' AS cut, called.strategy, called.tool, called.definition_id
-        FROM turns_of_days u
+        FROM observed_turns u
         JOIN (
             SELECT DISTINCT is_before, turn_id, strategy, tool, definition_id FROM counted_calls
-            SEMI JOIN turns_of_days USING (is_before, turn_id) WHERE NOT duplicate
+            SEMI JOIN observed_turns USING (is_before, turn_id) WHERE NOT duplicate
         ) called USING (is_before, turn_id)
     ),
     calls_of_sessions AS (
@@ -78,7 +76,7 @@ WITH
             count(*) FILTER (attempt = 1) AS chains,
             count(*) FILTER (attempt = 1 AND chain_outcome IS NOT NULL) AS ended,
             count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS recovered
-        FROM calls_of_days
+        FROM observed_calls
         GROUP BY GROUPING SETS (
             (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id),
             (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool,

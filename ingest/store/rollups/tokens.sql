@@ -12,6 +12,5 @@ SELECT
     coalesce(sum(counted_cached), 0) AS counted_cached,
     coalesce(sum(counted_cache_write), 0) AS counted_cache_write,
     coalesce(sum(counted_output), 0) AS counted_output
-FROM counted_turns
-WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_turns.day)
+FROM turns_of_days
 GROUP BY ALL

@@ -8,11 +8,10 @@ WITH
             c.fault_layer IN ('syntax', 'schema') AS hit,
             c.raw_bytes AS bytes, c.raw_chars AS chars,
             c.arguments_depth, c.turn, u.offered_tools
-        FROM counted_calls c
+        FROM calls_of_days c
         LEFT JOIN (FROM counted_turns WHERE NOT duplicate) u USING (is_before, turn_id)
-        WHERE NOT c.duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM c.day)
-            AND (c.syntax_seen = 'full' OR (c.syntax_seen <> 'none' AND c.schema_seen <> 'none')
-                OR c.fault_layer IN ('syntax', 'schema'))
+        WHERE (c.syntax_seen = 'full' OR (c.syntax_seen <> 'none' AND c.schema_seen <> 'none')
+            OR c.fault_layer IN ('syntax', 'schema'))
     ),
     classed AS (
         SELECT

@@ -19,6 +19,5 @@ SELECT
     coalesce(sum(input_tokens + output_tokens), 0) AS tokens,
     count(coalesce(latency_us, model_latency_us)) AS ms_known,
     coalesce(sum(coalesce(latency_us, model_latency_us)), 0) AS us
-FROM counted_turns
-WHERE NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM counted_turns.day)
+FROM turns_of_days
 GROUP BY ALL

@@ -13,13 +13,11 @@ from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import Place, assign_calls, find_parts, join_parts, row_place
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.reassessment import reassess_turns
-from ingest.store.scripts import read_script
+from ingest.store.scripts import run_script
 
 _AT_ONCE = 1_000  # turns
 # A turn or a session in two files has several rows.
-_MAY_BE_LATE = (
-    "SELECT EXISTS (FROM late_turns) OR EXISTS (FROM copied_turns) OR EXISTS (FROM copied_sessions)"
-)
+_MAY_BE_LATE = ("late_turns", "copied_turns", "copied_sessions")
 
 _OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"
 _CHANGED = (
@@ -44,14 +42,14 @@ def conclude_late_turns(building: GenerationBuilder) -> None:
 
     Call it after `settle`.
     """
-    if not building.is_true(_MAY_BE_LATE):
+    if not building.has_rows(*_MAY_BE_LATE):
         return
     with building.open_transaction("spread turns") as con:
-        con.execute(read_script("spread_turns.sql"), [_AT_ONCE])
+        run_script(con, "spread_turns.sql", [_AT_ONCE])
     for row in building.fetch_rows("SELECT DISTINCT batch FROM spread ORDER BY batch"):
         _join_turns(building, row["batch"])
     with building.open_transaction("late turns") as con:
-        con.execute(read_script("superseded_turns.sql"))
+        run_script(con, "superseded_turns.sql")
         con.execute("CREATE TEMP TABLE wanted AS SELECT DISTINCT turn_id FROM late_turns")
     reassess_turns(building)
 

@@ -4,26 +4,37 @@ What a load changed is the sums of the sessions that it concerns (`concerned.sql
 Whole days are summed up where more changes: a migration, a new parser, other names of models. Both run the
 scripts in `rollups` (`DAILY_TABLES`). Sums can be added up over days and every other column of their key.
 A day can be NULL, for calls without a time. The sums of days whose facts `callgauge retain` removed stay.
+
+The scripts read temporary views. `counted_…` have the facts that are counted (`summed_facts.sql`) with
+`is_before`: true for what `keep_facts` kept from before the load. `calls_of_days` and `turns_of_days` are
+those of the days in `touched_days`, without duplicates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ingest.store.connection import Connection
+from ingest.store.connection import Connection, has_rows
 from ingest.store.daily_tables import DAILY_TABLES, DailyTable
-from ingest.store.scripts import read_script
+from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
 AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
 HELD = 50_000  # calls of concerned sessions that are kept in memory for all scripts
 
 _UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
-_IS_EMPTY = "SELECT NOT EXISTS (FROM touched_days)"
 _MANY = "SELECT count(*) > ? FROM counted_calls"
 _BATCHES = "SELECT DISTINCT batch FROM all_days ORDER BY batch"
 _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_days WHERE batch = ?"
 _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM stored_daily_errors)"
+
+_FACTS = {"sessions": "sessions", "turns": "turns", "calls": "tool_calls", "findings": "diagnostics"}
+"""The tables of the facts that are counted, by the word in the views' names. Findings come after calls."""
+_OF_ROWS = "SEMI JOIN rows_after USING (file_id, source, session_id)"
+_OF_CALLS = "SEMI JOIN (FROM counted_calls WHERE NOT is_before) USING (call_id, file_id)"
+_ON_DAYS = "NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM f.day)"
+_COUNT_AFTER = f"SELECT count(*) FROM tool_calls {_OF_ROWS}"  # noqa: S608 - our own text
+_COUNT_BEFORE = "SELECT count(*) FROM calls_before"
 
 _TRIED = "SELECT (source, session_id) FROM tried_sessions"
 _TEXT_REMOVED = "SELECT (source, session_id) FROM counted_turns WHERE text_removed"
@@ -38,50 +49,86 @@ _WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE whole_days AS FROM touched_days"
 _CHANGED_DAYS = """
     CREATE OR REPLACE TEMP TABLE touched_days AS
     (SELECT day FROM counted_calls UNION SELECT day FROM counted_turns) EXCEPT FROM whole_days"""
-_IS_SUMMED = """
-    SELECT EXISTS (
-        FROM (SELECT day FROM daily_calls UNION ALL SELECT day FROM daily_turns) d, touched_days t
-        WHERE d.day IS NOT DISTINCT FROM t.day)"""
 _IS_DAYLESS = "SELECT count(day) > 0, count(*) > count(day) FROM change"
 _COLUMNS = "SELECT name FROM pragma_table_info(?)"
-_HAS_BEFORE = "SELECT EXISTS (FROM rows_before) OR EXISTS (FROM resumed)"
 _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_days"
 
 
 def roll_up(con: Connection) -> None:
     """Sum up the days in `touched_days` (day) anew, a temporary table that the caller makes."""
     view_stored_facts(con)
-    for script in ("session_group.sql", "settling/summed_facts.sql", "settling/whole_days.sql"):
-        con.execute(read_script(script))
+    for script in ("session_group.sql", "settling/summed_facts.sql"):
+        run_script(con, script)
+    _view_whole_store(con)
     con.execute(_UNFROZEN)
+    are_few = con.execute(_MANY, [HELD]).fetchall() == [(False,)]
     for _ in _some_days(con):
+        _view_days(con, are_read=are_few)
+        filled = _find_tables(con) if are_few else DAILY_TABLES
         for table in DAILY_TABLES:
-            con.execute(table.delete_days())
-            if _has_facts(con, table):
-                con.execute(table.insert_days())
+            run_often(con, table.delete_days())
+            if table in filled:
+                run_often(con, table.insert_days())
         _renew_trials(con, _REMOVE_TRIALS)
     con.execute(_UNUSED)
 
 
 def _some_days(con: Connection) -> Iterator[None]:
     """Leave in `touched_days` as many days as fit into memory, until all had their turn."""
-    if con.execute(_IS_EMPTY).fetchall() == [(True,)]:
+    if not has_rows(con, "touched_days"):
         return
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
         yield
         return
-    con.execute(read_script("settling/rollup_batches.sql"), [AT_ONCE])
+    run_script(con, "settling/rollup_batches.sql", [AT_ONCE])
     for batch in con.execute(_BATCHES).fetchall():
         con.execute(_SOME_DAYS, batch)
         yield
 
 
 def _renew_trials(con: Connection, removal: str) -> None:
-    con.execute(read_script("settling/tried_sessions.sql"))
-    con.execute(removal)
-    con.execute(_REMOVE_TRIED)
-    con.execute(f"INSERT INTO task_trials BY NAME {read_script('rollups/trials.sql')}")
+    run_script(con, "settling/tried_sessions.sql")
+    if has_rows(con, "task_trials"):
+        con.execute(removal)
+        con.execute(_REMOVE_TRIED)
+    run_often(con, f"INSERT INTO task_trials BY NAME {read_script('rollups/trials.sql')}")
     con.execute("DROP TABLE tried_sessions")
+
+
+# --- the views that the scripts read --------------------------------------------------------------
+
+
+def _view_whole_store(con: Connection) -> None:
+    """Make the views of all facts of the store."""
+    for fact, table in _FACTS.items():
+        rows = f"SELECT *, false AS is_before FROM summed_{fact}('stored_{table}')"  # noqa: S608 - our own names
+        _make_view(con, f"counted_{fact}", rows, is_read=False)
+
+
+def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> None:
+    """Make the views `counted_…` of the concerned sessions, whose rows are those in `rows_after`."""
+    for fact, table in _FACTS.items():
+        chosen = _OF_CALLS if fact == "findings" else _OF_ROWS
+        rows = f"SELECT *, false AS is_before FROM summed_{fact}('{table}') {chosen}"  # noqa: S608 - our own names
+        if has_before:
+            rows += f" UNION ALL BY NAME SELECT *, true AS is_before FROM {fact}_before"  # noqa: S608 - our own names
+        _make_view(con, f"counted_{fact}", rows, is_read=are_read)
+
+
+def _view_days(con: Connection, *, are_read: bool) -> None:
+    for fact in ("turns", "calls"):
+        _make_view(con, f"{fact}_of_days", f"FROM counted_{fact} f WHERE {_ON_DAYS}", is_read=are_read)
+
+
+def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
+    """Make a view of a query; `is_read` = its rows are read once for all scripts, into a temporary table."""
+    if is_read:
+        con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
+        query = f"FROM held_{name}"
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
+
+
+# --- what a load changed --------------------------------------------------------------------------
 
 
 def keep_facts(con: Connection, rows: str) -> None:
@@ -90,67 +137,68 @@ def keep_facts(con: Connection, rows: str) -> None:
     `rows` is the query for the file_id, source and session_id of their rows.
     """
     for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-        con.execute(read_script(script))
+        run_script(con, script)
     con.execute(f"CREATE OR REPLACE TEMP TABLE kept_rows AS {rows}")
-    con.execute(read_script("settling/before.sql"))
+    run_script(con, "settling/before.sql")
 
 
 def add_differences(con: Connection) -> None:
     """Add what the concerned sessions have to the sums, less what they had before the load.
 
-    Leaves out the days in `touched_days`: they are summed up whole.
+    Their rows are those in `rows_after`. Leaves out the days in `touched_days`: they are summed up whole.
     """
-    (has_before,) = con.execute(_HAS_BEFORE).fetchall()[0]
-    con.execute(read_script("session_group.sql"))
-    if has_before:
-        con.execute(read_script("settling/facts_with_before.sql"))
+    has_before = has_rows(con, "rows_before", "resumed")
+    for script in ("session_group.sql", "settling/summed_facts.sql"):
+        run_script(con, script)
+    counting = (_COUNT_AFTER, _COUNT_BEFORE) if has_before else (_COUNT_AFTER,)
+    are_few = sum(con.execute(query).fetchall()[0][0] for query in counting) <= HELD
+    _view_concerned(con, has_before=has_before, are_read=are_few)
     con.execute(_WHOLE_DAYS)
     con.execute(_CHANGED_DAYS)
     con.execute(_UNFROZEN)
     con.execute("CREATE OR REPLACE TEMP TABLE changed_days AS FROM touched_days")
-    _merge_changes(con, has_before=has_before)
+    _merge_changes(con, has_before=has_before, are_few=are_few)
     con.execute(_UNUSED)
     con.execute(_RESTORE_WHOLE_DAYS)
 
 
-def _merge_changes(con: Connection, *, has_before: bool) -> None:
-    if con.execute(_MANY, [HELD]).fetchall() == [(False,)]:
-        _hold_counted_facts(con)
-    (is_summed,) = con.execute(_IS_SUMMED).fetchall()[0]
+def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
+    touched = "SEMI JOIN touched_days t ON t.day IS NOT DISTINCT FROM d.day"
+    is_summed = has_rows(con, *(f"{table} d {touched}" for table in ("daily_calls", "daily_turns")))
     lost: set[DailyTable] = set()
     for _ in _some_days(con):
-        for table in (table for table in DAILY_TABLES if _has_facts(con, table)):
+        _view_days(con, are_read=are_few)
+        for table in _find_tables(con) if are_few else DAILY_TABLES:
             if is_summed:
                 lost |= _merge_change(con, table, has_before=has_before)
             else:
-                con.execute(table.insert_days())
+                run_often(con, table.insert_days())
         _renew_trials(con, _REMOVE_TRIALS + _OF_CONCERNED)
     if lost:
         _renew_extremes(con, lost)
 
 
-def _has_facts(con: Connection, table: DailyTable) -> bool:
-    """Return False where a table gets no rows: to plan its script takes ten times as long as to ask."""
-    if table.counted is None:
-        return True
-    return con.execute(f"SELECT EXISTS (FROM {table.counted})").fetchall() == [(True,)]
-
-
-def _hold_counted_facts(con: Connection) -> None:
-    """Read the counted facts once for all scripts, into temporary tables."""
-    for fact in ("sessions", "turns", "calls", "findings"):
-        con.execute(f"CREATE OR REPLACE TEMP TABLE held_{fact} AS FROM counted_{fact}")
-    for fact in ("sessions", "turns", "calls", "findings"):
-        con.execute(f"CREATE OR REPLACE TEMP VIEW counted_{fact} AS FROM held_{fact}")
+def _find_tables(con: Connection) -> Sequence[DailyTable]:
+    """Return the tables that get rows: to plan the script of another takes ten times as long as to ask."""
+    empty: set[DailyTable] = set()
+    for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
+        asked = {
+            table: table.counted.number
+            for table in DAILY_TABLES
+            if table.counted and table.counted.facts == facts
+        }
+        numbers = con.execute(f"SELECT {', '.join(asked.values())} FROM {facts}").fetchall()[0]  # noqa: S608
+        empty |= {table for table, number in zip(asked, numbers, strict=True) if not number}
+    return [table for table in DAILY_TABLES if table not in empty]
 
 
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
     """Merge the changes of a table into it; return it where an extreme may be lost, noted in `lost_…`."""
-    con.execute(table.note_change(has_before=has_before))
+    run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]
     for dayless, is_there in enumerate(con.execute(_IS_DAYLESS).fetchall()[0]):
         if is_there:
-            con.execute(table.merge_change(columns, has_before=has_before, dayless=bool(dayless)))
+            run_often(con, table.merge_change(columns, has_before=has_before, dayless=bool(dayless)))
     if not has_before or not table.extremes:
         return set()
     if con.execute(table.find_lost()).fetchall() == [(False,)]:
@@ -160,7 +208,8 @@ def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> se
 
 
 def _renew_extremes(con: Connection, tables: Iterable[DailyTable]) -> None:
-    con.execute(read_script("settling/whole_days.sql"))
+    _view_whole_store(con)
+    _view_days(con, are_read=False)
     for table in tables:
         con.execute(table.touch_lost_days())
         con.execute(table.renew_extremes())

@@ -3,13 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
-from ingest.store.connection import WAITS
+import pyarrow as pa
+
+from ingest.sessions.row_batches import Row
+from ingest.store.connection import WAITS, Connection, has_rows
+from ingest.store.daily_tables import DAILY_TABLES
 from ingest.store.generation_file import GenerationBuilder
-from ingest.store.scripts import read_script
-from ingest.store.settling.reconciliation import FOLLOWING, SETTLING
+from ingest.store.scripts import run_script
+from ingest.store.segments import TRIALS
 from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
-from ingest.store.settling.signing import sign_calls_of_days, sign_concerned_calls
+
+_LATE = ("late_results", "turn_parts")
+_FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
+_OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
+# Planning a statement takes one to five milliseconds even when no row is concerned, and most loads are small.
+_SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
+    ("retold.sql", ("retold_sessions", "retold_turns", "removed_contents")),
+    ("replaced.sql", ("replaced", "copies")),
+    ("take_back.sql", _LATE),
+    ("adopt_parts.sql", ("turns WHERE NOT begun",)),
+    ("settle.sql", ()),
+    ("copies.sql", ("copied_calls", "copied_turns", "copied_sessions")),
+    ("late.sql", _LATE),
+    ("trial_sessions.sql", (_OF_TRIALS,)),
+    ("trial_runs.sql", ("trial_runs", "trial_looks")),
+)
+"""The scripts in their order, each with what must have rows for it to have work; empty = it always has."""
+# Several threads take more processor time than one, and save less than a second where there are fewer calls.
+_IS_LARGE = """
+    SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
+_NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
+_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
+_OTHERS = "stored_sessions ANTI JOIN concerned_sessions USING (source, session_id)"
+
+MODEL_NAMES = """
+    SELECT model_name FROM tool_calls WHERE model_name IS NOT NULL
+    UNION SELECT model_name FROM turns WHERE model_name IS NOT NULL
+    UNION SELECT unnest(model_names) FROM segments
+    UNION
+    SELECT model
+    FROM (SELECT day, model FROM stored_daily_calls UNION ALL SELECT day, model FROM stored_daily_turns)
+    WHERE model IS NOT NULL AND day < (SELECT max(facts_before) FROM store_info)"""
+_RENAMED_BEFORE = """
+    day < (SELECT max(facts_before) FROM store_info) AND model IN (SELECT model_name FROM model_aliases)"""
+_RENAMED = "CREATE TEMP TABLE renamed AS SELECT unnest(?::VARCHAR[]) AS model_name"
+_OF_RENAMED = """
+    SELECT source, session_id FROM stored_tool_calls SEMI JOIN renamed USING (model_name)
+    UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
+_ALL_FILES = "SELECT file_id FROM files"
+_CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
+# Sums of days whose facts are gone, which cannot be counted anew, get the new names, too.
+_RENAME_SUMS = """
+    UPDATE {table} t SET model = a.model FROM model_aliases a
+    WHERE t.model = a.model_name AND t.day < (SELECT max(facts_before) FROM store_info)"""
+_SUMS_OF_MODELS = (*(table.name for table in DAILY_TABLES if "model" in table.keys), TRIALS)
 
 _ALL_DAYS = """
     INSERT INTO touched_days
@@ -19,15 +68,25 @@ _SUMMED_DAYS = """
     SELECT day FROM touched_days
     UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
         SELECT (source, session_id) FROM stored_turns SEMI JOIN touched_days USING (day))"""
+_ROWS_AFTER = """
+    CREATE OR REPLACE TEMP TABLE rows_after AS
+    SELECT DISTINCT file_id, source, session_id
+    FROM sessions SEMI JOIN concerned_sessions USING (source, session_id)"""
 _CHANGED_DAYS = """
-    SELECT day FROM counted_calls UNION SELECT day FROM counted_turns
+    SELECT day FROM tool_calls SEMI JOIN rows_after USING (file_id, source, session_id)
+    UNION SELECT day FROM turns SEMI JOIN rows_after USING (file_id, source, session_id)
     UNION SELECT day FROM calls_before UNION SELECT day FROM turns_before"""
-# Several threads take more processor time than one, and save less than a second where there are fewer calls.
-_IS_LARGE = """
-    SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
-_NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
-_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
-_OTHERS = "SELECT EXISTS (FROM stored_sessions ANTI JOIN concerned_sessions USING (source, session_id))"
+
+_OF_DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)"
+_CONCERNED = "SEMI JOIN rows_after USING (file_id, source, session_id) WHERE true"
+# What a call said whose texts were removed is gone, its id stays.
+_UNSIGNED = """
+    tool_calls {which}
+        AND text_removed IS NULL AND (fault_layer IS NOT NULL OR signature_id IS NOT NULL)"""
+_VIEW_UNSIGNED = """
+    CREATE OR REPLACE TEMP VIEW unsigned_calls AS
+    SELECT rowid AS row, fault_layer, signature_id, parse_error, harness_message, result_text
+    FROM {unsigned}"""
 
 
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
@@ -40,13 +99,17 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     building.make_room(WAITS // 4)  # which settling and summing up can use
     if building.is_true(_IS_LARGE):
         building.use_all_cores()
-    follows = run_id is not None and building.is_true(FOLLOWING)
+    follows = run_id is not None and building.has_rows(_FOLLOWING.format(run_id=run_id))
     _find_concerned(building, run_id, follows=follows)
-    for script in (*(("succession.sql",) if follows else ()), "touched.sql", *before):
+    if follows:
+        _run_script(building, "succession.sql")
+    for script in ("touched.sql", *before):
         _run_script(building, script)
-    for script, needed in SETTLING:
+    if follows or building.has_rows("reread"):
+        _run_script(building, "known_rejects.sql")
+    for script, needed in _SCRIPTS:
         # Scripts of others may leave anything behind.
-        if needed is None or before or building.is_true(needed):
+        if not needed or before or building.has_rows(*needed):
             _run_script(building, script)
 
 
@@ -55,21 +118,67 @@ def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows:
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
-            con.execute(read_script(script))
-        if con.execute(_OTHERS).fetchall() == [(True,)]:
+            run_script(con, script)
+        if has_rows(con, _OTHERS):
+            run_script(con, "latest_facts.sql")
             building.narrow_search()
-            while con.execute(read_script("copies_elsewhere.sql")).fetchall() != [(0,)]:
+            while run_script(con, "copies_elsewhere.sql").fetchall() != [(0,)]:
                 building.narrow_search()
-        con.execute(read_script("rows_before.sql"))
+        run_script(con, "rows_before.sql")
     building.pull_sessions("SELECT source, session_id FROM concerned_sessions")
-    if building.is_true("SELECT EXISTS (FROM rows_before)"):
+    if building.has_rows("rows_before"):
         with building.open_transaction("before.sql") as con:
             keep_facts(con, _NOT_RESUMED)
 
 
 def _run_script(building: GenerationBuilder, name: str) -> None:
     with building.open_transaction(name) as con:
-        con.execute(read_script(name))
+        run_script(con, name)
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
+    """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
+
+    Call it between `settle` and `add_changes`, or before `sum_days`.
+    """
+    known = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
+    values = itemgetter("model_name", "model", "rule")
+    is_same = set(map(values, known)) == set(map(values, aliases))
+    if is_same and not aliases:
+        return  # each row has the model that its log names
+    _pull_renamed(building, known, aliases)
+    with building.open_transaction("models") as con:
+        if not is_same:
+            con.execute("DELETE FROM model_aliases")
+            if aliases:
+                con.register("incoming", pa.Table.from_pylist(list(aliases)))
+                con.execute("INSERT INTO model_aliases BY NAME FROM incoming")
+                con.unregister("incoming")
+        con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
+        run_script(con, "count_models.sql")
+    if not is_same and building.has_rows("store_info WHERE facts_before IS NOT NULL"):
+        for table in ("daily_calls", "daily_turns", TRIALS):  # the others have the same models
+            building.pull_sums(table, _RENAMED_BEFORE)
+        with building.open_transaction("old models") as con:
+            for table in _SUMS_OF_MODELS:
+                con.execute(_RENAME_SUMS.format(table=table))
+
+
+def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Sequence[Row]) -> None:
+    """Move sessions out of segments whose models are counted otherwise by the aliases `after`."""
+    old, new = ({row["model_name"]: row["model"] for row in aliases} for aliases in (before, after))
+    names = building.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
+    renamed = [row["name"] for row in names if old.get(row["name"]) != new.get(row["name"])]
+    if renamed:
+        with building.open_transaction("renamed models") as con:
+            con.execute(_RENAMED, [renamed])
+        building.pull_sessions(_OF_RENAMED)
+
+
+# --- the daily sums -------------------------------------------------------------------------------
 
 
 def add_changes(building: GenerationBuilder) -> None:
@@ -80,23 +189,19 @@ def add_changes(building: GenerationBuilder) -> None:
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
-        for script in ("settling/summed_facts.sql", "settling/concerned_facts.sql"):
-            con.execute(read_script(script))
-        sign_concerned_calls(con)
-    _pull_changed_days(building)
+        con.execute(_ROWS_AFTER)
+        _sign_calls(con, _CONCERNED)
+    if building.has_months:
+        with building.open_transaction("changed days") as con:
+            for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
+                run_script(con, script)
+        building.pull_days(_CHANGED_DAYS)
     with building.open_transaction("rollups") as con:
         add_differences(con)
-    if building.is_true("SELECT EXISTS (FROM touched_days)"):
+    if building.has_rows("touched_days"):
         sum_days(building)
     else:
         building.check_changed_counts()
-
-
-def _pull_changed_days(building: GenerationBuilder) -> None:
-    if building.has_months:
-        with building.open_transaction("changed days") as con:
-            con.execute(read_script("settling/before_tables.sql"))
-        building.pull_days(_CHANGED_DAYS)
 
 
 def sum_days(building: GenerationBuilder) -> None:
@@ -118,3 +223,18 @@ def _touch_migrated_days(building: GenerationBuilder) -> None:
     if building.has_migrated:
         with building.open_transaction("all_days") as con:
             con.execute(_ALL_DAYS)
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+
+def sign_calls_of_days(con: Connection) -> None:
+    """Give the faulted calls of the days in `touched_days` the id of their fault's text (signatures.sql)."""
+    _sign_calls(con, _OF_DAYS)
+
+
+def _sign_calls(con: Connection, which: str) -> None:
+    unsigned = _UNSIGNED.format(which=which)
+    if has_rows(con, unsigned):
+        con.execute(_VIEW_UNSIGNED.format(unsigned=unsigned))
+        run_script(con, "signatures.sql")
