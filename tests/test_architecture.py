@@ -40,20 +40,20 @@ OURS = {
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.stats": ("callgauge.stats",),
-    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory", "ingest.file_lock"),
+    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory", "ingest.safe_files"),
     "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
     "callgauge.serving": ("callgauge.configuration", "callgauge.memory", "callgauge.serving"),
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
     "callgauge.analysis": (
         "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.stats", "ingest.errors",
-        "ingest.process_exit", "ingest.store",
+        "ingest.processes", "ingest.store",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard"),
     "callgauge.monitoring": (*SHOWS_ANSWERS, "callgauge.monitoring"),
     "callgauge.report": (
         *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.gateway.retry_after", "callgauge.report",
-        "ingest.import_guard",
+        "ingest.processes",
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.live_sender": ("callgauge", "lenient"),  # the gateway for the dashboard, which imports none
@@ -263,7 +263,7 @@ def test_no_folder_is_crowded() -> None:
 
 def test_formats_know_only_records_and_events() -> None:
     known = (
-        "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format", "ingest.record",
+        "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format",
         "ingest.sessions.open_sessions", "ingest.sessions.stored_text", "lenient.calls",
         "lenient.definitions.tools", "lenient.definitions.declarations",
     )  # fmt: skip

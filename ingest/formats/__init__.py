@@ -28,8 +28,7 @@ from typing import Any, cast
 
 from ingest.decoding.lines import decode_object
 from ingest.events import Event, Rejected
-from ingest.log_format import About, Format
-from ingest.record import Record
+from ingest.log_format import About, Format, Record
 
 
 @cache

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from callgauge.cli.render.foreign_lines import FEW_FOREIGN, foreign_lines
+from callgauge.cli.render.foreign_lines import FEW_FOREIGN, ForeignFile, foreign_lines
 from callgauge.cli.render.printable import escape_for_terminal
-from ingest.foreign_files import ForeignFile
 
 if TYPE_CHECKING:
     from ingest.load_report import LoadReport, Progress, RejectedFile

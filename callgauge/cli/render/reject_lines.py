@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from callgauge.cli.render.foreign_lines import foreign_lines
+from callgauge.cli.render.foreign_lines import ForeignFile, foreign_lines
 from callgauge.cli.render.printable import escape_for_terminal
-from ingest.foreign_files import ForeignFile
 
 if TYPE_CHECKING:
     from ingest.load_report import Reject

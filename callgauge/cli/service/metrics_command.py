@@ -10,7 +10,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
-from ingest.import_guard import let_pandas_in
+from ingest.processes import let_pandas_in
 
 _NOT_OPEN, _WRONG_USE = 1, 2
 

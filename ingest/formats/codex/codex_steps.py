@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input, read_count
 from ingest.events import Event, LogLine, ResultSeen
 from ingest.formats.conversations.agent_session import AgentSession
 

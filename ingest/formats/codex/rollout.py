@@ -13,7 +13,7 @@ from ingest.formats.codex.codex_steps import StepTracker
 from ingest.formats.codex.outputs import output_text, parse_wall_time, read_event_status, read_flag
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.provider_messages.chat_messages import join_content
-from ingest.record import Record
+from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
 _REMEMBERED = 1_000  # events of the harness that wait for their result; they come just before it

@@ -27,7 +27,7 @@ from ingest.formats.conversations.agent_session import (
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.record import Record
+from ingest.log_format import Record
 
 _TEXTS: Texts = (
     (

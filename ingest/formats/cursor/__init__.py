@@ -40,8 +40,7 @@ from ingest.events import Event, Rejected
 from ingest.formats.conversations.database_rows import is_database, row_kind
 from ingest.formats.cursor.bubbles import CursorRows
 from ingest.formats.cursor.transcript import CursorTranscript, is_transcript_line
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="cursor",

@@ -14,7 +14,7 @@ from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.cursor.user_text import read_query
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
 from ingest.formats.provider_messages.embedded_json import decode_json
-from ingest.record import Record
+from ingest.log_format import Record
 
 _USER, _MODEL = 1, 2
 _UNNAMED = ("", "default")  # Cursor chooses, and does not say what

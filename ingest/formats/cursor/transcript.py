@@ -20,8 +20,7 @@ from ingest.events import (
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks
 from ingest.formats.cursor.user_text import read_query
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OTHERS = {"type", "uuid", "sessionId", "created", "content", "timestamp", "id"}

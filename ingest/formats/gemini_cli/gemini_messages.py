@@ -7,8 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import (
+    count_whole_input,
+    read_count,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.events import Event, FaultLayer, FlagSource, LogLine, ResultSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import (
     AgentSession,
@@ -19,7 +25,7 @@ from ingest.formats.conversations.gemini_parts import join_answers
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.record import Record
+from ingest.log_format import Record
 
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"

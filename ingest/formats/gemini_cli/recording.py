@@ -8,7 +8,7 @@ from typing import Any
 from ingest.decoding.fields import read_object, read_objects, read_text, read_time
 from ingest.events import Event, LogLine, SessionSeen
 from ingest.formats.gemini_cli.gemini_messages import GeminiConversation
-from ingest.record import Record
+from ingest.log_format import Record
 
 _HELD = 200  # messages that may still be changed or taken back …
 _HELD_BYTES = 8 * 1024 * 1024  # … as long as they are not larger together

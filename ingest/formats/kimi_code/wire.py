@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.decoding.fields import (
+    count_input_parts,
     read_count,
     read_epoch_ms,
     read_number,
@@ -16,7 +17,6 @@ from ingest.decoding.fields import (
     read_objects,
     read_text,
 )
-from ingest.decoding.token_counts import count_input_parts
 from ingest.events import (
     Event,
     FaultLayer,
@@ -32,7 +32,7 @@ from ingest.events import (
 from ingest.formats.conversations.agent_session import AgentSession, decoded_argument_fields
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import join_content
-from ingest.record import Record
+from ingest.log_format import Record
 
 _HELD = 1_000
 _TEXTS: Texts = (

@@ -74,8 +74,7 @@ from ingest.formats.mini_swe.replies import (
 )
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.formats.provider_messages.openai_chat import count_input
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="mini_swe",

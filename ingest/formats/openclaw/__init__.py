@@ -54,8 +54,7 @@ from ingest.formats.conversations.agent_session import decoded_argument_fields
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.openclaw.repeated_messages import add_message_facts
 from ingest.formats.provider_messages.chat_messages import ResultFlag
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="openclaw",

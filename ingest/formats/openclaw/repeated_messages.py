@@ -7,8 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import (
+    count_input_parts,
+    read_count,
+    read_epoch_ms,
+    read_object,
+    read_objects,
+    read_text,
+)
 from ingest.events import CallMade, Event, ResultSeen, StepMade, Strategy, TurnEnded, TurnStarted
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.formats.provider_messages.message_hashes import unique_id

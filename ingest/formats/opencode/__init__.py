@@ -56,8 +56,7 @@ from ingest.formats.conversations.database_rows import is_database, row_kind
 from ingest.formats.opencode.opencode_files import OpenCodeFiles
 from ingest.formats.opencode.opencode_rows import OpenCodeRows
 from ingest.formats.opencode.opencode_session import translate_session
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="opencode",

@@ -12,7 +12,7 @@ from ingest.decoding.fields import read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.opencode.opencode_messages import OpenCodeMessages
-from ingest.record import Record
+from ingest.log_format import Record
 
 
 class OpenCodeFiles:

@@ -12,7 +12,7 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.database_rows import find_unread, read_json_column
 from ingest.formats.opencode.opencode_messages import OpenCodeMessages
-from ingest.record import Record
+from ingest.log_format import Record
 
 
 class OpenCodeRows:

@@ -7,12 +7,18 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import (
+    count_input_parts,
+    read_count,
+    read_epoch_ms,
+    read_object,
+    read_objects,
+    read_text,
+)
 from ingest.events import Event, LogLine, ResultSeen, SessionSeen, TurnStatus
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.opencode.opencode_calls import call_fields, result_fields
-from ingest.record import Record
+from ingest.log_format import Record
 
 _BY_PEOPLE = "MessageAbortedError"
 _MASKED = "REDACTED"  # what stands for ids where a tool took them for secrets

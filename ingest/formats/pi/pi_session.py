@@ -7,8 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text, read_time
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import (
+    count_input_parts,
+    read_count,
+    read_epoch_ms,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.events import (
     ArgsSource,
     Event,
@@ -26,7 +33,7 @@ from ingest.formats.conversations.agent_session import (
 )
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
-from ingest.record import Record
+from ingest.log_format import Record
 
 _CUT_OFF = frozenset({"aborted", "error"})
 _TEXTS: Texts = (

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import count_input_parts, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,

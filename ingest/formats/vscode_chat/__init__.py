@@ -38,8 +38,7 @@ from ingest.events import Event, LogLine, Rejected, SessionSeen
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.vscode_chat.chat_request import translate_request
 from ingest.formats.vscode_chat.state_log import StateLog
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="vscode_chat",

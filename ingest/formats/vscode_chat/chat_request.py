@@ -12,7 +12,7 @@ from ingest.formats.conversations.agent_session import AgentSession, sent_call_f
 from ingest.formats.conversations.result_layers import Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, list_calls
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.record import Record
+from ingest.log_format import Record
 
 # The extension's own answers to a call (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
 _TEXTS: Texts = (

@@ -13,7 +13,7 @@ from typing import Any
 from ingest.decoding.fields import read_count
 from ingest.decoding.lines import make_snippet
 from ingest.events import LogLine, Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
 _FARTHEST = 100_000  # an index beyond this is no session's

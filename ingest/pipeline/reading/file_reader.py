@@ -14,14 +14,12 @@ from typing import BinaryIO, Protocol
 
 from msgspec.structs import replace
 
-from ingest.damaged_file import DamagedFileError
 from ingest.decoding.containers import Container, read_batches
 from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.decoding.session_files import FileRecords
-from ingest.errors import IngestError
+from ingest.errors import DamagedFileError, IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
-from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.pipeline.reading import checkpoint
@@ -36,6 +34,7 @@ from ingest.pipeline.reading.format_recognition import (
 from ingest.pipeline.reading.unread_calls import Made, UnreadCalls
 from ingest.privacy.event_redaction import PUBLIC, Privacy
 from ingest.sessions.past_sessions import PastSessions
+from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.row_batches import Row, TableRows
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.table_rows import definition_row, stable_id
