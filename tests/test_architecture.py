@@ -146,7 +146,7 @@ ORDER = {
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
         "store/migrations", "store/shared", "store", "store/settling", "backup",
-        "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
+        "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),

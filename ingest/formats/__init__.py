@@ -14,7 +14,7 @@ with which this format reads a file that no format reads by itself; `explain(abo
 that.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
-content: `reply_streams`, `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two
+content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two
 formats that claim the same file are an error.
 """
 

@@ -31,8 +31,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.inspect.attachments import SamplePools
-from ingest.formats.inspect.sample_events import agent_events
+from ingest.formats.inspect.sample_events import SamplePools, agent_events
 from ingest.formats.inspect.sample_scores import call_facts, error_verdict, find_raw_arguments, read_scores
 from ingest.formats.provider_messages.chat_messages import make_call
 from ingest.log_format import Record
