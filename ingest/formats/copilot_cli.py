@@ -71,7 +71,6 @@ SOURCE = Source(
     cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
 )
 
-_SPOKEN = ("session.", "assistant.", "user.message", "tool.execution")
 _UNUSED = re.compile(rb'\{"type":"(?:hook\.|assistant\.turn_|assistant\.reasoning|session\.(?:info|usage))')
 _NOTHING: Mapping[str, Any] = {}
 _TEXTS: Texts = (
