@@ -46,7 +46,7 @@ _WATCH = """
 """
 
 
-PAGE = ROOT / "docs" / "benchmarks_pages.md"
+PAGE = ROOT / "docs" / "internal" / "benchmarks_pages.md"
 _TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in /proc, in a second
 _ABOUT = """# Benchmarks of a first visit
 

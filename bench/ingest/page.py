@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks_ingest.md from what the readers of a night took."""
+"""Writes docs/internal/benchmarks_ingest.md from what the readers of a night took."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.ingest import same_days
 from bench.ingest.limits import Limit
 from bench.ingest.tables import BASELINE, TITLES, Best
 
-PAGE = Path(__file__).parents[2] / "docs" / "benchmarks_ingest.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_ingest.md"
 
 _HEAD = """# Benchmarks of loading
 

@@ -1,10 +1,10 @@
 """How well, how fast and how safely broken arguments are read, by `lenient` and by its peers.
 
-`./dev bench parser` runs every part and writes docs/benchmarks.md; with `accuracy`, `mutations`, `written`
-(calls written as text), `speed` or `hostile` only that part is run, and nothing is written unless `--write`
-is given, which renews the part's own section. `accuracy --show GROUP` lists what is not right in a group (a
-defect, `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`), `mutations --show KIND` what is
-not right of a kind of defect.
+`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With `accuracy`, `mutations`,
+`written` (calls written as text), `speed` or `hostile` it runs that part alone and writes nothing, unless
+`--write` is given, which renews the part's own section. `accuracy --show GROUP` lists what is not right in a
+group (a defect, `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`), `mutations --show KIND`
+what is not right of a kind of defect.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def main(arguments: list[str]) -> int:
         options.json.write_text(json.dumps(results, default=_plain, indent=1), encoding="utf-8")
     if not (options.part or options.only or options.quick):
         page.PAGE.write_text(page.page(results), encoding="utf-8")
-        print("written: docs/benchmarks.md")
+        print("written: docs/internal/benchmarks.md")
     elif options.part and options.write:
         page.renew(results, options.part)
-        print(f"written: the section on {options.part} of docs/benchmarks.md")
+        print(f"written: the section on {options.part} of docs/internal/benchmarks.md")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Measurements → docs/benchmarks.md, with the machine, the date and how to read each table."""
+"""Measurements → docs/internal/benchmarks.md, with the machine, the date and how to read each table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bench.parser.speed import Timed
 from bench.parser.tables import accuracy_section, table
 from bench.peers import PEERS
 
-PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks.md"
 
 _HEAD = """# Benchmarks of the parser
 

@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="+", choices=list(SIMULATIONS), metavar="NAME", help="only these")
     parser.add_argument("--whole", action="store_true", help="the whole grid (hours), not the named subset")
     parser.add_argument("--all", action="store_true", help="print every cell, not only those outside")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks_statistics.md")
+    parser.add_argument("--write", action="store_true", help="write docs/internal/benchmarks_statistics.md")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     return parser

@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks_statistics.md from the cells of the simulations."""
+"""Writes docs/internal/benchmarks_statistics.md from the cells of the simulations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.statistics.cells import Cell
 
-PAGE = Path(__file__).parents[2] / "docs" / "benchmarks_statistics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_statistics.md"
 _LISTED = 12  # cells of a topic that are printed one by one; of more, the lowest and the highest
 
 _HEAD = """# Benchmarks of the statistics

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from bench.statistics.cells import Cell
 from bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
-from callgauge.analysis.comparison import Arm
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.arm_filters import Arm
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.cli.main import app
 from callgauge.dashboard.page_files import page_file
 from callgauge.memory.baselines import Baseline, save_baseline
