@@ -1,4 +1,4 @@
-"""The errors that stop a load. The text of each is one sentence for people: the path and what to do next."""
+"""The errors that stop a load, and those of damaged files. A load's error says what to do next."""
 
 from __future__ import annotations
 
@@ -66,3 +66,14 @@ def store_error(store_dir: Path, error: OSError) -> StoreError:
     return StoreError(
         f"cannot write the store {store_dir}: {what}; {next_step}. What was published is untouched."
     )
+
+
+class DamagedFileError(OSError):
+    """The bytes of a file can be read but are damaged.
+
+    `str()` of the error gives the words that follow "cannot be read: " in a message.
+    """
+
+
+class CutOffError(DamagedFileError):
+    """The bytes end before their content does; what comes before the end is sound."""

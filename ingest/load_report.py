@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import StrEnum
 
-from ingest.foreign_files import ForeignKind
+
+class ForeignKind(StrEnum):
+    """What a file in no known log format holds, as its first bytes show.
+
+    The values of `files.foreign_kind`.
+    """
+
+    JSON = "json"  # JSON objects, but in no known format
+    BROKEN = "broken"  # begins like JSON, but no object can be read
+    TEXT = "text"  # no JSON object
+    BINARY = "binary"
+    EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,13 +40,13 @@ OURS = {
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.stats": ("callgauge.stats",),
-    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory", "ingest.file_lock"),
+    "callgauge.memory": ("callgauge.checked_files", "callgauge.memory", "ingest.safe_files"),
     "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
     "callgauge.serving": ("callgauge.configuration", "callgauge.memory", "callgauge.serving"),
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
     "callgauge.analysis": (
         "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.stats", "ingest.errors",
-        "ingest.process_exit", "ingest.store",
+        "ingest.processes", "ingest.store",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard"),
@@ -57,7 +57,7 @@ OURS = {
     "callgauge.monitoring": (*SHOWS_ANSWERS, "callgauge.monitoring"),
     "callgauge.report": (
         *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.gateway.retry_after", "callgauge.report",
-        "ingest.import_guard",
+        "ingest.processes",
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
@@ -152,7 +152,7 @@ ORDER = {
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
         "store/migrations", "store/shared", "store", "store/settling", "backup",
-        "formats/reply_streams", "formats/provider_messages", "formats/conversations", "formats/spans",
+        "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
@@ -261,7 +261,7 @@ def test_no_folder_is_crowded() -> None:
 
 def test_formats_know_only_records_and_events() -> None:
     known = (
-        "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format", "ingest.record",
+        "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format",
         "ingest.sessions.open_sessions", "ingest.sessions.stored_text", "lenient.calls",
         "lenient.definitions.tools", "lenient.definitions.declarations",
     )  # fmt: skip

@@ -7,7 +7,7 @@ repeats other logs than those of the night.
 
 from __future__ import annotations
 
-from ingest.import_guard import leave_threads_out
+from ingest.processes import leave_threads_out
 
 leave_threads_out()  # as the command does, before anything imports Arrow, so that a load can fork its workers
 

@@ -15,11 +15,11 @@ from ingest.decoding.containers import read_batches
 from ingest.decoding.lines import MAX_LINE
 from ingest.events import Event, Rejected
 from ingest.formats import line_decoder, line_skimmer, translate_file
+from ingest.log_format import Record
 from ingest.pipeline.reading.format_recognition import RecognisedLog, recognise_log
 from ingest.privacy.event_redaction import Privacy
 from ingest.privacy.redactor import Redactor
 from ingest.privacy.rules import RedactionRules
-from ingest.record import Record
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sources.discovery import look_at_file
 from lenient import ToolCatalog

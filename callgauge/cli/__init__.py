@@ -1,5 +1,5 @@
 """The command line `callgauge …`: one module per group of commands; `render` formats their results."""
 
-from ingest.import_guard import leave_threads_out
+from ingest.processes import leave_threads_out
 
 leave_threads_out()  # before anything imports Arrow, so that a load can fork its workers

@@ -323,8 +323,7 @@ def _ingest_named(
 
 def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_run: bool) -> list[str]:
     from ingest.errors import OptionError
-    from ingest.sources.file_list import read_file_list
-    from ingest.sources.local_files import STDIN
+    from ingest.sources.local_files import STDIN, read_file_list
 
     if not paths and not manifests:
         raise OptionError(

@@ -34,7 +34,7 @@ from callgauge.cli import (
     user_commands,
 )
 from callgauge.cli.trials import commands as trial_commands
-from ingest.import_guard import leave_pandas_out
+from ingest.processes import leave_pandas_out
 from lenient import (
     CODES,
     DEFINITION_CODES,

@@ -136,7 +136,7 @@ def mcp(store: Store) -> None:
     if not store.is_dir():
         render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
         raise typer.Exit(_WRONG_USE)
-    from ingest.import_guard import let_pandas_in
+    from ingest.processes import let_pandas_in
 
     let_pandas_in()
     from callgauge.api.mcp_server import NoMcpError, run_stdio

@@ -15,7 +15,7 @@ from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.loads import format_size
 from callgauge.configuration.places import is_address
-from ingest.import_guard import let_pandas_in
+from ingest.processes import let_pandas_in
 
 if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration

@@ -14,7 +14,7 @@ from callgauge.configuration.settings import Configuration, LoadSettings, Source
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 from ingest.errors import IngestError, InputError, NothingFoundError
 from ingest.pipeline.planning.naming import keep_aliases
-from ingest.sources.file_list import read_file_list
+from ingest.sources.local_files import read_file_list
 from ingest.store.generations import prepare_store
 
 if TYPE_CHECKING:

@@ -3,6 +3,6 @@
 The metrics answer with pandas, which the command line leaves out of the processes that load.
 """
 
-from ingest.import_guard import let_pandas_in
+from ingest.processes import let_pandas_in
 
 let_pandas_in()

@@ -20,7 +20,6 @@ from typing import BinaryIO
 
 import msgspec
 
-from ingest.backup.checks import count_rows
 from ingest.backup.manifest import (
     BACKUPS,
     DUCKDB_HEADERS,
@@ -33,7 +32,7 @@ from ingest.backup.manifest import (
     write_manifest,
 )
 from ingest.backup.places import BackupPlace, FolderPlace, open_place
-from ingest.backup.store_files import RECORD, copy_database, files_beside, is_database
+from ingest.backup.store_files import RECORD, copy_database, count_rows, files_beside, is_database
 from ingest.errors import BackupError, InputError, OptionError, StoreError, explain_os_errors
 from ingest.load_report import BackupReport
 from ingest.store.generations import OnWrite, ignore_write, published_generation

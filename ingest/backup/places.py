@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any, Protocol
 
-from ingest.durable_files import flush_to_disk
 from ingest.errors import BackupError, OptionError
+from ingest.safe_files import flush_to_disk
 from ingest.sources.stored_names import is_address, strip_credentials
 
 _WRITABLE = ("s3", "gs", "az", "abfs")

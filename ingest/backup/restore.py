@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 
-from ingest.backup.checks import read_everything
 from ingest.backup.manifest import Manifest, choose_backup, read_manifest, read_pieces
 from ingest.backup.places import BackupPlace, open_place
-from ingest.backup.store_files import check_database, is_database
+from ingest.backup.store_files import check_database, is_database, read_everything
 from ingest.errors import BackupError, StoreError, explain_os_errors
 from ingest.load_report import RestoreReport
 from ingest.store.generations import (

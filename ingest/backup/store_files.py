@@ -1,23 +1,28 @@
-"""The files of a store that a backup takes: the published generation, and what people decided beside it."""
+"""The files of a store that a backup contains, and the checks that show whether they are damaged."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
 from ingest.errors import StoreError
 from ingest.store.generations import BUILDING, LOCK
+from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
+from ingest.store.reader import open_generation
+from ingest.store.segments import name_table
 from ingest.store.shared.link import LINK
 from ingest.store.shared.pointer import CURRENT
+from ingest.store.verification import compare_all_counts
 
 RECORD = "backups.json"
 _DATABASE = ".sqlite"
 _KEY = ".key"
 _PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")  # ends of names
 _WAITS = 10.0  # seconds for another writer of a database
+_TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
 
 
 def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
@@ -79,3 +84,36 @@ def _damaged(path: Path, why: str) -> StoreError:
     return StoreError(
         f"{path} is damaged ({why}); restore a backup, or move the file away to begin with an empty one"
     )
+
+
+def count_rows(generation: Path) -> Mapping[str, int]:
+    """Return the number of rows of each table of a generation.
+
+    Raises StoreError when the file cannot be opened, and StoreVersionError.
+    """
+    with open_generation(generation) as con:
+        read_schema_version(con, generation)
+        tables = [name for (name,) in con.execute(_TABLES).fetchall()]
+        counted = " UNION ALL ".join(
+            f"SELECT '{name}', count(*) FROM {name_table(name)}"  # noqa: S608 - our own names
+            for name in tables
+        )
+        return dict(con.execute(counted).fetchall())
+
+
+def read_everything(generation: Path) -> Mapping[str, int]:
+    """Read every value of a generation, compare its sums with its facts, and return the rows of each table.
+
+    DuckDB keeps a checksum of each block, so a value that the disk changed is found. Raises StoreError.
+    """
+    with open_generation(generation) as con:
+        version = read_schema_version(con, generation)
+        rows = {}
+        for (name,) in con.execute(_TABLES).fetchall():
+            query = f"SELECT count(*), bit_xor(hash(t)) FROM {name_table(name)} t"  # noqa: S608 - our own names
+            found = con.execute(query).fetchall()
+            rows[name] = int(found[0][0])
+        listed = compare_all_counts(con) if version == SCHEMA_VERSION else None
+    if listed:
+        raise StoreError(f"the tables of {generation} do not add up ({listed}); restore a backup")
+    return rows

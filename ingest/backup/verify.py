@@ -6,11 +6,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from ingest.backup.checks import read_everything
 from ingest.backup.manifest import choose_backup, read_manifest
 from ingest.backup.places import open_place
 from ingest.backup.restore import fetch_files
-from ingest.backup.store_files import check_database, files_beside, is_database
+from ingest.backup.store_files import check_database, files_beside, is_database, read_everything
 from ingest.errors import InputError
 from ingest.load_report import VerifyReport
 from ingest.store.generations import ignore_write, published_generation

@@ -42,7 +42,7 @@ from ingest.decoding.lines import (
 )
 from ingest.decoding.session_files import FileRecords, is_session_files
 from ingest.events import LogLine, Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")

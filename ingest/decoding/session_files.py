@@ -15,7 +15,7 @@ import orjson
 from msgspec.structs import replace
 
 from ingest.events import LogLine, Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 
 _FIRST, _FILE, _UNREAD = "session_files", "session_file", "unread"
 _START = b'{"session_files":'

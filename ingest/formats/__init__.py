@@ -14,7 +14,7 @@ with which this format reads a file that no format reads by itself; `explain(abo
 that.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
-content: `reply_streams`, `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two
+content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two
 formats that claim the same file are an error.
 """
 
@@ -28,8 +28,7 @@ from typing import Any, cast
 
 from ingest.decoding.lines import decode_object
 from ingest.events import Event, Rejected
-from ingest.log_format import About, Format
-from ingest.record import Record
+from ingest.log_format import About, Format, Record
 
 
 @cache

@@ -38,8 +38,7 @@ from ingest.formats.conversations.result_layers import PASSED, failed_flag, find
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import TrialMessages
 from ingest.formats.provider_messages.chat_messages import ResultFlag
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="agentdojo",

@@ -45,8 +45,7 @@ from ingest.formats.provider_messages.chat_messages import (
 )
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="agno",

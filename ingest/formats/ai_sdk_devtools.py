@@ -27,9 +27,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
+from ingest.decoding.fields import (
+    count_whole_input,
+    read_count,
+    read_number,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.decoding.lines import make_snippet
-from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.ai_sdk_prompt import list_calls, read_request
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
@@ -44,8 +51,7 @@ from ingest.formats.provider_messages.exchange import (
     read_stop_reason,
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="ai_sdk_devtools",

@@ -31,8 +31,7 @@ from ingest.formats.conversations.agent_session import (
     native_call_fields,
 )
 from ingest.formats.provider_messages.embedded_json import decode_json
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="antigravity",

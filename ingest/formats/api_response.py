@@ -28,8 +28,7 @@ from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages import bedrock_converse
 from ingest.formats.provider_messages.api_detection import is_error, is_reply, make_exchange
 from ingest.formats.provider_messages.http_bodies import HttpBody
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="api_response",

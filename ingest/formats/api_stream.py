@@ -31,9 +31,8 @@ from ingest.events import Event, LogLine, Rejected
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.http_bodies import HttpBody
-from ingest.formats.reply_streams.streamed_replies import StreamJoiner, is_chunk
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.formats.provider_messages.reply_streams import StreamJoiner, is_chunk
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="api_stream",

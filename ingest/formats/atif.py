@@ -33,8 +33,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import (
+    count_whole_input,
+    read_count,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -54,8 +60,7 @@ from ingest.events import (
 from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from lenient.calls import extract_tool_calls
 
 SOURCE = Source(

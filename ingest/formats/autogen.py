@@ -24,16 +24,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text
+from ingest.decoding.fields import count_whole_input, read_count, read_object, read_objects, read_text
 from ingest.decoding.lines import make_snippet
-from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Event, FlagSource, Rejected, ResultStatus
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages import openai_chat
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.formats.provider_messages.exchange import Exchange, ModelReply, RequestResult, read_stop_reason
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="autogen",

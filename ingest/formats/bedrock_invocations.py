@@ -37,8 +37,7 @@ from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.exchange import Exchange
 from ingest.formats.provider_messages.http_bodies import decode_body
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="bedrock_invocations",

@@ -53,8 +53,7 @@ from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import python_fault_layer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from lenient.calls import extract_tool_calls
 
 SOURCE = Source(

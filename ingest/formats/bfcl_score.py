@@ -28,8 +28,7 @@ from ingest.decoding.fields import read_count, read_object, read_objects, read_t
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, LogLine, Rejected, SessionSeen, TurnEnded, TurnStarted
 from ingest.formats.provider_messages.chat_messages import join_content
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.stored_text import json_text
 
 _SCORE = {"accuracy", "correct_count", "total_count"}

@@ -32,8 +32,7 @@ from ingest.events import Event, Rejected, SessionSeen, ToolsOffered
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import TrialMessages, read_list
 from ingest.formats.provider_messages.chat_messages import list_calls
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="chat_jsonl",

@@ -44,8 +44,7 @@ from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="chatgpt_export",

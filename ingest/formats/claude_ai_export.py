@@ -32,8 +32,7 @@ from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="claude_ai_export",

@@ -36,8 +36,7 @@ from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.exchange import RequestResult, parse_instant
 from ingest.formats.provider_messages.http_bodies import decode_body
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="claude_trace",

@@ -40,16 +40,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
+from ingest.decoding.fields import (
+    count_input_parts,
+    count_whole_input,
+    read_count,
+    read_epoch_ms,
+    read_object,
+    read_objects,
+    read_text,
+)
 from ingest.decoding.lines import Line, decode_object, make_snippet
-from ingest.decoding.token_counts import count_input_parts, count_whole_input
 from ingest.events import Event, FaultLayer, LogLine, PromptSeen, Rejected, ResultSeen, SessionSeen
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.content_blocks import call_fields, join_text, list_blocks, result_fields
 from ingest.formats.conversations.result_layers import Texts
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="cline",

@@ -39,8 +39,7 @@ from ingest.formats.conversations.database_rows import (
 )
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="crush",

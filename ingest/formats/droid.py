@@ -45,8 +45,7 @@ from ingest.formats.conversations.content_blocks import call_fields, join_text, 
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="droid",

@@ -27,8 +27,7 @@ from ingest.formats.spans.dumped_spans import read_span, span_ids
 from ingest.formats.spans.span import RawSpan
 from ingest.formats.spans.span_attributes import Attributes
 from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, KnownSpan, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(name="genai_span_json", title="Spans printed by an OpenTelemetry SDK", **TOLD_BY_SPANS)
 

@@ -56,8 +56,7 @@ from ingest.formats.conversations.database_rows import (
 )
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="goose",

@@ -27,8 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_text, read_time
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import count_input_parts, read_count, read_object, read_text, read_time
 from ingest.events import (
     ArgsSource,
     Event,
@@ -41,8 +40,7 @@ from ingest.events import (
     Strategy,
 )
 from ingest.formats.conversations.agent_session import AgentSession
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from lenient.calls.reading.json_in_text import find_json_end
 
 SOURCE = Source(

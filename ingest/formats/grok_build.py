@@ -39,8 +39,7 @@ from ingest.events import (
 )
 from ingest.formats.conversations.agent_session import AgentSession, sent_call_fields
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="grok_build",

@@ -62,8 +62,7 @@ from ingest.formats.provider_messages.chat_messages import (
     join_content,
     list_calls,
 )
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="hermes",

@@ -26,8 +26,7 @@ from ingest.events import Rejected
 from ingest.formats.spans.span import RawSpan
 from ingest.formats.spans.span_attributes import parse_count
 from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(name="jaeger", title="Jaeger traces", **TOLD_BY_SPANS)
 

@@ -45,8 +45,7 @@ from ingest.events import (
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.formats.provider_messages.openai_chat import count_input
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(

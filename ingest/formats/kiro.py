@@ -42,8 +42,7 @@ from ingest.formats.conversations.agent_session import (
 from ingest.formats.conversations.database_rows import find_unread, is_database, read_json_column, row_kind
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="kiro",

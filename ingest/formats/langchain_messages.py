@@ -29,8 +29,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_text
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input, read_count, read_object, read_text
 from ingest.events import FaultLayer
 from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.log_format import About, Source, Translator

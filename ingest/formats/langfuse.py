@@ -50,8 +50,7 @@ from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, to_nanosecon
 from ingest.formats.spans.span_attributes import first_count, first_value, flatten
 from ingest.formats.spans.span_attributes import first_text as text_of
 from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="langfuse",

@@ -31,9 +31,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_objects, read_text, read_time
+from ingest.decoding.fields import count_whole_input, read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import make_snippet
-from ingest.decoding.token_counts import count_whole_input
 from ingest.events import Rejected
 from ingest.formats.provider_messages.embedded_json import open_json, to_text
 from ingest.formats.provider_messages.message_lists import read_messages
@@ -43,8 +42,7 @@ from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, to_nanosecon
 from ingest.formats.spans.span_attributes import first_count, first_value
 from ingest.formats.spans.span_attributes import first_text as text_of
 from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="langsmith",

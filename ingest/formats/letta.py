@@ -32,8 +32,7 @@ from ingest.formats.conversations.agent_session import AgentSession, sent_call_f
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, list_calls
 from ingest.formats.provider_messages.embedded_json import open_json
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="letta",

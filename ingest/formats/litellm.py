@@ -37,8 +37,7 @@ from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange, provider_name
 from ingest.formats.provider_messages.exchange import Exchange, decoded_argument_fields, parse_instant
 from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body, parse_json
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="litellm",

@@ -46,8 +46,7 @@ from ingest.events import (
 from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import task_name
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(

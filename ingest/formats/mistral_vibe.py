@@ -42,8 +42,7 @@ from ingest.formats.conversations.agent_session import AgentSession, sent_call_f
 from ingest.formats.conversations.result_layers import Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, list_calls
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="mistral_vibe",

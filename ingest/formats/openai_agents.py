@@ -29,9 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_objects, read_text, read_time
+from ingest.decoding.fields import count_whole_input, read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import make_snippet
-from ingest.decoding.token_counts import count_whole_input
 from ingest.events import LogLine, Rejected
 from ingest.formats.provider_messages.embedded_json import to_text
 from ingest.formats.provider_messages.message_lists import read_reply
@@ -39,8 +38,7 @@ from ingest.formats.provider_messages.model_requests import read_request
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, to_nanoseconds
 from ingest.formats.spans.span_attributes import first_count
 from ingest.formats.traces.trace_translator import Found, KnownSpan, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="openai_agents",

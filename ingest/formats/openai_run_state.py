@@ -37,8 +37,7 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.formats.provider_messages.exchange import ModelCall, ModelReply
 from ingest.formats.provider_messages.openai_responses import read_call, read_replies, read_result
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="openai_run_state",

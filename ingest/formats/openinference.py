@@ -30,8 +30,7 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
 from ingest.formats.spans.dumped_spans import read_span, span_ids
 from ingest.formats.traces.trace_translator import Found, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="openinference",

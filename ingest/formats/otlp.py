@@ -55,8 +55,7 @@ from ingest.formats.span_conventions.gen_ai_events import NAMES
 from ingest.formats.spans.span import RawSpan
 from ingest.formats.spans.span_attributes import parse_count, read_any_value, read_otlp
 from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, SpanEvent, TraceTranslator
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(name="otlp", title="OpenTelemetry traces (OTLP JSON)", **TOLD_BY_SPANS)
 

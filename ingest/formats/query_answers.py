@@ -28,8 +28,7 @@ from ingest.formats.conversations.session_per_record import RecordIds
 from ingest.formats.conversations.task_names import question_task
 from ingest.formats.conversations.trial_messages import read_list
 from ingest.formats.provider_messages.chat_messages import make_call
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="query_answers",

@@ -25,16 +25,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import (
+    count_whole_input,
+    read_count,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.events import Event, FaultLayer, LogLine, ResultSeen, SessionSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.gemini_parts import call_fields, join_answers, join_spoken
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.formats.provider_messages.message_hashes import unique_id
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="qwen_code",

@@ -36,8 +36,7 @@ from ingest.events import Event, Rejected
 from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.formats.provider_messages.bedrock_converse import is_message
 from ingest.formats.provider_messages.model_requests import prompt_text
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="strands",

@@ -58,8 +58,7 @@ from ingest.events import (
 from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.swe_run import SweRun, translate_runs
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="swe_agent",

@@ -48,8 +48,7 @@ from ingest.formats.conversations.task_names import policy_domain, task_name
 from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, list_calls
 from ingest.formats.provider_messages.openai_chat import count_input
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="tau2_bench",

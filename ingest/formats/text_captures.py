@@ -46,8 +46,7 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.formats.conversations.task_names import task_name
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from lenient.calls import TextCall, extract_tool_calls
 from lenient.definitions.declarations import ToolDefinitionError
 from lenient.definitions.tools import ToolCatalog, ToolDefinition

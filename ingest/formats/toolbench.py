@@ -57,8 +57,7 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import question_task
 from ingest.formats.conversations.trial_messages import python_fault_layer
 from ingest.formats.provider_messages.chat_messages import join_content
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="toolbench",

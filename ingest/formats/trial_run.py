@@ -27,8 +27,7 @@ from typing import Any
 from ingest.decoding.fields import json_type, read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected, TrialLookTaken, TrialRunPlanned
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="trial_run",

@@ -13,8 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ingest.decoding.lines import MAX_LINE
-from ingest.foreign_files import ForeignKind
-from ingest.load_report import RejectedFile
+from ingest.load_report import ForeignKind, RejectedFile
 from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import (
     ReadOptions,
@@ -33,9 +32,8 @@ from ingest.pipeline.reading.format_recognition import (
     recognise_content,
 )
 from ingest.privacy.configuration import ALL, PrivacyOptions
-from ingest.sources.archives import compressed_tar
-from ingest.sources.discovery import Named, find_logs
-from ingest.sources.hidden_folders import HiddenNames
+from ingest.sources.archives import tar_archive
+from ingest.sources.discovery import HiddenNames, Named, find_logs
 from ingest.sources.log_content import HEAD, LogContent, open_log
 from ingest.sources.log_file import LogFile
 from ingest.store.generations import published_generation
@@ -122,7 +120,7 @@ def forecast_load(
         for log in sort_safely(expand_archives(found, ledger, options, privacy).logs, ledger):
             planner.plan_file(log)
     finally:
-        compressed_tar.close_kept_archive()
+        tar_archive.close_kept_archive()
     return planner.forecast(hidden.notes())
 
 

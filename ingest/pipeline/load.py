@@ -17,8 +17,6 @@ from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.load_report import LoadReport, Progress
-from ingest.path_facts import PathFacts
-from ingest.pipeline.cancellation import LoadCancelled, Stop, never_stop
 from ingest.pipeline.ledger_update import LedgerUpdate
 from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import (
@@ -29,8 +27,7 @@ from ingest.pipeline.planning.change_detection import (
     is_likely_read,
     sort_safely,
 )
-from ingest.pipeline.planning.naming import Naming, read_naming
-from ingest.pipeline.planning.prompt_labels import read_labels
+from ingest.pipeline.planning.naming import Naming, read_labels, read_naming
 from ingest.pipeline.planning.redacted_names import warn_of_earlier_privacy
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
@@ -39,11 +36,11 @@ from ingest.pipeline.reading.checkpoint import Checkpoint
 from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError, describe_read_error
 from ingest.pipeline.resume import read_checkpoint, read_past_sessions
-from ingest.pipeline.workers.executors import ExecutorOptions, make_executor
+from ingest.pipeline.workers.executor_choice import ExecutorOptions, make_executor
 from ingest.privacy.configuration import ALL, PrivacyOptions
 from ingest.sessions.past_sessions import PastSessions
-from ingest.sources.discovery import Named, find_logs
-from ingest.sources.hidden_folders import HiddenNames
+from ingest.sessions.path_facts import PathFacts
+from ingest.sources.discovery import HiddenNames, Named, find_logs
 from ingest.sources.log_file import LogFile
 from ingest.store.generation_file import utc_now
 from ingest.store.generations import (
@@ -65,6 +62,17 @@ from ingest.store.reader import (
 from ingest.store.writer import FactWriter
 
 OnProgress = Callable[[Progress], None]
+Stop = Callable[[], bool]
+"""Function that returns True once the user has asked the load to stop."""
+
+
+def never_stop() -> bool:
+    """Return False: the `Stop` function of a load that cannot be stopped."""
+    return False
+
+
+class LoadCancelled(BaseException):  # no Exception: the file reader reports those as the file's
+    """The user asked the load to stop while a file was being read."""
 
 
 def load(
@@ -94,7 +102,7 @@ def load(
 
     `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`). `tools` are
     files of tool definitions (see `ingest.pipeline.planning.tool_catalog`). `labels` is a file of people's
-    names for prompts (see `ingest.pipeline.planning.prompt_labels`). `max_line` is the longest line to read,
+    names for prompts (see `ingest.pipeline.planning.naming`). `max_line` is the longest line to read,
     in bytes. `form` is the name of the format in which all files are read; None = each file's format is
     recognised.
 
@@ -103,8 +111,8 @@ def load(
     says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
     paths, `model` is the model of logs that name none (see `ingest.pipeline.planning.naming`). `again` names
     files that are read although they are in the store. `workers`, `on` and `shared` say where logs are read:
-    in so many processes, on a cluster (see `ingest.pipeline.workers.executors.ExecutorOptions`). What a file
-    held before and holds no longer stays, except with `replacing`.
+    in so many processes, on a cluster (see `ExecutorOptions`). What a file held before and holds no longer
+    stays, except with `replacing`.
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with

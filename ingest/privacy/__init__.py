@@ -7,8 +7,8 @@ type, the others come from the value and a key that lies in the store's folder: 
 placeholder in the whole store, and nobody without the key can try values out.
 
 - `rules` says which detectors are on, and reads people's own patterns (`--redact-config`).
-- `access_tokens`, `labelled_secrets`, `named_secrets`, `request_credentials`, `account_numbers` and
-  `personal_data` find matches in a text.
+- `access_tokens`, `labelled_secrets`, `named_secrets`, `request_credentials` and `personal_data` find matches
+  in a text.
 - `decoded_views` shows a text without its escapes, `broken_lines` without the ends of its lines.
 - `placeholders` puts placeholders in the place of matches.
 - `redactor` redacts any text or decoded value; `event_redaction` does it for events, and drops results.

@@ -1,16 +1,20 @@
 """The options for which data a load leaves out, and the `Privacy` that applies them to a store.
 
-The detectors are imported only when redaction is on.
+The detectors are imported only when redaction is on. The key of the placeholders is a file in the store's
+folder: without it, a reader of the tables cannot test which value a placeholder stands for. When the key is
+lost, the next load makes another key and reads every file again.
 """
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.errors import OptionError
+from ingest.errors import OptionError, explain_os_errors
 from ingest.privacy.event_redaction import Privacy
 
 if TYPE_CHECKING:
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
 
 REDACTED, WITHOUT_RESULTS = "redacted", "without_results"
 _OPTION = {REDACTED: "--redact", WITHOUT_RESULTS: "--no-results"}
+KEY = "redaction.key"
+_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,6 @@ class PrivacyOptions:
         if self.rules is None:
             _refuse_weaker_privacy(store_dir, words, before)
             return Privacy(None, self.results), " ".join(words) or None
-        from ingest.privacy.placeholder_key import read_or_make_key
         from ingest.privacy.redactor import Redactor
 
         _refuse_weaker_privacy(store_dir, [REDACTED, *words], before)
@@ -64,3 +69,32 @@ def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterab
         raise OptionError(
             f"the store {store_dir} was loaded with {options}; say so again, or load into another store"
         )
+
+
+def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
+    """Return the key of a store whose lock is held; make a key when there is none.
+
+    With `keep` False a new key is not written. Raises StoreError when the folder cannot be read or written.
+    """
+    path = store_dir / KEY
+    with explain_os_errors(store_dir):
+        try:
+            key = bytes.fromhex(path.read_text("ascii").strip())
+        except (FileNotFoundError, ValueError):
+            key = b""
+        if len(key) != _BYTES:
+            key = secrets.token_bytes(_BYTES)
+            if keep:
+                _write_private_file(path, key.hex())
+    return key
+
+
+def _write_private_file(path: Path, text: str) -> None:
+    """Write a file atomically; only its owner can read it."""
+    new = path.with_name(f"{path.name}.new")
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(handle)
+    new.replace(path)

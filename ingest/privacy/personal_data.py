@@ -1,4 +1,9 @@
-"""Finds e-mail addresses and user names in the paths of home folders."""
+"""Finds what identifies a person: e-mail addresses, names of home folders, card, IBAN and phone numbers.
+
+A card number must fit its network's digits and the check digit of ISO/IEC 7812 (Luhn), an IBAN the length of
+its country and the check digits of ISO 13616. A phone number must be written with a plus sign and a country's
+code, in the form of North America (212-555-0187), or next to a word such as `phone`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +30,52 @@ _HOME = re.compile(
 _NOBODY = frozenset({"shared", "public", "default", "all users", ".", ".."})
 _LONGEST = 200
 HOME_NEEDLES = ("home", "users")
+
+# Where a number may be, in the shape of a text: four digits are found fast; what is around them says more.
+_CARD_SHAPE = re.compile(
+    rb"1111(?<![a1_.+#/-]1111)"
+    rb"(?:1{10,15}(?!1)|(?:-|\s{1,40})1(?:111(?:-|\s{1,40})1111|11111(?:-|\s{1,40})1111))"
+)
+_IBAN_SHAPE = re.compile(rb"1111(?:(?<=a1111)|(?<=aa11[ -]1111)|(?<=aa11[ -][a1]{4}[ -]1111))")
+_AMERICAN_SHAPE = re.compile(rb"1111(?!1)(?<=111[ .-]1111)")
+
+_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # between groups of digits
+_CARD = re.compile(
+    r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|3[47]\d\d|3[068]\d\d|35[2-8]\d|6011|64[4-9]\d|65\d\d|62\d\d)"
+    rf"(?:{_GAP}\d{{4}}{_GAP}\d{{4}}{_GAP}\d{{4}}|{_GAP}\d{{6}}{_GAP}\d{{4,5}}|\d{{12,15}})(?!\w|[.,-]\d)"
+)
+_CARD_LENGTHS = {"3": (14, 15, 16), "4": (16, 19), "6": (16, 19)}  # by first digit; others have 16 digits
+
+# ISO 13616: characters of an IBAN by country, as SWIFT's registry lists them.
+_IBAN_LENGTHS = {
+    country: length
+    for length, countries in {
+        15: "NO", 16: "BE", 18: "DK FI FO GL NL", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK",
+        21: "CH HR LI LV", 22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL",
+        24: "AD CZ ES MD PK RO SA SE SK TN VG", 25: "PT ST LY", 26: "IS TR", 27: "FR GR IT MC MR SM BI DJ",
+        28: "AL AZ CY DO GT HU LB PL BY SV NI", 29: "BR EG PS QA UA", 30: "JO KW MU", 31: "MT SC", 32: "LC",
+        33: "RU",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
+_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})\d\d(?:" + _GAP + r"[A-Z0-9]){11,30}")
+_IBAN_BEFORE, _IBAN_LONGEST = 12, 84
+
+_PHONE = re.compile(r"\+[1-9](?:[ .()/-]{0,2}(?:\r?\n[ \t]{0,40}(?=\d{3}))?\d){7,14}(?!\w|[.-]\d)")
+_BEFORE_PHONE = re.compile(r"[\w+/=.-]")
+_PLAIN_PHONE = re.compile(r"\+\d+")
+_PLAIN_SHORTEST = 11  # characters, where nothing but digits follows the plus sign
+_AMERICAN = re.compile(
+    r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)"
+)
+_AMERICAN_LONGEST = 16
+_NAMED_PHONE = re.compile(
+    r"(?:[ _-]?(?:number|no|nr))?\.?[\"'\\]{0,4}\s{0,3}[:=]\s{0,3}[\"'\\]{0,4}"
+    r"(\+?\(?\d[\d ()./-]{4,20}\d)(?!\w)",
+    re.IGNORECASE,
+)
+_NAMED_SHORTEST = 7  # digits
+PHONE_NEEDLES = ("phone", "mobile", "tel", "fax")
 
 
 def find_emails(looked: SearchedText) -> Iterator[Match]:
@@ -65,3 +116,81 @@ def find_home_names(looked: SearchedText) -> Iterator[Match]:
             name = found[found.lastgroup]
             if name.lower() not in _NOBODY and any(map(str.isalnum, name)):
                 yield Match(*found.span(found.lastgroup), "user")
+
+
+def find_cards(looked: SearchedText) -> Iterator[Match]:
+    """Yield the numbers of payment cards, in one piece or in groups."""
+    for place in _CARD_SHAPE.finditer(looked.shape):
+        found = _CARD.match(looked.text, place.start())
+        if found is None:
+            continue
+        digits = re.sub(r"[\s-]", "", found[0])
+        if len(digits) in _CARD_LENGTHS.get(digits[0], (16,)) and _has_check_digit(digits):
+            yield Match(*found.span(), "card")
+
+
+def _has_check_digit(digits: str) -> bool:
+    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn's), and digits differ."""
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0 and len(set(digits)) > 1
+
+
+def find_ibans(looked: SearchedText) -> Iterator[Match]:
+    """Yield International Bank Account Numbers, in one piece or in groups of four."""
+    text, behind = looked.text, 0
+    for place in _IBAN_SHAPE.finditer(looked.shape):
+        start = place.start()
+        if start < behind or text[start - 1 : start].islower():
+            continue
+        for found in _IBAN.finditer(text, max(behind, start - _IBAN_BEFORE), start + _IBAN_LONGEST):
+            end = _find_iban_end(text, found)
+            if end is not None:
+                behind = end
+                yield Match(found.start(), end, "iban")
+                break
+
+
+def _find_iban_end(text: str, found: re.Match[str]) -> int | None:
+    """Return where the IBAN ends that begins with a match; None when it is none."""
+    length, end = _IBAN_LENGTHS.get(found[1]), found.start()
+    signs: list[str] = []
+    while length and end < found.end() and len(signs) < length:
+        if text[end].isalnum():
+            signs.append(text[end])
+        end += 1
+    if length is None or len(signs) < length or text[end : end + 1].isalnum():
+        return None
+    moved = "".join([*signs[4:], *signs[:4]])
+    return end if int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1 else None
+
+
+def find_international_phones(looked: SearchedText) -> Iterator[Match]:
+    """Yield phone numbers with a plus sign and a country's code."""
+    text = looked.text
+    for place in looked.find_needle("+"):
+        if not text[place + 1 : place + 2].isdigit():
+            continue
+        found = _PHONE.match(text, place, place + 64)
+        if found is None or (place and _BEFORE_PHONE.match(text, place - 1)):
+            continue
+        plain = _PLAIN_PHONE.fullmatch(found[0])
+        # In a diff a plus sign begins a line that was added.
+        if not plain or (len(found[0]) >= _PLAIN_SHORTEST and text[place - 1 : place] not in ("", "\n")):
+            yield Match(*found.span(), "phone")
+
+
+def find_american_phones(looked: SearchedText) -> Iterator[Match]:
+    """Yield phone numbers in the form of North America."""
+    for run in _AMERICAN_SHAPE.finditer(looked.shape):
+        start = max(0, run.start() - _AMERICAN_LONGEST)
+        for found in _AMERICAN.finditer(looked.text, start, run.end() + 2):
+            yield Match(*found.span(), "phone")
+
+
+def find_named_phones(looked: SearchedText) -> Iterator[Match]:
+    """Yield phone numbers beside a telling word."""
+    for word in PHONE_NEEDLES:
+        for place in looked.find_needle(word):
+            found = _NAMED_PHONE.match(looked.text, place + len(word), place + 64)
+            if found and sum(map(str.isdecimal, found[1])) >= _NAMED_SHORTEST:
+                yield Match(*found.span(1), "phone")

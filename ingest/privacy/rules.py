@@ -24,14 +24,6 @@ from typing import Any
 
 from ingest.errors import OptionError
 from ingest.privacy.access_tokens import TOKEN_TYPES, TokenDetector
-from ingest.privacy.account_numbers import (
-    PHONE_NEEDLES,
-    find_american_phones,
-    find_cards,
-    find_ibans,
-    find_international_phones,
-    find_named_phones,
-)
 from ingest.privacy.labelled_secrets import (
     BESIDE,
     KEY_NEEDLES,
@@ -42,7 +34,17 @@ from ingest.privacy.labelled_secrets import (
 )
 from ingest.privacy.matches import Detector, Match, SearchedText, has_digits
 from ingest.privacy.named_secrets import NAME_NEEDLES, find_named_secrets
-from ingest.privacy.personal_data import HOME_NEEDLES, find_emails, find_home_names
+from ingest.privacy.personal_data import (
+    HOME_NEEDLES,
+    PHONE_NEEDLES,
+    find_american_phones,
+    find_cards,
+    find_emails,
+    find_home_names,
+    find_ibans,
+    find_international_phones,
+    find_named_phones,
+)
 from ingest.privacy.request_credentials import (
     COMMAND_NEEDLES,
     COOKIE_NEEDLES,

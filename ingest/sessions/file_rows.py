@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
-from ingest.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.classification import CallClassification, CallDefinitions
+from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text, json_text

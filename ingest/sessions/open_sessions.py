@@ -119,10 +119,6 @@ class OpenSessions(Generic[T]):
         kept = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
         return kept | {"_file": None}
 
-    def in_memory(self) -> Iterator[T]:
-        """Yield the sessions that are in memory, not those in the temporary file."""
-        yield from self._live.values()
-
     def _count_weight(self, key: str, weight: int) -> None:
         self._weight += weight - self._weights.pop(key, 0)
         if weight:

@@ -25,10 +25,10 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.classification import CallDefinitions, add_log_definitions, restore_definition
 from ingest.sessions.file_rows import FileRows
 from ingest.sessions.past_sessions import PastSession, PastSessions
+from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState

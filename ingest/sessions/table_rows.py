@@ -10,9 +10,8 @@ from typing import Any
 from zlib import crc32
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
-from ingest.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.classification import CallClassification
-from ingest.sessions.nesting_depth import text_depth, value_depth
+from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.stored_text import (
     TEXT_KEPT,
     cut_text,
@@ -30,6 +29,11 @@ _SEVERITIES = ("note", "warning", "error")
 _RANDOM_LENGTH = 20
 _RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
+
+# A run of plain characters is one step: an alternative for each character takes three times as long.
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_HOLDERS = frozenset({dict, list})
+_LOOKED_AT = 65_536  # characters; deeper nesting after them is not seen
 
 
 def stable_id(*parts: object) -> str:
@@ -324,3 +328,36 @@ def definition_row(definition: ToolDefinition) -> Row:
         "description": definition.description,
         "definition": text,
     }
+
+
+def text_depth(text: str | None) -> int | None:
+    """Return the nesting depth of a JSON-like text: 0 without a bracket, 1 for a flat object; None for None.
+
+    Only the first 65,536 characters are measured, without the text in strings.
+    """
+    if text is None:
+        return None
+    # Most arguments are flat: one opener, and it opens the text.
+    if text[:1] == "{" and "[" not in text and text.count("{") == 1:
+        return 1
+    deepest = depth = 0
+    for char in _STRING.sub("", text[:_LOOKED_AT]):
+        if char in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "}]":
+            depth = max(0, depth - 1)
+    return deepest
+
+
+def value_depth(value: Any) -> int:
+    """Return the depth of a decoded value: 0 for a scalar, 1 for a flat object."""
+    if type(value) is dict and not any(map(_HOLDERS.__contains__, map(type, value.values()))):
+        return 1  # most arguments
+    depth, level = 0, [value]
+    while level := [value for value in level if isinstance(value, dict | list)]:
+        depth += 1
+        level = [
+            value for holder in level for value in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    return depth

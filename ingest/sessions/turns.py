@@ -19,24 +19,24 @@ from ingest.events import (
     ResultSeen,
     ResultStatus,
     StepMade,
+    Strategy,
     TurnEnded,
     TurnStatus,
 )
 from ingest.sessions.chains import ChainOutcome, Link, link_attempts
 from ingest.sessions.classification import CallClassification, CallDefinitions, classify_call
-from ingest.sessions.leaked_calls import find_leaked_calls
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
-from lenient import clean_tool_name
+from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
 # A call that ran and failed has told the model something; only one that never got through leaves work undone.
 _NEVER_GOT_THROUGH = frozenset(
     {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
 )
 
-
 _PLACE = attrgetter("step", "ordinal")
 _RESERIALISED = ArgsSource.RESERIALISED
 _CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
+_SHORTEST_CALL = 8  # characters; no call is shorter
 
 
 class CallContext(msgspec.Struct, frozen=True, gc=False):
@@ -228,7 +228,7 @@ class OpenTurn(msgspec.Struct):
             if number not in made:
                 offered = definitions[self.definitions].offered
                 context = CallContext(step.provider, step.model, self.prompt_id, self.definitions)
-                for leaked in find_leaked_calls(step, number, offered):
+                for leaked in _find_leaked_calls(step, number, offered):
                     self.add_call(leaked, context)
 
     def judge(self, definitions: Sequence[CallDefinitions], *, results_expected: bool) -> Conclusion:
@@ -331,3 +331,28 @@ def _was_abandoned(call: OpenCall) -> bool:
 
 def _has_no_result(call: OpenCall) -> bool:
     return call.result is None and call.fault_layer is None
+
+
+def _find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None) -> list[CallMade]:
+    """Return the tool calls in the text of a step, for a step that made no call.
+
+    `number` is the step's number, `offered` the tools of the step. The list is empty for a step whose
+    strategy is JSON_FALLBACK: its calls are in the text by design, and the format reads them.
+    """
+    if step.text is None or len(step.text) < _SHORTEST_CALL or step.strategy is Strategy.JSON_FALLBACK:
+        return []
+    return [
+        CallMade(
+            session_id=step.session_id,
+            where=step.where,
+            ts=step.ts,
+            tool=call.name,
+            step=number,
+            raw_arguments=step.text[call.start : call.end],
+            args_source=ArgsSource.RAW,
+            strategy=step.strategy,
+            refused_by_harness=FaultLayer.EMISSION,
+            harness_message=f"the call stood in the text, as {call.dialect} writes it",
+        )
+        for call in leaked_tool_calls(step.text, offered)
+    ]

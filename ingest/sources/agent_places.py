@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 
 from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS, AgentLogs
 
@@ -121,7 +120,3 @@ def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
                 if pattern[0].startswith(".") and tuple(pattern) not in found.setdefault(pattern[0], []):
                     found[pattern[0]].append(tuple(pattern))
     return {name: tuple(patterns) for name, patterns in found.items()}
-
-
-def home_folder() -> str:
-    return str(Path.home())

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import ClassVar
 
-from ingest.damaged_file import DamagedFileError
-from ingest.sources.archives import compressed_tar, tar_archive, zip_archive
+from ingest.errors import DamagedFileError
+from ingest.sources.archives import tar_archive, zip_archive
 from ingest.sources.archives.decompression import Compression, DecompressedStream
 from ingest.sources.archives.file_type import LOOK, ArchiveKind, unpack_stream
 from ingest.sources.archives.inspect_archive import find_documents
@@ -74,7 +74,7 @@ class ArchiveMember:
         if isinstance(self.member, zip_archive.ZipMember):
             return zip_archive.open_member(self.archive.open(), self.member)
         if self.archive.compression:
-            return compressed_tar.open_member(self.archive, self.archive.open, self.member)
+            return tar_archive.open_member(self.archive, self.archive.open, self.member)
         return StreamPart(self.archive.open(), self.member.start, self.member.size, exact=True)
 
     def sibling(self, name: str) -> ArchiveMember | None:
@@ -187,7 +187,7 @@ class StreamedMember:
 
     def open(self) -> io.RawIOBase:
         self.tape.advance_to(self.member.start)
-        return compressed_tar.MemberStream(self.tape, self.member)
+        return tar_archive.MemberStream(self.tape, self.member)
 
     def sibling(self, name: str) -> None:  # noqa: ARG002 - nobody asks
         return None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.damaged_file import CutOffError, DamagedFileError
+from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives import zip_archive
 from ingest.sources.archives.file_type import ArchiveKind, Packing, unpack_stream
 from ingest.sources.archives.inspect_archive import EvalLines, find_documents

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import ClassVar
 
 from ingest.decoding.session_files import ONE_LINE, make_file_line, make_first_line
-from ingest.sources.archives.piece_stream import PieceStream
+from ingest.sources.archives.streams import PieceStream
 from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import FileStamp, LogFile, LogPlace
 from ingest.sources.stored_names import stored_path

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.durable_files import flush_to_disk
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
-from ingest.file_lock import lock_file
+from ingest.safe_files import flush_to_disk, lock_file
 from ingest.store.segments import named_segments
 from ingest.store.shared.link import read_link
 from ingest.store.shared.pointer import CURRENT, SEGMENT

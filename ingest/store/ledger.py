@@ -8,7 +8,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from ingest.foreign_files import ForeignKind
+from ingest.load_report import ForeignKind
 from ingest.sources.log_content import CUT_OFF
 from ingest.sources.log_file import FileStamp, LogFile
 
@@ -31,7 +31,7 @@ class ReadWith:
     `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
     line in bytes, None when no line was longer. `privacy` says which texts were left out, see
     `ingest.privacy.configuration`; None = nothing was left out. `facts` is what was known of the file beside
-    its content, see `ingest.path_facts.PathFacts.to_json`.
+    its content, see `ingest.sessions.path_facts.PathFacts.to_json`.
     """
 
     tools: str | None = None

@@ -13,8 +13,7 @@ from typing import Any
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.foreign_files import ForeignKind
-from ingest.load_report import ModelName, Reject
+from ingest.load_report import ForeignKind, ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version

@@ -9,8 +9,7 @@ from typing import Any
 from ingest.events import Event, LogLine, StepMade, TurnEnded
 from ingest.formats import formats, translate_file
 from ingest.formats.conversations.agent_session import AgentSession
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 
 WHERE = LogLine(1, 0)
 LATER = LogLine(2, 10)

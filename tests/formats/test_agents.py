@@ -12,8 +12,7 @@ import pytest
 
 from ingest.events import CallMade, Event, Rejected, ResultSeen, StepMade, TurnEnded, TurnStarted
 from ingest.formats import formats, translate_file
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 from tests.conftest import CASES
 from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, record_of, records_of
 

@@ -14,7 +14,7 @@ from ingest.formats.provider_messages.message_lists import read_messages, read_r
 from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult, read_result
 from ingest.formats.provider_messages.model_requests import find_definitions, prompt_text, read_request
 from ingest.formats.spans.span_attributes import collect_indexed, flatten, parse_count, read_any_value
-from ingest.formats.traces.tool_faults import fault_layer_in, fault_shown_by
+from ingest.formats.traces.span_calls import fault_layer_in, fault_shown_by
 
 CALL = MessageCall("ls", "c1", '{"path": "."}')
 

@@ -17,9 +17,8 @@ from ingest.decoding.containers import Container, detect_container, read_batches
 from ingest.decoding.lines import MAX_LINE, Line, cut_snippet, decode_object, read_lines
 from ingest.events import Event, LogLine, Rejected
 from ingest.formats import claiming_formats, formats, line_decoder, line_skimmer, translate_file
-from ingest.log_format import About
+from ingest.log_format import About, Record
 from ingest.pipeline.reading.format_recognition import SiblingFiles
-from ingest.record import Record
 from ingest.sources.discovery import find_named
 from ingest.sources.local_files import LocalFile
 from ingest.sources.log_content import open_log

@@ -16,8 +16,7 @@ from ingest.decoding.containers import Container, read_records
 from ingest.decoding.lines import MAX_LINE
 from ingest.events import Event, Rejected
 from ingest.formats import formats, line_skimmer, translate_file
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 from tests.formats.test_cases import LOGS, record_of, records_of, skimmed_records_of
 
 RECORDS = {

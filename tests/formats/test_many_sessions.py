@@ -12,8 +12,7 @@ import pytest
 
 from ingest.events import CallMade, Event, Rejected, StepMade, Strategy, TurnEnded
 from ingest.formats import formats, translate_file
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 from ingest.sessions import open_sessions
 from ingest.sessions.open_sessions import OpenSessions
 from tests.formats.test_cases import LOGS, SAMPLES, case_name, plain, record_of, records_of

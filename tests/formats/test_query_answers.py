@@ -8,8 +8,7 @@ import orjson
 
 from ingest.events import CallMade, LogLine, Rejected
 from ingest.formats import query_answers, translate_file
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 
 TOOLS = [{"name": "find", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}]
 

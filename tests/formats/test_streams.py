@@ -17,7 +17,7 @@ from ingest.events import ArgsSource
 from ingest.formats.provider_messages import anthropic_messages, openai_chat, openai_responses
 from ingest.formats.provider_messages.exchange import ModelReply
 from ingest.formats.provider_messages.http_bodies import MAX_BODY, decode_body
-from ingest.formats.reply_streams.streamed_replies import StreamJoiner, join_chunks
+from ingest.formats.provider_messages.reply_streams import StreamJoiner, join_chunks
 
 TEXTS = st.text(max_size=40) | st.sampled_from(['{"path": "a"}', '{"a": ', "{}", '{"a": "\\ud83d"}'])
 SENT = st.lists(TEXTS, min_size=1, max_size=4)

@@ -14,8 +14,7 @@ from ingest.formats.conversations.task_names import (
     swe_bench_instance,
     task_name,
 )
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 from tests.formats.test_users import LANGFUSE, OTLP, SPAN
 
 

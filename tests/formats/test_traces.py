@@ -15,8 +15,7 @@ import pytest
 
 from ingest.events import CallMade, Event, LogLine, Rejected, ResultSeen, StepMade, TurnStarted
 from ingest.formats import formats, translate_file
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 from ingest.sessions import open_sessions
 from tests.conftest import CASES
 from tests.formats.test_cases import LOGS, case_name, events_of, plain, record_of, records_of

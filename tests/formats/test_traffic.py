@@ -28,8 +28,7 @@ from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.exchange import parse_instant
 from ingest.formats.provider_messages.http_bodies import HttpBody
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 from tests.formats.test_cases import LOGS, case_name, events_of, records_of
 
 TRAFFIC = ("api_response", "api_stream", "claude_trace", "http_cassette", "litellm", "request_log")

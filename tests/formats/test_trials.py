@@ -11,10 +11,9 @@ from ingest.decoding.lines import MAX_LINE
 from ingest.events import CallMade, FaultLayer, LogLine, SessionSeen, TurnEnded, TurnStarted
 from ingest.formats import swe_agent, translate_file
 from ingest.formats.conversations.trial_messages import TrialMessages, python_fault_layer, read_list
-from ingest.formats.mini_swe.replies import find_bash_blocks
-from ingest.log_format import About
+from ingest.formats.mini_swe import find_bash_blocks
+from ingest.log_format import About, Record
 from ingest.pipeline.reading.format_recognition import recognise_log
-from ingest.record import Record
 from ingest.sources.discovery import look_at_file
 
 

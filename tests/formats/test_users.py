@@ -8,8 +8,7 @@ import pytest
 
 from ingest.events import LogLine, Rejected, SessionSeen
 from ingest.formats import formats
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 
 REPLY = {
     "id": "chatcmpl-1",

@@ -14,8 +14,7 @@ from callgauge.cli import main as cli
 from ingest.errors import OptionError
 from ingest.pipeline.dry_run import forecast_load
 from ingest.pipeline.load import load
-from ingest.privacy.configuration import PrivacyOptions
-from ingest.privacy.placeholder_key import KEY
+from ingest.privacy.configuration import KEY, PrivacyOptions
 from ingest.privacy.rules import RedactionRules, read_rules
 from ingest.store.generations import published_generation
 from tests.store.night import ask, session

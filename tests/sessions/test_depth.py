@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ingest.sessions.nesting_depth import text_depth, value_depth
+from ingest.sessions.table_rows import text_depth, value_depth
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def sessions_come_back(events: list[Event]) -> int:
         work.take(event)
         if number % 7 and number + 1 < len(events):
             continue
-        for session in work._sessions.in_memory():
+        for session in work._sessions._live.values():
             with OpenSessionStates() as waiting:
                 back = waiting.unpack(waiting.pack(session))
             assert back == session

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.decoding.token_counts import count_input_parts, count_whole_input
+from ingest.decoding.fields import count_input_parts, count_whole_input
 from ingest.events import StepMade
 from ingest.formats.provider_messages import (
     anthropic_messages,

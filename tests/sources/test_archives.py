@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.damaged_file import DamagedFileError
+from ingest.errors import DamagedFileError
 from ingest.formats import formats
 from ingest.maintenance.rejects import retry_rejected
 from ingest.pipeline.load import load

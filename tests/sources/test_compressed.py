@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from ingest.damaged_file import DamagedFileError
+from ingest.errors import DamagedFileError
 from ingest.pipeline.load import load
 from ingest.sources.archives import decompression
 from ingest.sources.archives.decompression import Compression, DecompressedStream, detect_compression

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import LogLine, Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 
 
 def read(data: bytes, max_line: int = 1_000_000) -> list[Record | Rejected]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callgauge.cli.render.loads import foreign_lines
-from ingest.foreign_files import ForeignFile, ForeignKind, group_foreign_files
+from callgauge.cli.render.loads import ForeignFile, foreign_lines, group_foreign_files
+from ingest.load_report import ForeignKind
 
 
 def files(*paths: str, kind: ForeignKind = ForeignKind.JSON) -> list[ForeignFile]:

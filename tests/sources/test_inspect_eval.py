@@ -11,7 +11,7 @@ import pytest
 
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.events import Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 from ingest.sources.discovery import look_at_file
 from ingest.sources.log_content import open_log
 from tests.sources.archives import ZSTD, zipped

@@ -16,7 +16,7 @@ from ingest.formats import formats
 from ingest.pipeline.load import load
 from ingest.pipeline.planning.selection import parse_moment
 from ingest.sources import log_content
-from ingest.sources.file_list import read_file_list
+from ingest.sources.local_files import read_file_list
 from tests.sources.archives import zipped
 from tests.store.night import ask, count, session
 

@@ -22,7 +22,7 @@ from ingest.backup.restore import restore
 from ingest.errors import BackupError, InputError, OptionError
 from ingest.pipeline.dry_run import forecast_load
 from ingest.pipeline.load import load
-from ingest.sources import object_store, object_stream
+from ingest.sources import object_store
 from ingest.sources.log_content import open_log
 from ingest.sources.object_store import find_objects
 from ingest.sources.stored_names import strip_credentials
@@ -110,7 +110,7 @@ def test_archives_are_read_where_they_are(s3: Any, store: Path, tmp_path: Path, 
 
 @pytest.mark.thorough
 def test_a_large_object_comes_in_pieces(s3: Any, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_stream, "PIECE", 10_000)
+    monkeypatch.setattr(object_store, "PIECE", 10_000)
     log = "".join(session(f"s{number}") for number in range(30))
     put(s3, "a", log)
     report = load([f"s3://{BUCKET}/a"], store)
@@ -246,7 +246,7 @@ LOG = "".join(session(f"s{number}") for number in range(20)).encode()
 def test_a_file_on_the_web_is_read_however_it_is_served(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch, parts: bool, sized: bool, pack: Any, piece: int
 ) -> None:
-    monkeypatch.setattr(object_stream, "PIECE", piece)
+    monkeypatch.setattr(object_store, "PIECE", piece)
     Site.files, Site.parts, Site.sized = {"/night": pack(LOG)}, parts, sized
     report = load([f"{site}/night"], store)
     assert (report.sessions, report.bytes, report.rejected) == (20, len(LOG), ())
@@ -256,7 +256,7 @@ def test_a_file_on_the_web_is_read_however_it_is_served(
 def test_a_connection_that_breaks_is_taken_up_again_where_it_broke(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_stream, "PIECE", 10_000)
+    monkeypatch.setattr(object_store, "PIECE", 10_000)
     Site.files = {"/night": LOG}
     Site.cuts = [20_000, 5_000, 10_000, 20_000, 1]
     assert load([f"{site}/night"], store).sessions == 20
@@ -266,7 +266,7 @@ def test_a_connection_that_breaks_is_taken_up_again_where_it_broke(
 def test_a_connection_that_keeps_breaking_costs_the_file_until_the_next_load(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch, logs: Path
 ) -> None:
-    monkeypatch.setattr(object_stream, "PIECE", 10_000)
+    monkeypatch.setattr(object_store, "PIECE", 10_000)
     (logs / "good").write_text(session("good"))
     Site.files = {"/night": LOG}
     Site.cuts = [70_000, *[10] * 30]
@@ -282,7 +282,7 @@ def test_a_connection_that_keeps_breaking_costs_the_file_until_the_next_load(
 def test_an_archive_whose_server_failed_is_looked_at_again(
     site: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_stream, "PIECE", 2_000)
+    monkeypatch.setattr(object_store, "PIECE", 2_000)
     Site.files = {"/night": zipped(tmp_path / "x", {"a": LOG, "b": LOG[:-1]}, 0).read_bytes()}
     monkeypatch.setattr(object_store.RemoteObject, "open", failing_after(object_store.RemoteObject.open, 3))
     assert load([f"{site}/night"], store).loaded < 2
@@ -307,16 +307,16 @@ def failing_after(really: Any, times: int) -> Any:
 def test_a_file_that_changes_while_it_is_read_does_not_count(
     site: str, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_stream, "PIECE", 10_000)
+    monkeypatch.setattr(object_store, "PIECE", 10_000)
     Site.files = {"/night": LOG}
-    really = object_stream.ObjectStream.request_bytes
+    really = object_store.ObjectStream.request_bytes
 
-    def meanwhile(self: object_stream.ObjectStream, size: int) -> bytes:
+    def meanwhile(self: object_store.ObjectStream, size: int) -> bytes:
         if self.tell() > 40_000:
             Site.files["/night"] = LOG + b"\n"
         return really(self, size)
 
-    monkeypatch.setattr(object_stream.ObjectStream, "request_bytes", meanwhile)
+    monkeypatch.setattr(object_store.ObjectStream, "request_bytes", meanwhile)
     reason = load([f"{site}/night"], store).rejected[0].reason
     assert "it changed after it was found; load it again" in reason
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ingest.pipeline.load import load
-from ingest.sources.archives.text_encoding import Utf8Stream, detect_encoding
+from ingest.sources.archives.file_type import Utf8Stream, detect_encoding
 from tests.sources.archives import zipped
 from tests.store.night import ask, contents, session
 

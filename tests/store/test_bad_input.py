@@ -15,10 +15,9 @@ import pytest
 from ingest.errors import InputError
 from ingest.events import Event, Rejected
 from ingest.formats import formats
-from ingest.log_format import About
+from ingest.log_format import About, Record
 from ingest.pipeline.load import load
 from ingest.pipeline.reading.format_explanation import explain_files
-from ingest.record import Record
 from ingest.sources.stored_names import parse_stored_path, stored_path
 from tests.store.night import ask, contents, count, rows_by_reference, session
 

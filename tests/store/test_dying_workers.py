@@ -117,7 +117,7 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
 
 
 FORKING = """
-from ingest.import_guard import leave_threads_out
+from ingest.processes import leave_threads_out
 leave_threads_out()
 from ingest.pipeline.workers import worker_process
 assert worker_process.can_fork()

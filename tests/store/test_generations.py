@@ -20,7 +20,7 @@ from callgauge.serving.sign_in import sessions, users_file
 from ingest.errors import StoreBusy, StoreError, StoreVersionError
 from ingest.pipeline.load import load
 from ingest.pipeline.planning import naming
-from ingest.privacy.placeholder_key import KEY
+from ingest.privacy.configuration import KEY
 from ingest.store.generations import check_store_place, lock_store, published_generation
 from ingest.store.migrations import SCHEMA_VERSION
 from tests.store.night import count, rows_by_reference, session

@@ -10,10 +10,10 @@ import pytest
 
 from ingest.errors import OptionError
 from ingest.maintenance.model_names import count_models_anew
-from ingest.path_facts import NO_FACTS
 from ingest.pipeline.load import load
 from ingest.pipeline.planning.model_aliases import find_alias
 from ingest.pipeline.planning.naming import AliasSettings, read_naming
+from ingest.sessions.path_facts import NO_FACTS
 from tests.store.night import ask, session
 
 MODELS = "SELECT DISTINCT model, model_name, model_source FROM tool_calls ORDER BY ALL"

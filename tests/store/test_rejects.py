@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from ingest.errors import InputError
-from ingest.foreign_files import ForeignKind
 from ingest.formats import formats
-from ingest.load_report import Reject
+from ingest.load_report import ForeignKind, Reject
 from ingest.maintenance.rejects import list_rejects, retry_rejected
 from ingest.pipeline.load import load
 from tests.store.night import count, rows_by_reference, session

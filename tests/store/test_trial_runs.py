@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ingest.foreign_files import ForeignKind
+from ingest.load_report import ForeignKind
 from ingest.maintenance.forget import SessionChoice, forget
 from ingest.maintenance.reparse import reparse
 from ingest.pipeline.load import load

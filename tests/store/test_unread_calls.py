@@ -13,9 +13,9 @@ from ingest.decoding import call_marks
 from ingest.decoding.call_marks import find_marks, may_hold_marks
 from ingest.decoding.containers import Container
 from ingest.events import LogLine
+from ingest.log_format import Record
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, unread_calls
-from ingest.record import Record
 from tests.store.night import ask
 
 CALLS: dict[str, dict[str, Any]] = {

@@ -27,7 +27,7 @@ from typing import Any
 from callgauge.analysis.replay.scenarios import Scenario
 from callgauge.analysis.replay.tally import ReplaySummary
 from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
-from ingest.process_exit import describe_exit
+from ingest.processes import describe_exit
 
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # jobs that may wait for the one that runs

@@ -8,6 +8,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, deque
+import posixpath
+from dataclasses import dataclass
+from collections.abc import Collection
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from callgauge.cli.render.terminal import escape_for_terminal
-from ingest.foreign_files import ForeignFile, ForeignGroup, ForeignKind, group_foreign_files
+from ingest.load_report import ForeignKind
 
 if TYPE_CHECKING:
     from ingest.load_report import LoadReport, Progress, Reject, RejectedFile
@@ -253,6 +256,28 @@ def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
     yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignFile:
+    """A foreign file; `reason` is the part of a sentence that follows the file's path."""
+
+    path: str
+    kind: ForeignKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignGroup:
+    """The foreign files of one kind in a folder, or (`below`) also in folders below it.
+
+    `example` is the first of them by path.
+    """
+
+    folder: str
+    below: bool
+    files: int
+    example: ForeignFile
+
+
 def foreign_lines(files: Iterable[ForeignFile]) -> Iterator[str]:
     """Yield a line for each kind and folder of files that are not logs."""
     for group in group_foreign_files(files, _FOLDERS):
@@ -349,3 +374,39 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
         known = f", known for {wording.rate(n, total)} of {nouns}" if total > n else ""
         figures.append((RATES[name].title.lower(), f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)}){known}"))
     return figures
+
+
+def group_foreign_files(files: Iterable[ForeignFile], most: int) -> list[ForeignGroup]:
+    """Return foreign files by kind and folder, the kinds in the order of `ForeignKind`.
+
+    Where more than `most` folders hold files of a kind, the deepest are counted with the folder above them.
+    """
+    by_kind: dict[ForeignKind, dict[str, list[ForeignFile]]] = {kind: {} for kind in ForeignKind}
+    for file in files:
+        by_kind[file.kind].setdefault(posixpath.dirname(file.path), []).append(file)
+    return [group for folders in by_kind.values() for group in _group_by_folder(folders, most)]
+
+
+def _group_by_folder(folders: dict[str, list[ForeignFile]], most: int) -> list[ForeignGroup]:
+    groups: dict[str, list[ForeignFile]] = {}
+    shown = _choose_shown_folders(folders, most)
+    for folder, files in folders.items():
+        groups.setdefault(shown[folder], []).extend(files)
+    below = {shown[folder] for folder in folders if shown[folder] != folder}
+    return [
+        ForeignGroup(folder, folder in below, len(files), min(files, key=lambda file: file.path))
+        for folder, files in sorted(groups.items())
+    ]
+
+
+def _choose_shown_folders(folders: Collection[str], most: int) -> dict[str, str]:
+    """Return for each folder the folder under which it is counted: itself, or one above it."""
+    shown = {folder: folder for folder in folders}
+    while len(names := set(shown.values())) > most and (deepest := max(map(_count_parts, names))) > 1:
+        above = {name: posixpath.dirname(name) for name in names if _count_parts(name) == deepest}
+        shown = {folder: above.get(name, name) for folder, name in shown.items()}
+    return shown
+
+
+def _count_parts(folder: str) -> int:
+    return folder.rstrip("/").count("/")

@@ -213,7 +213,7 @@ def _run_plan(
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
     """Return what a run leaves out. The placeholders of --redact are those of the store, if it has a key."""
-    from ingest.privacy.placeholder_key import KEY, read_or_make_key
+    from ingest.privacy.configuration import KEY, read_or_make_key
 
     if not redacts:
         return RunPrivacy(secrets.token_bytes(32), redacts=False)

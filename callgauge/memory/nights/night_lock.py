@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ingest.file_lock import is_locked, lock_file
+from ingest.safe_files import is_locked, lock_file
 
 _FILE = "night.lock"
 _PATIENCE = 1.0  # seconds; who only looks whether a night runs holds the lock for no time at all

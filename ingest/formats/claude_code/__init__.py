@@ -64,8 +64,7 @@ from ingest.formats.claude_code.transcript_entries import (
     read_entry,
     skim,
 )
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.open_sessions import OpenSessions
 
 __all__ = ["SOURCE", "recognise", "skim", "translator"]

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ingest.decoding.fields import read_count, read_object, read_text
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import count_input_parts, read_count, read_object, read_text
 from ingest.events import (
     ArgsSource,
     CallMade,

@@ -1,22 +1,37 @@
-"""Translates the records of one Codex rollout into events: the session, its turns and their steps."""
+"""Translates the records of one Codex rollout into events: the session, its turns and their steps.
+
+A step is complete when the next one begins, because its token counts come after it in the log.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_number, read_object, read_text, read_time
-from ingest.events import Event, LogLine, PromptSeen, ResultSeen, SessionSeen, TurnStatus
-from ingest.formats.codex.codex_calls import built_in_call, custom_call, function_call
-from ingest.formats.codex.codex_steps import StepTracker
+from ingest.decoding.fields import (
+    count_whole_input,
+    read_count,
+    read_number,
+    read_object,
+    read_text,
+    read_time,
+)
+from ingest.events import Event, LogLine, PromptSeen, ResultSeen, SessionSeen, TurnStatus, Visibility
 from ingest.formats.codex.outputs import output_text, parse_wall_time, read_event_status, read_flag
-from ingest.formats.conversations.agent_session import AgentSession
-from ingest.formats.provider_messages.chat_messages import join_content
-from ingest.record import Record
+from ingest.formats.conversations.agent_session import (
+    AgentSession,
+    decoded_argument_fields,
+    native_call_fields,
+)
+from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
+from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
 _REMEMBERED = 1_000  # events of the harness that wait for their result; they come just before it
+_HELD = 1_000
+_REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments is theirs
 
 
 class Rollout:
@@ -218,3 +233,128 @@ _RULES: Mapping[str, Mapping[str, _Rule]] = {
         "exec_command_end": Rollout._take_tool_end,
     },
 }
+
+
+@dataclass(slots=True)
+class _OpenStep:
+    """One model call, as far as its items have been read. `ended`: a result or the token counts were seen."""
+
+    where: LogLine
+    ts: datetime | None
+    texts: list[str] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    results: list[ResultSeen] = field(default_factory=list)
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    final: bool = False
+    ended: bool = False
+
+    @property
+    def is_full(self) -> bool:
+        """True when more items are held than any model call makes; the next item then closes the step."""
+        return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
+
+
+class StepTracker:
+    """Builds the steps of one session. `model` is the model of the current turn."""
+
+    def __init__(self, dialogue: AgentSession) -> None:
+        self.model: str | None = None
+        self._dialogue = dialogue
+        self._step: _OpenStep | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._step is not None
+
+    def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
+        """Add a text of the model to the open step.
+
+        `final`: the log marks the text as the answer of the turn. Yield the events of a step that this ends.
+        """
+        step = yield from self._enter(where, ts)
+        step.texts.append(text)
+        step.final = final
+
+    def add_call(self, where: LogLine, ts: datetime | None, call: Mapping[str, Any]) -> Iterator[Event]:
+        step = yield from self._enter(where, ts)
+        step.calls.append({"where": where, "ts": ts, **call})
+
+    def add_result(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
+        """Add a result to the open step; without one, yield the result at once.
+
+        `by_provider`: the provider ran the tool, so the model's message goes on after the result.
+        """
+        if self._step is not None and self._step.is_full:
+            yield from self.close()
+        if self._step is None:
+            yield result
+        else:
+            self._step.results.append(result)
+            self._step.ended = not by_provider
+
+    def add_usage(self, usage: Mapping[str, Any]) -> None:
+        """Set the token counts of the open step. Counts that are repeated for the same step are ignored."""
+        if usage and self._step is not None and not self._step.usage:
+            self._step.usage, self._step.ended = usage, True
+
+    def close(self) -> Iterator[Event]:
+        step, self._step = self._step, None
+        if step is None:
+            return
+        yield from self._dialogue.add_step(
+            step.where,
+            step.ts,
+            "\n".join(filter(None, step.texts)),
+            model=self.model,
+            **count_whole_input(step.usage.get("input_tokens"), step.usage.get("cached_input_tokens")),
+            output_tokens=read_count(step.usage.get("output_tokens")),
+            answers=step.final and not step.calls,
+        )
+        for call in step.calls:
+            yield self._dialogue.add_call(**call)
+        yield from step.results
+
+    def _enter(self, where: LogLine, ts: datetime | None) -> Generator[Event, None, _OpenStep]:
+        if self._step is not None and (self._step.ended or self._step.is_full):
+            yield from self.close()
+        if self._step is None:
+            self._step = _OpenStep(where, ts)
+        return self._step
+
+
+def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a call of a Codex or MCP function; the arguments are the model's own text."""
+    name, server = read_text(payload.get("name")), read_text(payload.get("namespace"))
+    if name is not None and server:
+        name = f"{server.rstrip('_')}__{name.lstrip('_')}"
+    refusals_show = name is not None and not name.startswith(_REMOTE)
+    return {
+        **_shared_fields(payload),
+        **argument_fields(payload.get("arguments")),
+        "tool": name,
+        "schema_seen": Visibility.FAILURES if refusals_show else Visibility.NONE,
+    }
+
+
+def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a call of a free-text tool; its input is no JSON and gets no syntax verdict."""
+    said = read_text(payload.get("input"))
+    sent = decoded_argument_fields(None if said is None else {"input": said})
+    return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
+
+
+def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a call of a tool that the API itself defines.
+
+    The tool is named by the item's type; its arguments are an object.
+    """
+    name = (read_text(payload.get("type")) or "").removesuffix("_call")
+    return {
+        **_shared_fields(payload),
+        **decoded_argument_fields(payload.get("action", payload.get("arguments"))),
+        "tool": name,
+    }
+
+
+def _shared_fields(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return native_call_fields(read_text(payload.get("call_id")))

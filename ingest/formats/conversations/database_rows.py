@@ -15,7 +15,7 @@ from typing import Any
 from ingest.decoding.fields import read_epoch_ms, read_number, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 
 _MILLISECONDS = 1e11  # a time from here on is no number of seconds: that would be the year 5138
 

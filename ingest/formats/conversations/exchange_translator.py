@@ -26,8 +26,13 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.conversation import FailedRequest, JoinedExchange, RepeatedConversation
-from ingest.formats.conversations.conversation_matching import ConversationMatcher
+from ingest.formats.conversations.conversation_matching import (
+    ConversationMatcher,
+    FailedRequest,
+    JoinedExchange,
+    RepeatedConversation,
+)
+from ingest.formats.conversations.prescribed_react import follow_react
 from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
@@ -40,7 +45,6 @@ from ingest.formats.provider_messages.exchange import (
     StopReason,
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
-from ingest.formats.provider_messages.prescribed_react import follow_react
 
 _SAID = 2_000  # characters of what a user said to a model that never replied
 _LONGEST = timedelta(hours=1)  # that a reply takes

@@ -31,8 +31,7 @@ from ingest.formats.conversations.result_layers import PASSED, Texts, failed_fla
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
 from ingest.formats.provider_messages.message_lists import read_messages
 from ingest.formats.provider_messages.message_parts import Message, MessageCall, MessageResult
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 
 
 class Conversation(NamedTuple):

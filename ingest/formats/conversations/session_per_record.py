@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
 from ingest.events import Event, Rejected
-from ingest.log_format import About
-from ingest.record import Record
+from ingest.log_format import About, Record
 
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
 """Function that yields the events of a record, given the id of its session; it must be picklable."""

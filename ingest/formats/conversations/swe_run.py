@@ -13,8 +13,7 @@ from ingest.decoding.fields import read_object, read_text
 from ingest.events import Event, SessionSeen, TurnEnded
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import swe_bench_instance, task_name
-from ingest.log_format import About, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Translator
 
 _STOPPED = re.compile(r"\bexit_\w|early_exit|LimitsExceeded|TimeExceeded|RetriesExhausted")
 

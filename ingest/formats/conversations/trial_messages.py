@@ -32,7 +32,7 @@ from ingest.formats.provider_messages.chat_messages import (
     make_call,
     read_no_flag,
 )
-from ingest.record import Record
+from ingest.log_format import Record
 
 _ANSWERING = ("assistant", "model")
 _ANSWERED = (*_ANSWERING, "tool", "function")

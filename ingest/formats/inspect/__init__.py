@@ -42,8 +42,7 @@ from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.inspect.samples import EvaluationRun, translate_sample
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="inspect",

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
-from ingest.decoding.token_counts import count_input_parts, count_whole_input
+from ingest.decoding.fields import (
+    count_input_parts,
+    count_whole_input,
+    read_count,
+    read_number,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.events import (
     Event,
     FlagSource,
@@ -23,11 +31,10 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.formats.conversations.result_layers import MESSAGE
-from ingest.formats.inspect.attachments import SamplePools
-from ingest.formats.inspect.sample_events import agent_events
+from ingest.formats.inspect.sample_events import SamplePools, agent_events
 from ingest.formats.inspect.sample_scores import call_facts, error_verdict, find_raw_arguments, read_scores
 from ingest.formats.provider_messages.chat_messages import make_call
-from ingest.record import Record
+from ingest.log_format import Record
 
 _ASKS = ("input", "operator", "generate")
 

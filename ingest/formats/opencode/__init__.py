@@ -53,11 +53,9 @@ from ingest.decoding.lines import make_snippet
 from ingest.decoding.session_files import read_producer
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.database_rows import is_database, row_kind
-from ingest.formats.opencode.opencode_files import OpenCodeFiles
-from ingest.formats.opencode.opencode_rows import OpenCodeRows
-from ingest.formats.opencode.opencode_session import translate_session
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.formats.opencode.session_events import translate_session
+from ingest.formats.opencode.storage import OpenCodeFiles, OpenCodeRows
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="opencode",

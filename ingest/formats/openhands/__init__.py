@@ -51,8 +51,7 @@ from ingest.formats.conversations.session_per_record import RecordIds
 from ingest.formats.conversations.task_names import task_name
 from ingest.formats.openhands.sdk import KINDS, SdkEvents
 from ingest.formats.openhands.stream import StreamEvents
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="openhands",

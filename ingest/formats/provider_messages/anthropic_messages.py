@@ -8,7 +8,7 @@ which is absent for false.
 `server_tool_use` blocks belong to tools that the provider runs, and do not count as calls. A `tool_use` block
 whose `caller` is a code execution was made by a program that the model wrote: the block counts as a call, but
 its arguments are not the model's own text. A joined stream
-(`ingest.formats.reply_streams.streamed_replies`) has the text of the arguments in `partial_json`.
+(`ingest.formats.provider_messages.reply_streams`) has the text of the arguments in `partial_json`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import count_input_parts, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FlagSource, ResultStatus
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,

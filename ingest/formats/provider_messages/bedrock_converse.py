@@ -5,7 +5,7 @@ The format (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_
 `output.message`, `stopReason`, `usage`. Calls are `toolUse.{toolUseId, name, input}` with decoded arguments,
 results are `toolResult.{toolUseId, status, content}` blocks of a user message. `status` is optional, so its
 absence says nothing. The model stands in the address only (`/model/<id>/converse`). A joined stream
-(`ingest.formats.reply_streams.streamed_replies`) has the text of the arguments in `partial_json`.
+(`ingest.formats.provider_messages.reply_streams`) has the text of the arguments in `partial_json`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import count_input_parts, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,

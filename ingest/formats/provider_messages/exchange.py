@@ -107,10 +107,10 @@ class ModelCall:
         """Return one lost call: the stop reason announces a call, but the reply holds none.
 
         `reason` is the message stored with the call. The list is empty when the text `words` contains the
-        call: `ingest.sessions.leaked_calls` finds it there.
+        call: the builder of turns (`ingest.sessions.turns`) finds it there.
         """
         if words and leaked_tool_calls(words):
-            return []  # ingest.sessions.leaked_calls finds it there
+            return []
         return [cls(None, None, {"args_source": ArgsSource.MISSING}, reason, FaultLayer.EMISSION)]
 
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import orjson
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 import zstandard
 
-from ingest.formats.reply_streams.streamed_replies import is_chunk, join_chunks
+from ingest.formats.provider_messages.reply_streams import is_chunk, join_chunks
 
 MAX_BODY = 64 * 1024 * 1024  # bytes, unpacked: a recording must not blow up
 _ENVELOPE = {

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
 from ingest.formats.provider_messages.embedded_json import open_json

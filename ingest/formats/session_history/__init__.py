@@ -52,8 +52,7 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.session_history.history_entries import HistoryEntry, read_entry, read_session_id, skim
 from ingest.formats.session_history.sessions import HistorySession
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.open_sessions import OpenSessions
 
 __all__ = ["SOURCE", "recognise", "skim", "translator"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ingest.decoding.fields import read_objects
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input, read_objects
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_parts import Message, read_call
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_objects
-from ingest.decoding.token_counts import count_input_parts, count_whole_input
+from ingest.decoding.fields import count_input_parts, count_whole_input, read_object, read_objects
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages, read_reply
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request

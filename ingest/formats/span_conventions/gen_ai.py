@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.message_lists import read_messages
 from ingest.formats.provider_messages.message_parts import Message

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from ingest.decoding.token_counts import count_whole_input
+from ingest.decoding.fields import count_whole_input
 from ingest.events import (
     ArgsSource,
     CallMade,

@@ -21,7 +21,7 @@ from ingest.formats.spans.span import RawSpan, SpanFacts, UnderstoodSpan
 from ingest.formats.spans.span_attributes import Attributes
 from ingest.formats.traces.span_sessions import TracedSession
 from ingest.formats.traces.span_tree import find_lanes, time_key
-from ingest.record import Record
+from ingest.log_format import Record
 from ingest.sessions.open_sessions import OpenSessions
 
 # What OpenTelemetry's spans can tell, whatever file they are in: fields of `ingest.formats.Source`.

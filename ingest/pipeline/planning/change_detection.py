@@ -13,10 +13,10 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from hashlib import blake2b
 
-from ingest.foreign_files import ForeignKind
 from ingest.formats import formats
-from ingest.path_facts import PathFacts
+from ingest.load_report import ForeignKind
 from ingest.pipeline.planning.naming import NO_RULES, Naming
+from ingest.sessions.path_facts import PathFacts
 from ingest.sources.discovery import still_exists
 from ingest.sources.log_content import HEAD, compute_fingerprint, compute_prefixes, open_log
 from ingest.sources.log_file import FileStamp, LogFile, can_open

@@ -17,6 +17,8 @@ The file `naming.toml` in the store's folder holds patterns for every load, and 
 
 Aliases of a callgauge.toml are kept in the store, too, as aliases.json: so its models are counted in one way,
 whatever is done with it. Names in both files are refused.
+
+A label file gives prompts people's names, as JSON `{"<prompt id or hash>": "<name>"}` (`read_labels`).
 """
 
 from __future__ import annotations
@@ -32,11 +34,12 @@ from typing import Any
 import orjson
 
 from ingest.errors import OptionError, explain_os_errors
-from ingest.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
+from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
 
 FILE = "naming.toml"
 KEPT_ALIASES = "aliases.json"
 _FACTS = ("model", "prompt", "run", "date")
+_SHORTEST_HASH = 6  # characters of a hash that may stand for it; fewer would fit several prompts
 
 
 class BadRuleError(Exception):
@@ -237,3 +240,23 @@ def _read_aliases(table: Any) -> AliasSettings:
     if not isinstance(own, dict) or not all(isinstance(name, str) and name for name in own.values()):
         raise BadRuleError('[aliases.names] has lines such as "name in the log" = "model"')
     return AliasSettings(own=own, **switches)
+
+
+def read_labels(path: Path | None) -> Mapping[str, str]:
+    """Return the names of prompts by prompt id, or by the first characters of the hash of a prompt's text.
+
+    `path` None gives no names. Raises OptionError when the file is not such a mapping, or a hash is too
+    short.
+    """
+    if path is None:
+        return {}
+    try:
+        labels = orjson.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        what = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
+        raise OptionError(f"no labels can be read from {path}: {what}") from error
+    if not isinstance(labels, dict) or not all(isinstance(name, str) for name in labels.values()):
+        raise OptionError(f'no labels can be read from {path}: it is not of the form {{"prompt id": "name"}}')
+    if short := [key for key in labels if len(key) < _SHORTEST_HASH and "@" not in key]:
+        raise OptionError(f"{path}: {short[0]!r} is too short; give {_SHORTEST_HASH} characters or more")
+    return labels

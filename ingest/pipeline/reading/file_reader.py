@@ -1,4 +1,4 @@
-"""Reads one file to its end: passes its rows to a sink and returns counts.
+"""Reads one file from opening to rows: `read_file` opens it and finds its format, `FileReader` does the rest.
 
 When the reading fails, the rows of the file are taken back.
 """
@@ -14,14 +14,13 @@ from typing import BinaryIO, Protocol
 
 from msgspec.structs import replace
 
-from ingest.damaged_file import DamagedFileError
 from ingest.decoding.containers import Container, read_batches
 from ingest.decoding.lines import BEGIN, cut_snippet
 from ingest.decoding.session_files import FileRecords
-from ingest.errors import IngestError
+from ingest.errors import DamagedFileError, IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
-from ingest.path_facts import NO_FACTS, PathFacts
+from ingest.log_format import Record
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.pipeline.reading import checkpoint
@@ -36,6 +35,7 @@ from ingest.pipeline.reading.format_recognition import (
 from ingest.pipeline.reading.unread_calls import Made, UnreadCalls
 from ingest.privacy.event_redaction import PUBLIC, Privacy
 from ingest.sessions.past_sessions import PastSessions
+from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.row_batches import Row, TableRows
 from ingest.sessions.session_builder import SessionBuilder
 from ingest.sessions.table_rows import definition_row, stable_id
@@ -46,7 +46,7 @@ from ingest.store.ledger import ReadWith
 from lenient import ToolCatalog
 
 _MISSING = 1_000  # names of files that are remembered for a log: a later load looks for each
-_READ = ("turns", "tool_calls", "probes", "late_results")  # tables: a file without such rows told nothing
+_READ = ("turns", "tool_calls", "probes", "late_results")  # a file without rows of these tables was not read
 
 DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
@@ -116,7 +116,7 @@ class ReadSettings:
 
 
 class MissingSiblings:
-    """Function that returns a file's content from the log's folder, and notes the names of missing files."""
+    """Function that returns a file's content from the log's folder. Notes the names of missing files."""
 
     def __init__(self, siblings: SiblingFiles) -> None:
         self._siblings = siblings
@@ -189,26 +189,21 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
             recognised = recognise_content(content, job.found, options.max_line, options.form)
         except OSError as error:
             raise describe_read_error(error) from error
-        run = FileReading(content, recognised, settings, sink, on_bytes, job)
-        return _read_recognised(run, recognised, sink, job.begun)
-
-
-def _read_recognised(
-    run: FileReading, recognised: RecognisedLog, sink: RowSink, begun: Checkpoint | None
-) -> FileResult:
-    try:
-        result = run.read_to_end(begun)
-    except IngestError:
-        raise
-    except OSError as error:
-        sink.take_back_file()
-        raise describe_read_error(error, f" beyond line {run.line:,}") from error
-    except Exception as error:  # a format must not stop a night, whatever a log holds
-        sink.take_back_file()
-        raise UnusableFileError(
-            f"broke the reading of {recognised.form.SOURCE.name} logs at line {run.line:,} "
-            f"({type(error).__name__}: {run.redact_text(str(error))[:200]}); please report it with that line"
-        ) from error
+        reader = FileReader(job, settings, content, recognised, RowOutput(sink, content, on_bytes))
+        try:
+            result = reader.read()
+        except IngestError:
+            raise
+        except OSError as error:
+            sink.take_back_file()
+            raise describe_read_error(error, f" beyond line {reader.line:,}") from error
+        except Exception as error:  # a format must not stop a night, whatever a log holds
+            sink.take_back_file()
+            reason = settings.privacy.redact_text(str(error))[:200]
+            raise UnusableFileError(
+                f"broke the reading of {recognised.form.SOURCE.name} logs at line {reader.line:,} "
+                f"({type(error).__name__}: {reason}); please report it with that line"
+            ) from error
     if not recognised.is_claimed and not any(result.rows[table] for table in _READ):
         sink.take_back_file()
         unusable = UnusableFileError(
@@ -220,192 +215,164 @@ def _read_recognised(
     return result
 
 
-class FileReading:
+class RowOutput:
+    """Passes the rows of one file to the sink, and counts them by table.
+
+    Rows that are added after `checkpoint` was set are noted in it.
+    """
+
+    def __init__(self, sink: RowSink, content: LogContent, on_bytes: OnBytes) -> None:
+        self.file_id = sink.begin_file()
+        self.counts: Counter[str] = Counter()
+        self.checkpoint: Checkpoint | None = None
+        self.flushed = 0  # bytes of log whose rows the sink has
+        self._sink = sink
+        self._content = content
+        self._on_bytes = on_bytes
+
+    def add(self, table: str, rows: TableRows) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint = self.checkpoint.count_rows(table, rows)
+        self._sink.add(table, rows)
+        self.counts[table] += len(rows)
+
+    def flush_when_due(self, sessions: SessionBuilder) -> None:
+        """Flush the rows of the sessions when there are many, or when many bytes of log were read."""
+        if sessions.pending >= DRAIN_ROWS or self._content.bytes_read - self.flushed >= DRAIN_BYTES:
+            self.flush(sessions)
+
+    def flush(self, sessions: SessionBuilder) -> None:
+        for table, rows in sessions.drain().items():
+            self.add(table, rows)
+        bytes_read = self._content.bytes_read
+        self._sink.flush_when_due(bytes_read - self.flushed)
+        self.flushed = bytes_read
+        self._on_bytes(self._content.stored_read, self.counts["rejects"])
+
+
+class FileReader:
+    """Reads one log whose format is known: its bytes become records, events, sessions, and rows of tables.
+
+    `read` is called once; the other methods follow in the order in which it calls them. `line` is the line on
+    which the current record begins.
+    """
+
     def __init__(
         self,
+        job: ReadJob,
+        settings: ReadSettings,
         content: LogContent,
         recognised: RecognisedLog,
-        settings: ReadSettings,
-        sink: RowSink,
-        on_bytes: OnBytes,
-        job: ReadJob,
+        output: RowOutput,
     ) -> None:
-        self._quoting, self._facts = job.quoting, job.facts
-        self._known = job.known
-        if job.known is not None:
-            content.note_prefix(job.known[0])
-        self._content = content
-        self._recognised = recognised
-        self._source = recognised.form.SOURCE.name
+        self._job = job
         self._settings = settings
-        self._veiled = (
-            settings.privacy.redact_events if settings.privacy else None
-        )  # None: nothing is left out
-        self._sink = sink
-        self._on_bytes = on_bytes
-        self._rows: Counter[str] = Counter()
-        self._file_id = sink.begin_file()
-        self._missing = MissingSiblings(recognised.siblings)
-        about = dataclasses.replace(recognised.about, read_sibling=self._missing)
-        self._translator = recognised.form.translator(about)
-        self._work = SessionBuilder(
-            file_id=self._file_id,
-            source=self._source,
-            catalog=settings.catalog,
-            forgotten=settings.forgotten,
-            facts=job.facts,
-            past=job.past,
-            rewritten=recognised.container.is_rewritten,
-        )
-        self._unread = UnreadCalls(recognised.container)
-        self._files = FileRecords()
-        self._tree = job.found.place if isinstance(job.found.place, SessionTree) else None
-        self._begun: Checkpoint | None = None
-        self._unfinished: Checkpoint | None = None
-        self._handed = 0  # bytes of log whose rows the writer has
-        self._cut = False  # a line was too long to be read
-        self._is_torn = False  # the last line is cut off
+        self._content = content
+        self._log = recognised
+        self._output = output
+        self._redact_events = settings.privacy.redact_events if settings.privacy else None
+        self._siblings = MissingSiblings(recognised.siblings)
+        self._begun: Checkpoint | None = None  # the checkpoint that the reading resumed at
         self._lines = 0
-        self.line = 0  # on which the record begins that is being read
+        self._has_long_line = False  # longer than `--max-line`
+        self._is_torn = False  # the last line is cut off
+        self.line = 0
 
-    def read_to_end(self, begun: Checkpoint | None) -> FileResult:
-        raw = self._content
-        if begun is not None:
-            self._resume_from(begun)
-        with raw.open_buffered() as stream, closing(self._work):
-            self.read_records(raw, stream)
-            self._end_cut_off_log()
+    def read(self) -> FileResult:
+        if self._job.known is not None:
+            self._content.note_prefix(self._job.known[0])
+        if not self._resume():
+            self._begin()
+        with self._content.open_buffered() as stream, closing(self._sessions):
+            self._read_records(stream)
+            self._reject_cut_off_end()
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early; the fingerprint is of the whole file
-            for _ in self._work.finish_each():
-                self._hand_over_many()
-            self._hand_over(raw.bytes_read)
-            fingerprint, head = raw.fingerprint, raw.head
-            return FileResult(
-                file_id=self._file_id,
-                source=self._source,
-                fingerprint=fingerprint,
-                head=fingerprint if head == fingerprint else head,  # one text of two alike: files may be many
-                lines=self._lines,
-                bytes=raw.bytes_read,
-                rows=self._rows,
-                read_with=self._options_used(),
-                begun=self._begun,
-                unfinished=self._unfinished,
-                forgot=self._work.forgot,
-                lacks=self._names_to_look_for(),
-                continues=self._known is not None and raw.prefix(self._known[0]) == self._known[1],
-            )
+            for _ in self._sessions.finish_each():  # a log can end with any number of open sessions
+                self._output.flush_when_due(self._sessions)
+            self._output.flush(self._sessions)
+            return self._make_result()
 
-    def _names_to_look_for(self) -> tuple[str, ...]:
-        """Return the names of missing files beside the log, without those that privacy rules would change."""
-        privacy = self._settings.privacy
-        return tuple(name for name in sorted(self._missing.names) if privacy.redact_path(name) == name)
-
-    def _end_cut_off_log(self) -> None:
-        """Add a reject for the place where compressed data breaks off.
-
-        Raises DamagedFileError for a document, which is nothing without its end.
-        """
-        why = self._content.cut_off
-        if why is None:
-            return
-        if self._recognised.container in (Container.DOCUMENT, Container.YAML):
-            raise DamagedFileError(why)
-        if not self._is_torn:
-            self._add_reject(self._reject_end(LogLine(self._lines + 1, self._content.bytes_read), why))
-
-    def _reject_end(self, where: LogLine, why: str) -> Rejected:
-        return Rejected(where, "cut_off", f"{why}, here; the lines before are in")
-
-    def redact_text(self, text: str) -> str:
-        return self._settings.privacy.redact_text(text)
-
-    def _options_used(self) -> ReadWith:
-        return self._settings.options.read_with(cut=self._cut, facts=self._facts)
-
-    def _resume_from(self, begun: Checkpoint) -> None:
-        """Resume at the checkpoint if the file still begins with the same bytes, else start anew."""
-        if not skip_known_prefix(self._content, begun) or (reading := unpack_state(begun.state)) is None:
+    def _resume(self) -> bool:
+        """Resume at the checkpoint of the job; return False when the reading has to begin at the start."""
+        begun = self._job.begun
+        if begun is None:
+            return False
+        if not skip_known_prefix(self._content, begun) or (state := unpack_state(begun.state)) is None:
             self._content.rewind()
-        else:
-            self._translator, self._work, self._unread = reading
-            self._work.resume(self._file_id)
-            self._begun, self._lines, self._handed = begun, begun.line - 1, begun.offset
+            return False
+        self._translator, self._sessions, self._unread = state
+        self._sessions.resume(self._output.file_id)
+        self._begun, self._lines, self._output.flushed = begun, begun.line - 1, begun.offset
+        return True
 
-    def read_records(self, raw: LogContent, stream: BinaryIO) -> None:
+    def _begin(self) -> None:
+        form, container = self._log.form, self._log.container
+        self._translator = form.translator(dataclasses.replace(self._log.about, read_sibling=self._siblings))
+        self._sessions = SessionBuilder(
+            file_id=self._output.file_id,
+            source=form.SOURCE.name,
+            catalog=self._settings.catalog,
+            forgotten=self._settings.forgotten,
+            facts=self._job.facts,
+            past=self._job.past,
+            rewritten=container.is_rewritten,
+        )
+        self._unread = UnreadCalls(container)
+
+    def _read_records(self, stream: BinaryIO) -> None:
         """Translate each record into events, and pass these to the session builder."""
-        form, container = self._recognised.form, self._recognised.container
-        translator, max_line = self._translator, self._settings.options.max_line
-        take, unread, take_events = translator.take, self._unread, self._take_events
-        nothing, calls = Made.NOTHING, Made.CALLS
-        at = LogLine(self._begun.line, self._begun.offset) if self._begun else BEGIN
-        behind: LogLine | None = None
-        with closing(translator):
+        form, files = self._log.form, FileRecords()
+        start = LogLine(self._begun.line, self._begun.offset) if self._begun else BEGIN
+        last_whole: LogLine | None = None
+        with closing(self._translator):
             for batch in read_batches(
-                stream, container, max_line, line_decoder(form), line_skimmer(form), at, self._files
+                stream,
+                self._log.container,
+                self._settings.options.max_line,
+                line_decoder(form),
+                line_skimmer(form),
+                start,
+                files,
             ):
                 if not batch.whole:
-                    self._keep_checkpoint(behind)
-                behind = batch.behind if batch.whole else None
-                for record in batch.records:
-                    self.line = record.where.line
-                    if type(record) is Rejected:
-                        self._take_events((self._note_torn(record),))
-                        continue
-                    events = take(record)
-                    made = take_events(events) if events else nothing
-                    if made is not calls and (unread_lines := unread.look(record, made)):
-                        take_events(unread_lines)
+                    self._keep_checkpoint(last_whole)
+                last_whole = batch.behind if batch.whole else None
+                self._translate(batch.records)
                 self._lines = max(self._lines, batch.line)
-                self._note_files()
-                self._work.spill_sessions()
-                if self._work.pending >= DRAIN_ROWS or raw.bytes_read - self._handed >= DRAIN_BYTES:
-                    self._hand_over(raw.bytes_read)
-            self._keep_checkpoint(behind)
-            for event in translator.finish():
+                self._add_member_files(files)
+                self._sessions.spill_sessions()
+                self._output.flush_when_due(self._sessions)
+            self._keep_checkpoint(last_whole)
+            for event in self._translator.finish():
                 self._take_events((event,))
-                self._hand_over_many()
-            self._take_events(unread.finish())
+                self._output.flush_when_due(self._sessions)
+            self._take_events(self._unread.finish())
 
-    def _note_files(self) -> None:
-        """Store where the content of each file of the session begins in the content of the log."""
-        starts, self._files.starts = self._files.starts, []
-        if self._tree is None or not starts:
-            return
-        redact = self._settings.privacy.redact_path
-        rows = [
-            (self._file_id, start.where.line, start.where.offset, redact(self._tree.root + start.path))
-            for start in starts
-        ]
-        self._give_rows("file_members", TableRows(("file_id", "line", "byte_offset", "path"), rows))
+    def _translate(self, records: Iterable[Record | Rejected]) -> None:
+        translate, take_events, look = self._translator.take, self._take_events, self._unread.look
+        nothing, calls = Made.NOTHING, Made.CALLS
+        for record in records:
+            self.line = record.where.line
+            if type(record) is Rejected:
+                take_events((self._note_torn(record),))
+                continue
+            events = translate(record)
+            made = take_events(events) if events else nothing
+            if made is not calls and (unread_lines := look(record, made)):
+                take_events(unread_lines)
 
-    def _keep_checkpoint(self, behind: LogLine | None) -> None:
-        """Make a checkpoint at `behind`, the end of the last whole line.
-
-        Makes none for a file that is small or compressed, or when texts are redacted.
-        """
-        if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
-            return
-        if self._settings.privacy:
-            return  # a translator holds what a log said, as it said it
-        self._hand_over(self._content.bytes_read)
-        state = pack_state(self._translator, self._work, self._unread)
-        if state is not None:
-            prefix = self._content.fingerprint_of(behind.offset)
-            self._unfinished = Checkpoint(behind.offset, behind.line, prefix, state)
-
-    def _note_torn(self, line: Rejected) -> Rejected:
-        """Return the reject of a line; of a torn one in compressed data that breaks off, say that."""
-        why = self._content.cut_off
-        if line.code != "torn_line" or why is None:
-            return line
+    def _note_torn(self, reject: Rejected) -> Rejected:
+        """Return the reject of a line; for a torn line at the end of damaged data, with that reason."""
+        damage = self._content.cut_off
+        if reject.code != "torn_line" or damage is None:
+            return reject
         self._is_torn = True
-        return replace(self._reject_end(line.where, why), snippet=line.snippet)
+        return replace(_make_end_reject(reject.where, damage), snippet=reject.snippet)
 
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
         made, unread = Made.NOTHING, self._unread
-        for event in events if self._veiled is None else self._veiled(events):
+        for event in events if self._redact_events is None else self._redact_events(events):
             if type(event) is Rejected:  # isinstance takes four times as long where it is none
                 self._add_reject(event)
                 made = Made.CALLS
@@ -417,38 +384,84 @@ class FileReading:
                     made = Made.EVENTS
                 if unread.waits:
                     unread.placed.add(event.where.offset)
-                self._work.take(event)
+                self._sessions.take(event)
         return made
 
-    def _add_reject(self, event: Rejected) -> None:
-        self._cut = self._cut or event.code == "line_too_long"
+    def _add_reject(self, reject: Rejected) -> None:
+        self._has_long_line = self._has_long_line or reject.code == "line_too_long"
+        quoting = self._job.quoting
         row: Row = {
-            "file_id": self._file_id,
-            "line": event.where.line,
-            "byte_offset": event.where.offset,
-            "code": event.code,
-            "reason": event.reason if self._quoting else REJECT_CODES.get(event.code, event.code),
-            "snippet": cut_snippet(event.snippet) if self._quoting else "",
+            "file_id": self._output.file_id,
+            "line": reject.where.line,
+            "byte_offset": reject.where.offset,
+            "code": reject.code,
+            "reason": reject.reason if quoting else REJECT_CODES.get(reject.code, reject.code),
+            "snippet": cut_snippet(reject.snippet) if quoting else "",
         }
-        self._give_rows("rejects", TableRows.from_dicts([row]))
+        self._output.add("rejects", TableRows.from_dicts([row]))
 
-    def _hand_over_many(self) -> None:
-        """Pass the rows to the sink when there are at least `DRAIN_ROWS`.
+    def _add_member_files(self, files: FileRecords) -> None:
+        """Add a row for each file of a session tree that began in the batch: where its content begins."""
+        starts, files.starts = files.starts, []
+        tree = self._job.found.place
+        if not starts or not isinstance(tree, SessionTree):
+            return
+        redact = self._settings.privacy.redact_path
+        rows = [
+            (self._output.file_id, start.where.line, start.where.offset, redact(tree.root + start.path))
+            for start in starts
+        ]
+        self._output.add("file_members", TableRows(("file_id", "line", "byte_offset", "path"), rows))
 
-        A log can end with any number of open sessions, so this is called after each of them.
+    def _keep_checkpoint(self, behind: LogLine | None) -> None:
+        """Make a checkpoint at `behind`, the end of the last whole line.
+
+        Makes none for a file that is small or compressed, or when texts are redacted.
         """
-        if self._work.pending >= DRAIN_ROWS:
-            self._hand_over(self._content.bytes_read)
+        if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
+            return
+        if self._settings.privacy:
+            return  # the state of a translator contains texts of the log, not redacted
+        self._output.flush(self._sessions)
+        state = pack_state(self._translator, self._sessions, self._unread)
+        if state is not None:
+            prefix = self._content.fingerprint_of(behind.offset)
+            self._output.checkpoint = Checkpoint(behind.offset, behind.line, prefix, state)
 
-    def _hand_over(self, bytes_read: int) -> None:
-        for table, rows in self._work.drain().items():
-            self._give_rows(table, rows)
-        self._sink.flush_when_due(bytes_read - self._handed)
-        self._handed = bytes_read
-        self._on_bytes(self._content.stored_read, self._rows["rejects"])
+    def _reject_cut_off_end(self) -> None:
+        """Add a reject for the place where compressed data breaks off.
 
-    def _give_rows(self, table: str, rows: TableRows) -> None:
-        if self._unfinished is not None:
-            self._unfinished = self._unfinished.count_rows(table, rows)
-        self._sink.add(table, rows)
-        self._rows[table] += len(rows)
+        Raises DamagedFileError for a document, which is nothing without its end.
+        """
+        damage = self._content.cut_off
+        if damage is None:
+            return
+        if self._log.container in (Container.DOCUMENT, Container.YAML):
+            raise DamagedFileError(damage)
+        if not self._is_torn:
+            self._add_reject(_make_end_reject(LogLine(self._lines + 1, self._content.bytes_read), damage))
+
+    def _make_result(self) -> FileResult:
+        content, output, known = self._content, self._output, self._job.known
+        fingerprint, head = content.fingerprint, content.head
+        redact = self._settings.privacy.redact_path
+        return FileResult(
+            file_id=output.file_id,
+            source=self._log.form.SOURCE.name,
+            fingerprint=fingerprint,
+            head=fingerprint if head == fingerprint else head,  # one text of two alike: files may be many
+            lines=self._lines,
+            bytes=content.bytes_read,
+            rows=output.counts,
+            read_with=self._settings.options.read_with(cut=self._has_long_line, facts=self._job.facts),
+            begun=self._begun,
+            unfinished=output.checkpoint,
+            forgot=self._sessions.forgot,
+            # Without names that privacy rules would change: the store must not contain them.
+            lacks=tuple(name for name in sorted(self._siblings.names) if redact(name) == name),
+            continues=known is not None and content.prefix(known[0]) == known[1],
+        )
+
+
+def _make_end_reject(where: LogLine, damage: str) -> Rejected:
+    return Rejected(where, "cut_off", f"{damage}, here; the lines before are in")

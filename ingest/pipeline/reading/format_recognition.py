@@ -15,14 +15,13 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
-from ingest.damaged_file import DamagedFileError
 from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
+from ingest.errors import DamagedFileError
 from ingest.events import Rejected
-from ingest.foreign_files import ForeignKind
 from ingest.formats import claiming_formats, explain_unread, find_companion, formats
-from ingest.log_format import About, Format
-from ingest.record import Record
+from ingest.load_report import ForeignKind
+from ingest.log_format import About, Format, Record
 from ingest.sources.archives.file_type import DATABASE
 from ingest.sources.databases.snapshot import ALL_SIDE_FILES, DATABASE_NAMES
 from ingest.sources.log_content import LogContent, open_log

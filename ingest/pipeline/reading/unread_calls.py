@@ -20,7 +20,7 @@ from ingest.decoding.call_marks import CallMark, find_marks, may_hold_marks
 from ingest.decoding.containers import Container
 from ingest.decoding.lines import make_snippet
 from ingest.events import CallMade, LogLine, Rejected
-from ingest.record import Record
+from ingest.log_format import Record
 from ingest.sessions.stored_text import canonical_json, json_text
 
 _KNOWN = 100_000  # calls of a file that are remembered: logs repeat the calls of the steps before

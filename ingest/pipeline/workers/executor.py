@@ -1,4 +1,4 @@
-"""The interface of what reads a load's logs, and its implementation that uses this process only."""
+"""The interface of what reads a load's logs, its implementation in this process, and the queue of tasks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob, ReadSettings, read_file
-from ingest.sources.archives import compressed_tar
+from ingest.pipeline.workers.messages import ReadTask
+from ingest.sources.archives import tar_archive
 from ingest.sources.log_file import LogFile
 from ingest.store.writer import FactWriter
 
@@ -66,6 +67,41 @@ class InProcessExecutor:
         return read_file(job, self._settings, self._writer, on_bytes)
 
     def close(self) -> None:
-        compressed_tar.close_kept_archive()
+        tar_archive.close_kept_archive()
 
     def drop_rows(self) -> None: ...
+
+
+class TaskQueue:
+    """The logs that may still be given to a worker; a task's ticket is the position of its log."""
+
+    def __init__(self) -> None:
+        self._files: Sequence[LogFile] = ()
+        self._next = 0  # the first file that no worker was asked for, and that may have its turn yet
+        self._task: ReadTask | None = None  # what that comes to, once somebody looked
+
+    def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
+        """Take the logs of a load, see `LogExecutor.expect`."""
+        self._files, self._likely, self._job_of = files, likely, job_of
+
+    def reach(self, position: int) -> None:
+        """Leave out the logs before this position: their turn is over."""
+        if self._next < position:
+            self._next, self._task = position, None
+
+    def peek(self) -> ReadTask | None:
+        """Return the next task, which stays the next until `pop`; None when there is no file left to read."""
+        while self._task is None and self._next < len(self._files):
+            found = self._files[self._next]
+            if self._likely(found):
+                self._task = ReadTask(self._next, self._job_of(found))
+            else:
+                self._next += 1
+        return self._task
+
+    def pop(self) -> None:
+        """Remove the task that `peek` returned: a worker has it."""
+        self._next, self._task = self._next + 1, None
+
+    def clear(self) -> None:
+        self._files = ()

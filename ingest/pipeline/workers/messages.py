@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from ingest.errors import IngestError
-from ingest.foreign_files import ForeignKind
+from ingest.load_report import ForeignKind
 from ingest.pipeline.reading.file_reader import FileResult, ReadJob, ReadSettings
 from ingest.pipeline.reading.format_recognition import UnusableFileError
 from ingest.sessions.row_batches import Row

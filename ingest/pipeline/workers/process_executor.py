@@ -15,10 +15,9 @@ from pathlib import Path
 
 from ingest.errors import StoreError
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob, ReadSettings
-from ingest.pipeline.workers.executor import InProcessExecutor, JobOf, Likely
+from ingest.pipeline.workers.executor import InProcessExecutor, JobOf, Likely, TaskQueue
 from ingest.pipeline.workers.messages import ReadTask, StartMessage, TaskEnded
 from ingest.pipeline.workers.results import FileIntake, ReceivedPart
-from ingest.pipeline.workers.task_queue import TaskQueue
 from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess, can_fork
 from ingest.sources.archive_members import ArchiveMember
 from ingest.sources.log_file import LogFile

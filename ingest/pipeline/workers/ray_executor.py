@@ -13,13 +13,12 @@ from typing import Any
 
 from ingest.errors import InputError
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob, ReadSettings
-from ingest.pipeline.workers.executor import InProcessExecutor, JobOf, Likely
+from ingest.pipeline.workers.executor import InProcessExecutor, JobOf, Likely, TaskQueue
 from ingest.pipeline.workers.messages import ReadTask
 from ingest.pipeline.workers.ray_cluster import RayCluster, TaskDiedError
 from ingest.pipeline.workers.ray_task import ClusterSettings
 from ingest.pipeline.workers.results import FileIntake, ReceivedShipment
 from ingest.pipeline.workers.shared_rows import SharedRows
-from ingest.pipeline.workers.task_queue import TaskQueue
 from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter

@@ -15,8 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ingest.damaged_file import DamagedFileError
-from ingest.errors import IngestError, OptionError
+from ingest.errors import DamagedFileError, IngestError, OptionError
 from ingest.pipeline.reading.file_reader import ReadJob, ReadSettings
 from ingest.pipeline.workers.messages import ReadTask, RowsPart, Shipment, TaskEnded
 from ingest.pipeline.workers.row_collector import RowCollector

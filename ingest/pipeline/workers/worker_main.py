@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from ingest.errors import IngestError, explain_os_errors
 from ingest.formats import formats
-from ingest.import_guard import leave_pandas_out
 from ingest.pipeline.workers.messages import (
     ReadTask,
     RowsPart,
@@ -34,8 +33,9 @@ from ingest.pipeline.workers.messages import (
     write_tables,
 )
 from ingest.pipeline.workers.row_collector import RowCollector
+from ingest.processes import leave_pandas_out
 from ingest.sessions.row_batches import Row
-from ingest.sources.archives import compressed_tar
+from ingest.sources.archives import tar_archive
 
 AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not taken in yet; then we wait for it
 
@@ -75,7 +75,7 @@ def _leave_open(descriptor: int) -> None:
     The store's lock is among them, and the load's ends of the pipes to other workers: a worker that held them
     would keep the lock of a load that was killed, and the other workers alive.
     """
-    compressed_tar.close_kept_archive()
+    tar_archive.close_kept_archive()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))

@@ -28,7 +28,7 @@ from ingest.pipeline.workers.messages import (
     TaskEnded,
 )
 from ingest.pipeline.workers.results import ReceivedShipment
-from ingest.process_exit import describe_exit
+from ingest.processes import describe_exit
 
 AHEAD_FILES = 64  # that a worker is asked for and has not ended
 _UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe; with more of them, we would wait for it

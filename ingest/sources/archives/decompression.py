@@ -19,8 +19,8 @@ from typing import Protocol
 
 import zstandard
 
-from ingest.damaged_file import CutOffError, DamagedFileError
-from ingest.sources.archives.piece_stream import PieceStream
+from ingest.errors import CutOffError, DamagedFileError
+from ingest.sources.archives.streams import PieceStream
 
 _INPUT = 64 * 1024
 _WINDOW = 128 * 1024 * 1024  # bytes of memory that a stream may ask for; `zstd --long=27`, `xz -9` need less

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ingest.damaged_file import DamagedFileError
+from ingest.errors import DamagedFileError
 from ingest.sources.archives.streams import StreamPart
 from ingest.sources.archives.zip_archive import ZipMember, open_member
 

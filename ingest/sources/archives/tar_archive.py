@@ -1,19 +1,23 @@
-"""Lists the files of a tar archive in order, each with the position of its content; reads only headers.
+"""Lists the files of a tar archive from its headers, and reads the members of a compressed one.
 
 Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
 Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
 library decodes the header blocks, but does not walk the archive here: `tarfile` reads extended headers of any
 size into memory, and stops without an error at a header that is damaged or cut off.
+
+A compressed tar can only be read from its beginning. Each process therefore keeps the last such archive open
+at the position where reading stopped: reading the members in order takes one pass.
 """
 
 from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from ingest.damaged_file import DamagedFileError
+from ingest.errors import CutOffError, DamagedFileError
 
 _BLOCK = tarfile.BLOCKSIZE
 EXTENDED = 1024 * 1024  # bytes of a long name or of pax records; paths end at some thousand
@@ -24,6 +28,7 @@ _EMPTY = {
 _PASSED_OVER = {tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK}
 _LATEST = 2**62  # nanoseconds
 _SPARSE = "GNU.sparse."
+_running: dict[Hashable, ForwardStream] = {}  # one at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +178,54 @@ def _member_of_header(header: tarfile.TarInfo, extended: dict[str, str], start: 
     sparse = any(key.startswith(_SPARSE) for key in extended)
     problem = "is a sparse file; unpack the archive" if sparse else None
     return TarMember(extended.get("path", header.name), start, size, mtime_ns, problem)
+
+
+def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: TarMember) -> MemberStream:
+    """Open a member's content; read it before opening another member of any compressed tar.
+
+    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start; it is called
+    when the archive is not open, or is already past the member. Raises OSError.
+    """
+    tape = _running.get(archive)
+    if tape is None or tape.at > member.start:
+        close_kept_archive()
+        tape = _running[archive] = ForwardStream(unpack())
+    try:
+        tape.advance_to(member.start)
+    except BaseException:
+        close_kept_archive()
+        raise
+    return MemberStream(tape, member)
+
+
+def close_kept_archive() -> None:
+    """Close the archive that this process keeps open, if there is one."""
+    while _running:
+        _running.popitem()[1].stream.close()
+
+
+class MemberStream(io.RawIOBase):
+    """The content of one member, read from the archive's stream.
+
+    Raises ValueError when another member was opened in between, CutOffError when the archive ends early.
+    """
+
+    def __init__(self, tape: ForwardStream, member: TarMember) -> None:
+        self._tape = tape
+        self._at = member.start
+        self._end = member.start + member.size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._tape.at != self._at:
+            raise ValueError("another member was opened meanwhile")
+        view = memoryview(buffer)[: self._end - self._at]
+        if not len(view):
+            return 0
+        count = self._tape.readinto(view)
+        if not count:
+            raise CutOffError("it ends in the middle")
+        self._at += count
+        return count

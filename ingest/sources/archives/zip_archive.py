@@ -14,7 +14,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.damaged_file import CutOffError, DamagedFileError
+from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives.decompression import Compression, DecompressedStream
 from ingest.sources.archives.streams import StreamPart
 

@@ -21,7 +21,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
-from ingest.damaged_file import DamagedFileError
+from ingest.errors import DamagedFileError
 
 DATABASE_NAMES = (".db", ".db3", ".sqlite", ".sqlite3", ".vscdb")
 SIDE_FILES = ("-wal", "-journal")

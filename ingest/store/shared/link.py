@@ -8,8 +8,8 @@ import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ingest.durable_files import replace_text
 from ingest.errors import OptionError, StoreError, explain_os_errors
+from ingest.safe_files import replace_text
 from ingest.store.shared.pointer import CURRENT
 
 LINK = "shared.json"

@@ -15,9 +15,8 @@ from datetime import timedelta
 from hashlib import file_digest, sha256
 from pathlib import Path
 
-from ingest.durable_files import flush_to_disk, replace_text
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
-from ingest.file_lock import lock_file
+from ingest.safe_files import flush_to_disk, lock_file, replace_text
 from ingest.store.shared.lease import Lease, hold_lease
 from ingest.store.shared.link import FETCH_LOCK, SharedLink
 from ingest.store.shared.place import ChangedError, SharedPlace

@@ -1,14 +1,48 @@
-"""Translates the entries of one pi session into events: turns, steps, calls and results."""
+"""Pi sessions, and those of OpenClaw, which is built on pi: one entry a line, a session a file.
+
+On disk `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`,
+`~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Sources: badlogic/pi-mono,
+`packages/coding-agent/docs/session.md`; a session of pi 0.7 (2025-11).
+
+**Shape.** First `{type: session, id, timestamp, cwd}` (`provider`, `modelId` before version 2), then
+`message` entries whose `message.role` is user, assistant, toolResult or bashExecution, `model_change`,
+`compaction`, `branch_summary` and what extensions add. Since version 2 each entry has `id` and `parentId`.
+Types that are not named here pass silently.
+
+**Turns.** A user's message that the model answers. `stopReason` of the last answer: stop, length, error,
+aborted (status `cancelled`). `bashExecution` is what a person typed, no call of the model.
+
+**Traps.**
+- A message that was cut off (aborted, error) keeps calls that never ran, and of the last one `partialJson`:
+  what the model had sent until then. It is `truncated`: the cut is not the model's. Its `usage` is that of
+  the stream's start, so no tokens are counted.
+- The other arguments are the decoded object. pi reads them with a lenient parser as they stream in, so text
+  that was not JSON is mended silently; only what then does not fit the tool's schema is refused, in words.
+- `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them
+  apart.
+- A rewind (`/tree`) goes on from an earlier `parentId` in the same file, a fork copies entries into a new
+  one: all was said, so all counts; copies have the same call ids and count once.
+- A compaction holds a summary, no messages.
+
+**Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were not cut off.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text, read_time
-from ingest.decoding.token_counts import count_input_parts
+from ingest.decoding.fields import (
+    count_input_parts,
+    read_count,
+    read_epoch_ms,
+    read_object,
+    read_objects,
+    read_text,
+    read_time,
+)
 from ingest.events import (
     ArgsSource,
     Event,
@@ -26,8 +60,22 @@ from ingest.formats.conversations.agent_session import (
 )
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
+SOURCE = Source(
+    name="pi",
+    title="Pi and OpenClaw sessions",
+    raw_arguments="partly: only of calls that were cut off, as far as they came",
+    argument_failures="partly: what does not fit the schema; text that is not JSON is mended silently",
+    error_flag="yes: isError, the layer told from the text",
+    definitions="no: supply them with --tools",
+    system_prompt="no",
+    model="yes: per step, with its provider",
+    turn_end="yes: stopReason; whether the turn did what the user wanted is not recorded",
+    cannot_tell="Arguments that were not JSON cannot be told from good ones.",
+)
+
+_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom"})
 _CUT_OFF = frozenset({"aborted", "error"})
 _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
@@ -35,6 +83,22 @@ _TEXTS: Texts = (
 )
 _TAIL = 200  # characters at the end of a result in which a command is said to be aborted
 _ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below what the command had printed
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    return any(_is_header(record) for record in head[:5]) and all(
+        read_text(read_object(record.get("message")).get("role")) in _ROLES
+        for record in head
+        if record.get("type") == "message"
+    )
+
+
+def _is_header(record: dict[str, Any]) -> bool:
+    return record.get("type") == "session" and {"id", "timestamp", "cwd"} <= record.keys()
+
+
+def translator(about: About) -> Translator:
+    return PiSession(about.identity)
 
 
 class PiSession:

@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from ingest.decoding.fields import (
@@ -64,18 +65,9 @@ from ingest.events import (
 from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.swe_run import SweRun, take_run
-from ingest.formats.mini_swe.replies import (
-    find_bash_blocks,
-    find_refusal_openings,
-    find_response_calls,
-    is_old_list,
-    parse_return_code,
-    refusal_layer,
-)
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.formats.provider_messages.openai_chat import count_input
-from ingest.log_format import About, Source, Translator
-from ingest.record import Record
+from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
     name="mini_swe",
@@ -94,10 +86,15 @@ SOURCE = Source(
 )
 
 _TIMED_OUT = "The last command <command>"
+_FENCES = ("```bash", "```mswea_bash_command")
+_ROLES = ("system", "user", "assistant")
+_KEYS = frozenset(("role", "content", "timestamp", "extra"))
+_ANSWERS = ("<returncode>", "Observation:")
+_NOT_ONE = "Please always provide EXACTLY ONE action"
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    if is_old_list(head):
+    if _is_old_list(head):
         return True
     first = head[0] if head else {}
     named = str(first.get("trajectory_format")).startswith("mini-swe-agent")
@@ -141,7 +138,7 @@ class _MiniSweRun(SweRun):
         self._places = places  # of the messages, where each is a record of its own
         config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
-        self._format_errors = tuple(find_refusal_openings(config))
+        self._format_errors = tuple(_find_refusal_openings(config))
         self._submitted = self.info.get("exit_status") == "Submitted"
         self._asked = False
         self._step = -1
@@ -189,7 +186,7 @@ class _MiniSweRun(SweRun):
         words: str | None,
         following: Mapping[str, Any],
     ) -> Iterator[Event]:
-        native = list(list_calls(message)) or list(find_response_calls(message))
+        native = list(list_calls(message)) or list(_find_response_calls(message))
         yield self._make_step(read_object(extra.get("response")) or message, words, native=bool(native))
         self._awaited = len(native)
         for call in native:
@@ -237,8 +234,8 @@ class _MiniSweRun(SweRun):
         response = read_object(extra.get("response")) or read_object(extra.get("model_response"))
         choices = read_objects(response.get("choices"))
         said = read_object(choices[0].get("message")) if choices else response
-        calls = list(list_calls(said)) or list(find_response_calls(said))
-        layer = refusal_layer(refusal)
+        calls = list(list_calls(said)) or list(_find_response_calls(said))
+        layer = _refusal_layer(refusal)
         yield self._make_step(response, join_content(said.get("content")), native=True)
         facts: dict[str, Any] = {
             **self.event_place(),
@@ -255,7 +252,7 @@ class _MiniSweRun(SweRun):
         self, message: Mapping[str, Any], extra: Mapping[str, Any], words: str, *, last: bool
     ) -> ResultSeen:
         code = read_count(extra.get("returncode"))
-        code = parse_return_code(words) if code is None else code
+        code = _parse_return_code(words) if code is None else code
         facts: dict[str, Any] = {"status": ResultStatus.UNKNOWN, "flag_source": FlagSource.ABSENT}
         if code is not None:
             good = code == 0
@@ -316,3 +313,71 @@ def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime
     )
     seconds = next((known for known in map(read_number, told) if known is not None), None)
     return read_epoch_ms(seconds * 1000) if seconds is not None else None
+
+
+def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True for bare messages among which a reply with one bash block has the harness's answer."""
+    if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
+        return False
+    for reply, answer in pairwise(head):
+        words, said = reply.get("content"), answer.get("content")
+        if not isinstance(words, str) or not isinstance(said, str) or reply["role"] != "assistant":
+            continue
+        if answer["role"] == "user" and len(find_bash_blocks(words)) == 1 and said.startswith(_ANSWERS):
+            return True
+    return False
+
+
+def _find_refusal_openings(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the beginnings of the harness's answers to malformed replies.
+
+    These are the texts of the templates up to their first variable.
+    """
+    yield _NOT_ONE
+    for part in ("agent", "model"):
+        template = read_text(read_object(config.get(part)).get("format_error_template")) or ""
+        begin = template.split("{", 1)[0].strip()
+        if len(begin) > 10:
+            yield begin
+
+
+def _refusal_layer(refusal: str) -> FaultLayer:
+    if "Error parsing tool call arguments" in refusal:
+        return FaultLayer.SYNTAX
+    if "Unknown tool '" in refusal or "Missing 'command' argument" in refusal:
+        return FaultLayer.SCHEMA
+    return FaultLayer.EMISSION
+
+
+def find_bash_blocks(words: str) -> list[str]:
+    """Return the bodies of the bash blocks in a reply, as both `action_regex` of the agent find them."""
+    found: list[str] = []
+    position = 0
+    while True:
+        starts = [(at, fence) for fence in _FENCES if (at := words.find(fence, position)) >= 0]
+        if not starts:
+            return found
+        at, fence = min(starts)
+        line = words.find("\n", at)
+        end = words.find("\n```", line + 1) if line >= 0 else -1
+        if end < 0:
+            return found
+        if words[at + len(fence) : line].strip():
+            position = line
+            continue
+        found.append(words[line:end].strip())
+        position = end + 4
+
+
+def _find_response_calls(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the tool calls of a message in the shape of OpenAI's Responses API."""
+    for item in read_objects(message.get("output")):
+        if item.get("type") == "function_call":
+            yield {"id": item.get("call_id"), "name": item.get("name"), "arguments": item.get("arguments")}
+
+
+def _parse_return_code(words: str) -> int | None:
+    code, closed, _ = words.removeprefix("<returncode>").partition("</returncode>")
+    if not words.startswith("<returncode>") or not closed:
+        return None
+    return int(code) if code.lstrip("-").isdecimal() and len(code) < 8 else None

@@ -1,8 +1,9 @@
-"""Keeps processes that load logs small: no pandas, and no threads that libraries start when imported."""
+"""Keeps the processes that load logs small, and describes how a process ended."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 # Arrow starts a thread for jemalloc even where it does not use it; numpy one a core for linear algebra.
@@ -38,3 +39,13 @@ class PandasBlocker:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
         if name == "pandas":
             raise ModuleNotFoundError(name)
+
+
+def describe_exit(code: int) -> str:
+    """Return in words how a process ended.
+
+    `code` is the return code as `subprocess` gives it: negative for a signal.
+    """
+    if code == -signal.SIGKILL:
+        return "killed; when memory runs out, the system does so"
+    return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,4 +1,4 @@
-"""Locks a file while a process works, and says in it which. When the process ends the kernel releases it."""
+"""Locks of files that end with their process, and writes that survive a power cut."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from ingest.errors import explain_os_errors
 
 @contextmanager
 def lock_file(path: Path, wait: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock of a file, which is made if need be; a process that was killed holds none.
+    """Hold the lock of a file, which is created if need be. The kernel releases it when the process ends.
 
-    While another process holds it, `wait` is called with that process' description, again and again; it
-    sleeps, or raises. Raises StoreError when the file cannot be opened or written.
+    While another process holds the lock, `wait` is called again and again with the description of that
+    process, which is stored in the file; `wait` sleeps or raises. Raises StoreError when the file cannot be
+    opened or written.
     """
     with explain_os_errors(path.parent):
         # Not "w": whoever fails to get the lock must not wipe out who holds it.
@@ -70,3 +71,21 @@ def _describe_owner(path: Path) -> str:
         return f"process {int(holder['pid'])} on {str(holder['host'])[:80]} since {str(holder['since'])[:40]}"
     except (OSError, ValueError, TypeError, KeyError):
         return "another process"
+
+
+def flush_to_disk(path: Path) -> None:
+    """Flush a file, or the entries of a folder, to disk, and wait until that is done."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace the text of a small file. After a power cut the file contains the old or the whole new text."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_text(text, "utf-8")
+    flush_to_disk(new)
+    new.replace(path)
+    flush_to_disk(path.parent)

@@ -11,7 +11,8 @@ The text of arguments stays as it was streamed.
 - Responses' events: `response.function_call_arguments.delta` joined by output index; the closing event
   repeats the whole response, but some servers leave its output empty.
 - Gemini's chunks: pieces of candidates, one after another.
-- Converse's events (Bedrock), one key each: `contentBlockDelta.delta.toolUse.input` joined by block index.
+- Converse's events (Bedrock), one key each: `contentBlockDelta.delta.toolUse.input` joined by block index
+  (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html).
 
 A body whose stream never ended has `unfinished`: true.
 """
@@ -22,11 +23,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
-from ingest.formats.reply_streams.chat_stream import ChatStream
-from ingest.formats.reply_streams.converse_stream import ConverseStream, converse_event
 
 _OPEN = 1_000  # chat streams that may be open at once
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
+_EVENTS = (
+    "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
+)  # fmt: skip
 
 
 def is_chunk(value: Mapping[str, Any]) -> bool:
@@ -250,3 +252,151 @@ def _add_part(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
         parts[-1] = {**last, "text": last["text"] + part["text"]}
     else:
         parts.append(part)
+
+
+class ChatStream:
+    """Collects the chunks of one streamed chat reply: `chat.completion.chunk` objects with the same id."""
+
+    def __init__(self) -> None:
+        self.finished = False
+        self._told: dict[str, Any] = {}
+        self._choices: dict[Any, StreamedChoice] = {}
+
+    def take(self, chunk: Mapping[str, Any]) -> None:
+        for name in ("id", "created", "model", "usage"):
+            if chunk.get(name) is not None:
+                self._told[name] = chunk[name]
+        for choice in read_objects(chunk.get("choices")):
+            index = choice.get("index") if isinstance(choice.get("index"), int) else 0
+            known = self._choices.setdefault(index, StreamedChoice())
+            known.take(read_object(choice.get("delta")))
+            if choice.get("finish_reason") is not None:
+                known.finish_reason = choice["finish_reason"]
+        self.finished = bool(self._choices) and all(c.finish_reason for c in self._choices.values())
+
+    def build_body(self) -> dict[str, Any]:
+        """Return the complete reply body; it has `unfinished`: true when the stream has not ended."""
+        choices = [choice.build_choice(index) for index, choice in self._choices.items()]
+        told = {"object": "chat.completion", **self._told, "choices": choices}
+        return told if self.finished else {**told, "unfinished": True}
+
+
+class StreamedChoice:
+    def __init__(self) -> None:
+        self.finish_reason: Any = None
+        self._words: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: list[StreamedChatCall] = []
+
+    def take(self, delta: Mapping[str, Any]) -> None:
+        for name, into in (("content", self._words), ("refusal", self._refusal)):
+            if isinstance(delta.get(name), str):
+                into.append(delta[name])
+        for piece in read_objects(delta.get("tool_calls")):
+            self.find_call(piece).take(piece)
+        if isinstance(delta.get("function_call"), dict):
+            self.find_call({"index": 0}).take({"function": delta["function_call"]})
+
+    def find_call(self, piece: Mapping[str, Any]) -> StreamedChatCall:
+        """Return the call that a streamed piece belongs to; begin a new call when there is none."""
+        index, id_ = piece.get("index"), read_text(piece.get("id")) or None
+        named = read_text(read_object(piece.get("function")).get("name")) or None
+        known = [call for call in self._calls if call.index == index] if isinstance(index, int) else []
+        if not isinstance(index, int):
+            known = [call for call in self._calls if id_ is None or call.id == id_]
+        if known and not (id_ is not None and named is not None and known[-1].id not in (None, id_)):
+            return known[-1]
+        self._calls.append(StreamedChatCall(index))
+        return self._calls[-1]
+
+    def build_choice(self, index: Any) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._words) or None}
+        if self._calls:
+            message["tool_calls"] = [call.build_call() for call in self._calls]
+        if any(self._refusal):
+            message["refusal"] = "".join(self._refusal)
+        return {"index": index, "message": message, "finish_reason": self.finish_reason}
+
+
+class StreamedChatCall:
+    def __init__(self, index: Any) -> None:
+        self.index = index
+        self.id: str | None = None
+        self._names: list[str] = []
+        self._arguments: list[str] = []
+        self._object: Any = None  # some servers send arguments decoded, in one piece
+
+    def take(self, piece: Mapping[str, Any]) -> None:
+        function = read_object(piece.get("function"))
+        self.id = self.id or read_text(piece.get("id")) or None
+        name, arguments = function.get("name"), function.get("arguments")
+        if isinstance(name, str) and name and self._names[-1:] != [name]:
+            self._names.append(name)
+        if isinstance(arguments, str):
+            self._arguments.append(arguments)
+        elif arguments is not None:
+            self._object = arguments
+
+    def build_call(self) -> dict[str, Any]:
+        arguments = "".join(self._arguments) if self._object is None else self._object
+        function = {"name": "".join(self._names) or None, "arguments": arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+def converse_event(value: Mapping[str, Any]) -> str | None:
+    """Return the name of an event of ConverseStream; None for any other object."""
+    name = next(iter(value), None) if len(value) == 1 else None
+    return name if name in _EVENTS and isinstance(value[name], dict) else None
+
+
+class _Block:
+    """A content block: its start, and the pieces of its text and of its call's arguments."""
+
+    def __init__(self, start: Mapping[str, Any]) -> None:
+        self.start = start
+        self.text: list[str] = []
+        self.arguments: list[str] = []
+
+    def build(self) -> dict[str, Any]:
+        block: dict[str, Any] = dict(self.start)
+        if self.text:
+            block["text"] = "".join(self.text)
+        if call := read_object(block.get("toolUse")):
+            block["toolUse"] = {**call, "partial_json": "".join(self.arguments) or None}
+        return block
+
+
+class ConverseStream:
+    """The reply that is being streamed, if there is one."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[Any, _Block] | None = None
+        self._stop: str | None = None
+        self._ended = False
+
+    def take(self, event: str, told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the body of a reply that is complete with this event."""
+        if event == "messageStart":
+            yield from self.close()
+        blocks = self._blocks = {} if self._blocks is None else self._blocks
+        number = told.get("contentBlockIndex")
+        index = number if isinstance(number, int) else None
+        if event == "contentBlockStart":
+            blocks[index] = _Block(read_object(told.get("start")))
+        elif event == "contentBlockDelta":
+            block, delta = blocks.setdefault(index, _Block({})), read_object(told.get("delta"))
+            block.text += filter(None, [read_text(delta.get("text"))])
+            block.arguments += filter(None, [read_text(read_object(delta.get("toolUse")).get("input"))])
+        elif event == "messageStop":
+            self._stop, self._ended = read_text(told.get("stopReason")), True
+        elif event == "metadata":
+            yield from self.close(usage=told.get("usage"), metrics=told.get("metrics"))
+
+    def close(self, **facts: Any) -> Iterator[dict[str, Any]]:
+        """Yield the body of the open reply, complete or not; `facts` are further fields of it."""
+        blocks, stop, ended = self._blocks, self._stop, self._ended
+        self._blocks, self._stop, self._ended = None, None, False
+        if blocks is not None:
+            message = {"role": "assistant", "content": [block.build() for block in blocks.values()]}
+            body = {"output": {"message": message}, "stopReason": stop, **facts}
+            yield body if ended else {**body, "unfinished": True}

@@ -1,1 +1,0 @@
-"""Joins the chunks of streamed replies of providers' APIs into whole replies."""
