@@ -5,14 +5,13 @@ On a terminal the progress is a bar, elsewhere a line every `_EVERY` seconds.
 
 from __future__ import annotations
 
+import posixpath
 import sys
 import time
 from collections import Counter, deque
-import posixpath
-from dataclasses import dataclass
-from collections.abc import Collection
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
