@@ -13,9 +13,13 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from callgauge.checked_files.field_types import KeyedTable, ListOf, NamedTables
-from callgauge.configuration.configuration_fields import CONFIGURATION, configuration_schema
-from callgauge.configuration.configuration_file import ConfigurationError, read_configuration
-from callgauge.configuration.example import EXAMPLE
+from callgauge.configuration.configuration_file import (
+    CONFIGURATION,
+    EXAMPLE,
+    ConfigurationError,
+    configuration_schema,
+    read_configuration,
+)
 from callgauge.configuration.settings import Configuration
 from tests.conftest import CASES
 
@@ -34,7 +38,7 @@ def read_text(folder: Path, text: str) -> Configuration:
 def test_every_mistake_is_told_at_once(case: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as error:
         read_text(tmp_path, case["text"])
-    told = [re.sub(r"^.*?callgauge\.toml, ", "", str(problem)) for problem in error.value.problems]
+    told = [re.sub(r"^.*?callgauge\.toml: ?", "", str(problem)) for problem in error.value.problems]
     assert told == case["told"]
     if case["by_schema"] is not None:
         assert SCHEMA.is_valid(tomllib.loads(case["text"])) is not case["by_schema"]
@@ -44,7 +48,7 @@ def test_every_mistake_is_told_at_once(case: dict[str, Any], tmp_path: Path) -> 
 def test_what_is_no_text_is_told_so(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "callgauge.toml"
     path.write_bytes(data)
-    with pytest.raises(ConfigurationError, match=r"is no UTF-8 text|is no TOML"):
+    with pytest.raises(ConfigurationError, match=r"is not UTF-8 text|invalid TOML"):
         read_configuration(path)
 
 

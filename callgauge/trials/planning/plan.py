@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.gateway import Capabilities
 from lenient import Policy, ToolCatalog
 
 MeasureName = Literal["refused", "mended", "right", "turn_ok", "tokens", "cost"]
 StrategyChoice = Literal["auto", "tool_use", "json_fallback"]
+
+
+class PlanError(CheckedFileError):
+    """Raised when a plan, or a file that it names, has mistakes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ _ENDPOINT = KeyedTable(
         "url": Field(Address(), "The address before the wire's own path.", REQUIRED),
         "key": Field(
             Text(
-                'write "env:NAME", the environment variable that holds the key; a key stands in no plan',
+                'write "env:NAME", the environment variable that holds the key; no key is in a plan',
                 f"env:{_VARIABLE}",
                 is_secret=True,
             ),
