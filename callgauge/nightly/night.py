@@ -13,11 +13,8 @@ from callgauge.configuration.settings import Configuration
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_lock import hold_night
 from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepName
-from callgauge.nightly.keeping_steps import run_backup, run_retention
-from callgauge.nightly.load_step import run_load
-from callgauge.nightly.night_runs import NightRun, StepResult
-from callgauge.nightly.report_step import run_report
 from callgauge.nightly.source_loads import ShowProgress
+from callgauge.nightly.steps import NightRun, StepResult, run_backup, run_load, run_report, run_retention
 from ingest.errors import IngestError
 from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_store
 

@@ -13,8 +13,8 @@ from callgauge.memory.nights.night_lock import NightBusyError, hold_night, is_ni
 from callgauge.memory.nights.night_steps import NightRecords, NightStep
 from callgauge.memory.nights.source_states import SourceStates
 from callgauge.nightly import night
-from callgauge.nightly.load_step import run_load
 from callgauge.nightly.night import NightExit, choose_night
+from callgauge.nightly.steps import run_load
 from ingest.store.generations import prepare_store
 from tests.configuration.team import NEWEST, TOML, write_log, write_team
 from tests.nightly.nights import do_night, list_outcomes

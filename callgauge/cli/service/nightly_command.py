@@ -14,7 +14,7 @@ from callgauge.cli.service.night_lines import night_step_lines
 
 if TYPE_CHECKING:
     from callgauge.nightly.night import NightResult
-    from callgauge.nightly.night_runs import StepResult
+    from callgauge.nightly.steps import StepResult
 
 NOTHING_DONE = 1
 
