@@ -1,4 +1,4 @@
-"""`./dev docs` writes the generated pages of docs/; `./dev modules` prints what each module is for.
+"""`./dev docs` writes docs/reference/; `./dev modules` prints what each module is for.
 
 A test holds that the pages in the repository are what this prints.
 """
@@ -28,6 +28,7 @@ from lenient.diagnostics.codes import CODES, Code, Stage
 from lenient.examples import run_example
 
 HERE = Path(__file__).parent
+REFERENCE = HERE / "reference"
 ROOT = HERE.parent
 PACKAGES = ("lenient", "ingest", "callgauge")
 _GLOSSARY = ROOT / "callgauge" / "dashboard" / "pages" / "glossary" / "glossary.md"
@@ -181,7 +182,7 @@ def api_page() -> Iterator[str]:
     yield (
         "Every address of a served dashboard that programs ask, from `callgauge/api/questions/`; "
         "`/api/v1/openapi.json` says the same for machines. "
-        "[service.md](service.md#reading-by-programs) says how to begin."
+        "[service.md](../service.md#reading-by-programs) says how to begin."
     )
     yield from write_reference()
 
@@ -282,7 +283,7 @@ def main() -> None:
         print("\n\n".join(list_modules()))
         return
     for name in PAGES:
-        (HERE / name).write_text(page(name), encoding="utf-8")
+        (REFERENCE / name).write_text(page(name), encoding="utf-8")
     for name, path in COPIES.items():
         path.write_text(page(name), encoding="utf-8")
 

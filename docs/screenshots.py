@@ -11,8 +11,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.bench.dashboard.people import BROWSER_FLAGS, ROOT, served
-from tests.bench.first_visit import sample_store
+from bench.dashboard.people import BROWSER_FLAGS, ROOT, served
+from bench.first_visit import sample_store
 
 IMAGES = Path(__file__).parent / "images"
 LARGEST = 200_000  # bytes of a picture

@@ -1,4 +1,4 @@
-"""The house of docs/architecture.md, read from the source: who may import whom, what a file may look like."""
+"""The rules of docs/internal/architecture.md: who may import whom, and what a file may look like."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 
 
 def write_reference() -> Iterator[str]:
-    """Yield the blocks of docs/api.md below its heading: every address with its parameters."""
+    """Yield the blocks of docs/reference/api.md below its heading: every address with its parameters."""
     yield "## Filters"
     yield "Those of the pages' filter bar; most addresses take them. Without days the newest 28 count."
     yield _write_rows(FILTERS)

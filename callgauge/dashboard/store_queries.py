@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,11 +27,7 @@ from callgauge.memory.records import TeamRecords
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.settings import texts_are_shown
 
-_SHOWN = "_generation"
-_ASKED = "_asked"
-_RECORDS = "_team_records"
-_SERVICE = "_service_state"
-_TRIALS = "_shown_trials"
+_RUN = "_page_run"
 
 
 class Generation(NamedTuple):
@@ -41,6 +38,30 @@ class Generation(NamedTuple):
 
     path: str
     identity: tuple[int, int]  # inode, modification time in ns
+
+
+@dataclass(slots=True)
+class PageRun:
+    """What one run of a page shows and has read so far.
+
+    `generation`: None where the store cannot be opened; `parameters`: those of the last query of each metric;
+    `trials`: the runs and arms of trials that every metric counts, as parameters.
+
+    Streamlit starts the next run of a session before the earlier one has stopped, and both share the session.
+    So a run replaces this object in one assignment: the earlier run finds the old one or the new one, never
+    a missing key.
+    """
+
+    generation: Generation | None = None
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trials: Mapping[str, Any] = field(default_factory=dict)
+    records: TeamRecords | None = None
+    service: ServiceState | None = None
+
+
+def _current_run() -> PageRun:
+    run: PageRun = st.session_state.get(_RUN) or st.session_state.setdefault(_RUN, PageRun())
+    return run
 
 
 def store_folder() -> str | None:
@@ -57,18 +78,18 @@ def team_memory() -> TeamMemory:
 
 def team_records() -> TeamRecords:
     """Return what the memory of the team holds, read once in a run of the page. Raises MemoryProblemError."""
-    if _RECORDS not in st.session_state:
-        st.session_state[_RECORDS] = team_memory().read()
-    found: TeamRecords = st.session_state[_RECORDS]
-    return found
+    run = _current_run()
+    if run.records is None:
+        run.records = team_memory().read()
+    return run.records
 
 
 def service_state() -> ServiceState:
     """Return the last nights and the sources of the team, read once in a run. Raises MemoryProblemError."""
-    if _SERVICE not in st.session_state:
-        st.session_state[_SERVICE] = read_service_state(team_memory().path.parent)
-    found: ServiceState = st.session_state[_SERVICE]
-    return found
+    run = _current_run()
+    if run.service is None:
+        run.service = read_service_state(team_memory().path.parent)
+    return run.service
 
 
 def known_service_state() -> ServiceState:
@@ -96,11 +117,14 @@ def outage_since() -> datetime | None:
 
 def begin_run() -> None:
     """Open the published generation, for all queries of this run of the page. Raises UnshownStoreError."""
-    st.session_state.pop(_SHOWN, None)
-    st.session_state.pop(_ASKED, None)
-    st.session_state.pop(_RECORDS, None)
-    st.session_state.pop(_SERVICE, None)
-    st.session_state.pop(_TRIALS, None)
+    run = PageRun()
+    try:
+        run.generation = _open_published()
+    finally:
+        st.session_state[_RUN] = run
+
+
+def _open_published() -> Generation:
     published_generation(store_folder())  # says what is wrong, if anything is
     shown = named_generation()
     if shown is None:  # gone between two looks; the next run finds what took its place
@@ -110,12 +134,12 @@ def begin_run() -> None:
         _connection.clear()
         _opened_files()[shown.path] = shown.identity
     _connection(shown)
-    st.session_state[_SHOWN] = shown
+    return shown
 
 
 def is_open() -> bool:
     """Return True when this run has a generation to query. Pages that work without a store check this."""
-    return _SHOWN in st.session_state
+    return _current_run().generation is not None
 
 
 @st.cache_resource(show_spinner=False)
@@ -141,7 +165,7 @@ def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> N
 
     Without a run and an arm no metric counts a trial.
     """
-    st.session_state[_TRIALS] = {"runs": runs, "arms": arms}
+    _current_run().trials = {"runs": runs, "arms": arms}
 
 
 def ask(metric: str, **given: Any) -> pd.DataFrame:
@@ -159,27 +183,22 @@ def ask_all(metric: str, **given: Any) -> pd.DataFrame:
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
     """Return `ask` for this run's generation as a function that also works after the run."""
-    generation, noted = shown_generation(), st.session_state.setdefault(_ASKED, {})
-    return lambda metric, **given: _answer(generation, metric, _note_parameters(noted, metric, given))
+    generation, run = shown_generation(), _current_run()
+    return lambda metric, **given: _answer(generation, metric, _note_parameters(run, metric, given))
 
 
 def ask_later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     """Return a function that gives the answer of `ask`, also after the run is over."""
-    generation, known = (
-        shown_generation(),
-        _note_parameters(st.session_state.setdefault(_ASKED, {}), metric, given),
-    )
+    generation, known = shown_generation(), _note_parameters(_current_run(), metric, given)
     return lambda: _answer(generation, metric, known)
 
 
-def _note_parameters(
-    asked: dict[str, dict[str, Any]], metric: str, given: Mapping[str, Any]
-) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters sorted, as a cache key; store them in `asked` for the links to the SQL page."""
-    trials = st.session_state.get(_TRIALS, {}) if "runs" in metrics()[metric].parameters else {}
+def _note_parameters(run: PageRun, metric: str, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters sorted, as a cache key; keep them in the run for the links to the SQL page."""
+    trials = run.trials if "runs" in metrics()[metric].parameters else {}
     meant = {**trials, **given}
     known = tuple(sorted((name, value) for name, value in meant.items() if value is not None))
-    asked[metric] = dict(known)
+    run.parameters[metric] = dict(known)
     return known
 
 
@@ -188,20 +207,21 @@ def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]
 
     The answers are not cached, because they may be large.
     """
-    connection, trials = _connection(shown_generation()), st.session_state.get(_TRIALS, {})
+    connection, trials = _connection(shown_generation()), _current_run().trials
     return lambda metric, given: answer_metric(connection, metric, {**trials, **given}).to_dict("records")
 
 
 def shown_generation() -> Generation:
-    """Return the generation that this run shows."""
-    generation: Generation = st.session_state[_SHOWN]
+    """Return the generation that this run shows. Raises NothingLoadedError where `is_open` is False."""
+    generation = _current_run().generation
+    if generation is None:
+        raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
     return generation
 
 
 def last_parameters(metric: str) -> dict[str, Any]:
     """Return the parameters of the last query of a metric in this run; {} when there was none."""
-    found: dict[str, Any] = st.session_state.get(_ASKED, {}).get(metric, {})
-    return found
+    return _current_run().parameters.get(metric, {})
 
 
 def generation_file() -> Path:

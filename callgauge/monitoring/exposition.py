@@ -13,8 +13,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, 
 from prometheus_client.registry import Collector
 
 from callgauge.analysis.metrics import MetricError
-from callgauge.analysis.metrics.published_store import UnshownStoreError, published_generation
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import UnshownStoreError, published_generation, read_store
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.monitoring.night_figures import collect_night_figures
 from callgauge.monitoring.store_figures import collect_store_figures

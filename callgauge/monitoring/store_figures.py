@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from callgauge.analysis.measures.rates import HEADLINES, RATES
-from callgauge.analysis.metrics.store_reader import StoreReader
+from callgauge.analysis.metrics.published_store import StoreReader
 from callgauge.analysis.time_ranges import TimeRange
 
 if TYPE_CHECKING:

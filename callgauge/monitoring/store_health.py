@@ -14,8 +14,8 @@ from callgauge.analysis.metrics.published_store import (
     NothingLoadedError,
     UnshownStoreError,
     published_generation,
+    read_store,
 )
-from callgauge.analysis.metrics.store_reader import read_store
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.settings import texts_are_shown

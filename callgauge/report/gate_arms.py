@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from callgauge.analysis.comparison import Arm
+from callgauge.analysis.arm_filters import Arm
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.time_ranges import Days, read_range
 from callgauge.memory.baselines import Baseline

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from callgauge.analysis.metrics import MetricError
-from callgauge.analysis.metrics.published_store import UnshownStoreError
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
 from callgauge.configuration.places import REPORTS
 from callgauge.configuration.settings import Configuration
 from callgauge.memory.deliveries import DeliveryRecords

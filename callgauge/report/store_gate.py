@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparison import Arm, arm_query, do_overlap, name_arms
+from callgauge.analysis.arm_filters import Arm, arm_query, do_overlap, name_arms
 from callgauge.analysis.comparisons.sides import CompareSide, compare_sides, measure_sides, read_work
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.measures.comparisons import SliceComparison
@@ -26,8 +26,7 @@ from callgauge.analysis.measures.verdicts import (
     format_size,
 )
 from callgauge.analysis.metrics import MetricError
-from callgauge.analysis.metrics.published_store import UnshownStoreError
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import write_link
 from callgauge.report.content.morning_report import ReportError

@@ -2,7 +2,7 @@
 
 A place is a pattern for files: `~` is the home folder, `${NAME:-default}` a folder that an environment
 variable moves, `<editor>` one of EDITOR_FOLDERS, `*` a part of a name, and `**` any number of folders.
-docs/agents.md is made from this table.
+docs/reference/agents.md is made from this table.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.tokens import TokenList
 from tests.browser.conftest import Served
 from tests.event_loops import run

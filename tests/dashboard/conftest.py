@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-from callgauge.dashboard.components.controls import folds
+from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.components.controls.chart import CHARTS_LOADED
 from callgauge.dashboard.pages import PAGES
 from tests.dashboard.sheets import calls
@@ -62,7 +62,7 @@ def _runs_are_waited_for_without_looking() -> Iterator[None]:
 def _popovers_are_open() -> Iterator[None]:
     """Their content is drawn with the page, as if somebody had opened each of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folds, "is_open", lambda _: True)
+        patch.setattr(url_widgets, "is_open", lambda _: True)
         yield
 
 

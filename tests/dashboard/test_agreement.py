@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from callgauge.analysis.measures.agreement import describe_agreement
 from callgauge.analysis.measures.comparisons import RankedTable, rank_table
+from callgauge.analysis.measures.verdicts import describe_agreement
 from tests.dashboard.session_shares import of_slice
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judge_rules
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.kept_slices import KeptSlice
 from tests.dashboard.made_nights import LAST, Rate, publish_nights, regressed, usual_rate

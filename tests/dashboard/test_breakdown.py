@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from bench.statistics.interaction_cells import differing_dimensions
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SMALLEST, Standing, compare_pairs
 from callgauge.analysis.measures.headlines import (
@@ -17,7 +18,6 @@ from callgauge.analysis.measures.headlines import (
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
 from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.stats import Share
-from tests.bench.statistics.interaction_cells import differing_dimensions
 from tests.dashboard.session_shares import of_slice
 
 NAMES = ArmNames("fixer@13", "fixer@12")

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
+from bench.statistics.cells import Cell
+from bench.statistics.change_cells import LEAST_COVERED, Series, draw_counts
 from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
-from tests.bench.statistics.cells import Cell
-from tests.bench.statistics.change_cells import LEAST_COVERED, Series, draw_counts
 
 
 def days_at(random: np.random.Generator, rate: float, days: int, n: int = 400) -> list[tuple[int, int]]:

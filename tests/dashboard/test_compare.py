@@ -7,9 +7,9 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from callgauge.analysis import comparison
+from callgauge.analysis import arm_filters
+from callgauge.analysis.arm_filters import Arm
 from callgauge.analysis.call_traits import class_words
-from callgauge.analysis.comparison import Arm
 from callgauge.analysis.measures.makeup import find_makeup_shifts
 from tests.dashboard.store_fixture import HOSTILE
 
@@ -21,17 +21,17 @@ DAY = date(2026, 11, 20)
 
 @pytest.mark.parametrize("values", [["a"], ["a,b", "c%2C", "100%"], [HOSTILE, "x"], ["é|;&=+ "]])
 def test_values_come_back_from_the_url_as_they_went_in(values: list[str]) -> None:
-    assert comparison.split_values(comparison.join_values(values)) == values
+    assert arm_filters.split_values(arm_filters.join_values(values)) == values
 
 
 def test_days_in_the_url_are_cut_to_those_of_the_store() -> None:
     first, last = DAY - timedelta(9), DAY
-    assert comparison.read_days("2026-11-15", first, last) == (date(2026, 11, 15), date(2026, 11, 15))
-    assert comparison.read_days("2026-11-30_2020-01-01", first, last) == (first, last)
-    assert comparison.join_days((DAY, DAY)) == "2026-11-20"
+    assert arm_filters.read_days("2026-11-15", first, last) == (date(2026, 11, 15), date(2026, 11, 15))
+    assert arm_filters.read_days("2026-11-30_2020-01-01", first, last) == (first, last)
+    assert arm_filters.join_days((DAY, DAY)) == "2026-11-20"
     for nonsense in ("yesterday", "2020-01-01", "2026-11-12_2026-11-13_2026-11-14", ""):
         with pytest.raises(ValueError):  # noqa: PT011 - which words it has is the date parser's choice
-            comparison.read_days(nonsense, first, last)
+            arm_filters.read_days(nonsense, first, last)
 
 
 def test_a_choice_of_a_slice_takes_the_place_of_the_one_for_both() -> None:
@@ -44,25 +44,25 @@ def test_a_choice_of_a_slice_takes_the_place_of_the_one_for_both() -> None:
 def test_slices_are_called_by_what_tells_them_apart() -> None:
     labels = {"model": {"m1": "falcon"}, "prompt": {"p": "support@3"}}
     one = Arm("A", {"model": ("m1",), "prompt": ("p",)})
-    assert comparison.name_arms(one, Arm("B", {"model": ("m2", "m3"), "prompt": ("p",)}), labels) == (
+    assert arm_filters.name_arms(one, Arm("B", {"model": ("m2", "m3"), "prompt": ("p",)}), labels) == (
         "falcon",
         "m2 and 1 more",
     )
-    assert comparison.name_arms(one, one, labels) == ("A, everything", "B, everything")
+    assert arm_filters.name_arms(one, one, labels) == ("A, everything", "B, everything")
     days = Arm("B", {"model": ("m1",), "prompt": ("p",)}, (DAY, DAY))
-    assert comparison.name_arms(one, days, labels) == ("everything", "2026-11-20")
+    assert arm_filters.name_arms(one, days, labels) == ("everything", "2026-11-20")
 
 
 def test_slices_overlap_unless_something_keeps_them_apart() -> None:
     a = Arm("A", {"model": ("a",)})
-    assert comparison.do_overlap(a, Arm("B"))
-    assert comparison.do_overlap(a, Arm("B", {"tool": ("x",)}))
-    assert not comparison.do_overlap(a, Arm("B", {"model": ("b",)}))
+    assert arm_filters.do_overlap(a, Arm("B"))
+    assert arm_filters.do_overlap(a, Arm("B", {"tool": ("x",)}))
+    assert not arm_filters.do_overlap(a, Arm("B", {"model": ("b",)}))
     week = (DAY - timedelta(6), DAY)
-    assert not comparison.do_overlap(
+    assert not arm_filters.do_overlap(
         Arm("A", days=week), Arm("B", days=(DAY - timedelta(13), DAY - timedelta(7)))
     )
-    assert comparison.do_overlap(Arm("A", days=week), Arm("B", days=(DAY, DAY)))
+    assert arm_filters.do_overlap(Arm("A", days=week), Arm("B", days=(DAY, DAY)))
 
 
 # --- their parts ---------------------------------------------------------------------------------------

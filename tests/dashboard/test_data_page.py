@@ -74,9 +74,9 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
     assert [title for title in words if title in ("Loads", "Rejected files", "Rejected lines")] == [
         "Loads", "Rejected files", "Rejected lines",
     ]  # fmt: skip
-    assert "loads" in app.session_state["_asked"]
+    assert "loads" in app.session_state["_page_run"].parameters
     for metric in ("coverage", "files", "session_copies", "changed", "rejects"):
-        assert metric not in app.session_state["_asked"]
+        assert metric not in app.session_state["_page_run"].parameters
 
 
 _METRICS = dict(
@@ -87,7 +87,7 @@ _METRICS = dict(
 @pytest.mark.parametrize("title", FOLDS)
 def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: str) -> None:
     app = opened(PAGE, **{FOLDS[title]: "1"})
-    assert _METRICS[title] in app.session_state["_asked"]
+    assert _METRICS[title] in app.session_state["_page_run"].parameters
     assert title not in said(app).splitlines(), "the fold shows it"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from callgauge.dashboard.components.controls import folds
+from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
 from tests.dashboard.conftest import opened, said
@@ -106,7 +106,7 @@ def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
 def test_what_a_popover_holds_is_not_sent_while_it_is_closed(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folds, "is_open", lambda popover: bool(popover.open))
+    monkeypatch.setattr(url_widgets, "is_open", lambda popover: bool(popover.open))
     app = opened()
     assert "A retry is the same tool called again" not in said(app)
     assert not app.get("download_button")

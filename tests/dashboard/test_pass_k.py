@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from bench.statistics.task_cells import cover_pass_k
 from callgauge.stats import pass_k
-from tests.bench.statistics.task_cells import cover_pass_k
 
 
 def test_pass_k_is_that_of_tau_bench() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.bench.statistics import SIMULATIONS
-from tests.bench.statistics.alert_cells import (
+from bench.statistics import SIMULATIONS
+from bench.statistics.alert_cells import (
     LASTED,
     LEAST_STANDING,
     MOST_FALSE,
@@ -19,7 +19,7 @@ from tests.bench.statistics.alert_cells import (
     walk_changed_nights,
     walk_quiet_nights,
 )
-from tests.bench.statistics.cells import Cell
+from bench.statistics.cells import Cell
 
 # Changes and tasks have tests of their own beside what they test; alerts have theirs below.
 DRAWS = {

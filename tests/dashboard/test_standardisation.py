@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.statistics.draws import Sessions
 from callgauge.stats import GROUPS, Share, compare_rates, standardise
 from callgauge.stats.rates import measure_spreads
-from tests.bench.statistics.draws import Sessions
 from tests.dashboard.session_shares import draw_share, of_sessions, place_sessions
 
 KIDNEY_STONES = [(Share(81, 87), Share(234, 270)), (Share(192, 263), Share(55, 80))]

@@ -11,15 +11,14 @@ from typing import Any
 import orjson
 import pytest
 
-from lenient import parse_arguments
-from tests.bench.parser import shown, tables
-from tests.bench.parser.accuracy import calls_verdict, judge, measure, tally
-from tests.bench.parser.corpus import Entry, read_corpus
-from tests.bench.parser.hostile import Endured
-from tests.bench.parser.page import speed_part
-from tests.bench.parser.promises import of_hostile, of_speed
-from tests.bench.parser.readings import Finding, Reading, Tool
-from tests.bench.parser.scoring import (
+from bench.parser import shown, tables
+from bench.parser.accuracy import calls_verdict, judge, measure, tally
+from bench.parser.corpus import Entry, read_corpus
+from bench.parser.hostile import Endured
+from bench.parser.page import speed_part
+from bench.parser.promises import of_hostile, of_speed
+from bench.parser.readings import Finding, Reading, Tool
+from bench.parser.scoring import (
     Verdict,
     changes_unsaid,
     is_strict_json,
@@ -28,9 +27,10 @@ from tests.bench.parser.scoring import (
     same,
     verdict,
 )  # fmt: skip
-from tests.bench.parser.speed import Timed
-from tests.bench.parser.texts import DEFECTS, calls, samples
-from tests.bench.peers import OURS, PEERS, reading_of
+from bench.parser.speed import Timed
+from bench.parser.texts import DEFECTS, calls, samples
+from bench.peers import OURS, PEERS, reading_of
+from lenient import parse_arguments
 
 ERROR = Finding("missing_required", path="$.a", warns=True, error=True)
 LOSSY = Finding("unclosed_string", warns=True)

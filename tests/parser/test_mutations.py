@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.bench.parser.mutations import KINDS, mutants, mutate
-from tests.bench.parser.mutations.answers import Mutant, answers, misfits, verdict
-from tests.bench.parser.mutations.measure import JudgedMutant, judge, kinds_table, readers_table, shown, tally
-from tests.bench.parser.page import promises_table, with_promises, with_section
-from tests.bench.parser.promises import Promise
-from tests.bench.parser.readings import Finding, Reading, Tool
-from tests.bench.parser.scoring import Verdict
-from tests.bench.peers import OURS, PEERS, read_with
+from bench.parser.mutations import KINDS, mutants, mutate
+from bench.parser.mutations.answers import Mutant, answers, misfits, verdict
+from bench.parser.mutations.measure import JudgedMutant, judge, kinds_table, readers_table, shown, tally
+from bench.parser.page import promises_table, with_promises, with_section
+from bench.parser.promises import Promise
+from bench.parser.readings import Finding, Reading, Tool
+from bench.parser.scoring import Verdict
+from bench.peers import OURS, PEERS, read_with
 
 EACH = 4
 SILENT_REACHED = 0

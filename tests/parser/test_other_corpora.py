@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.parser.corpus import CORPUS, entries_in
+from bench.parser.corpus import CORPUS, entries_in
 
 DIALECTS = {
     "json_fenced", "json_bare", "hermes", "anthropic", "llama_json", "pythonic", "mistral", "qwen_xml",
@@ -99,7 +99,7 @@ def test_a_call_is_of_an_offered_tool_and_its_name_stands_in_the_text() -> None:
 
 
 def test_there_are_twenty_five_defects_each_inside_its_text_and_with_known_codes() -> None:
-    documented = (Path(__file__).parents[2] / "docs" / "codes.md").read_text(encoding="utf-8")
+    documented = (Path(__file__).parents[2] / "docs" / "reference" / "codes.md").read_text(encoding="utf-8")
     assert len(DEFECTS) == len({entry["kind"] for entry in DEFECTS}) == 25
     for entry in DEFECTS:
         start, end = entry["place"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bench.parser.scoring import Verdict
+from bench.written_calls import JudgedText, judge_texts
+from bench.written_calls.texts import make_texts
 from lenient import DIALECTS
-from tests.bench.parser.scoring import Verdict
-from tests.bench.written_calls import JudgedText, judge_texts
-from tests.bench.written_calls.texts import make_texts
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.report.content.compose import TeamContext, make_report
 from callgauge.report.content.morning_report import MorningReport
 from tests.dashboard.made_nights import publish_nights, regressed

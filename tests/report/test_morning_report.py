@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from callgauge.analysis.measures.costs import Cost
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.alert_rules import mute_rule, save_rule
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.nights.source_states import SourceState, SourceStates

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.bench.statistics.alert_cells import WALKED, Store
-from tests.bench.statistics.cells import Cell
-from tests.bench.statistics.report_cells import MOST_FALSE, count_told_nights, find_told_nights
+from bench.statistics.alert_cells import WALKED, Store
+from bench.statistics.cells import Cell
+from bench.statistics.report_cells import MOST_FALSE, count_told_nights, find_told_nights
 
 DRAWS = 3
 

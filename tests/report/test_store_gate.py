@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from callgauge.analysis.comparison import Arm
-from callgauge.analysis.metrics.store_reader import read_store
+from bench.statistics.cells import Cell
+from bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
+from callgauge.analysis.arm_filters import Arm
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.cli.main import app
 from callgauge.dashboard.page_files import page_file
 from callgauge.memory.baselines import Baseline, save_baseline
@@ -29,8 +31,6 @@ from callgauge.report.store_gate import (
 from callgauge.stats import Share
 from callgauge.stats.gate_syntax import GateSyntaxError
 from callgauge.stats.over_time.day_spread import reach_of_days
-from tests.bench.statistics.cells import Cell
-from tests.bench.statistics.gate_cells import MARGIN, MOST_WRONG, NAMED, Spans, judge_spans
 from tests.dashboard.conftest import opened, said
 from tests.report.conftest import LAST
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.team_memory import TeamMemory
 from ingest.backup import make_backup as backups
 from ingest.backup.make_backup import make_backup, read_record

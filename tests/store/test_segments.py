@@ -15,8 +15,7 @@ import pytest
 from callgauge.analysis import metrics
 from callgauge.analysis.day_paging import CALLS, SESSIONS, DayList, read_page
 from callgauge.analysis.metrics import answer_metric
-from callgauge.analysis.metrics.published_store import open_generation
-from callgauge.analysis.metrics.store_reader import read_store
+from callgauge.analysis.metrics.published_store import open_generation, read_store
 from callgauge.analysis.sandbox.child import open_locked_down
 from ingest.backup.make_backup import make_backup
 from ingest.backup.restore import restore

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from callgauge.stats.task_pairs import ENDS, adjust_for_looks, bound_missing, pair_tasks, tasks_more
-from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
-from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks, planned_boundaries
-from callgauge.trials.verdicts.measures import MEASURES, count_tasks
-from tests.bench.statistics.trial_cells import (
+from bench.statistics.trial_cells import (
     Truth,
     count_false_verdicts,
     count_wrong_alike,
@@ -22,6 +17,11 @@ from tests.bench.statistics.trial_cells import (
     cover_at_any_time,
     measure_power,
 )
+from callgauge.stats.task_pairs import ENDS, adjust_for_looks, bound_missing, pair_tasks, tasks_more
+from callgauge.trials.planning.plan import MeasureName
+from callgauge.trials.results.run_folder import ArmLook, Decision, TrialOutcome
+from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks, planned_boundaries
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from tests.trials.made_runs import MadeRun, refuse
 
 DRAWS = 150

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from callgauge.analysis.comparison import PARAMETERS, Arm
+from callgauge.analysis.arm_filters import PARAMETERS, Arm, do_overlap
 from callgauge.analysis.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
-from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +77,25 @@ def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
     """Return the dimensions that tell both sides apart."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     return apart | ({"day"} if a.arm.days != b.arm.days else set())
+
+
+def list_cautions(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison
+) -> Iterator[str]:
+    """Yield a sentence for each reason to doubt the comparison `held` of B with A."""
+    for side, whole in ((a, held.other), (b, held.slice)):
+        if whole is not None and not whole.is_rankable:
+            yield (
+                f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "
+                "judged: those that could may be unlike the others."
+            )
+    if a.arm.days != b.arm.days:
+        yield (
+            "Days differ by more than their sessions show, so this says less about the days than it seems. "
+            "The Overview's alerts take the usual spread between days into account."
+        )
+    if do_overlap(a.arm, b.arm):
+        yield (
+            "The slices overlap: a call can be in both, which hides part of the difference. "
+            "Narrow one of them to what the other leaves out."
+        )

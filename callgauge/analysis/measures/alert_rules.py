@@ -18,7 +18,7 @@ from enum import Enum
 
 import pandas as pd
 
-from callgauge.analysis import comparison, wording
+from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.measures.alerts import (
     MOST_DAYS,
     STANDS,
@@ -190,7 +190,7 @@ def describe_finding(found: RuleFinding, short_label: Callable[[str, str], str])
     values = " · ".join(short_label(name, its[0]) for name, its in rule.slice.items())
     own = {name: list(its) for name, its in rule.slice.items()}
     earlier = found.alert.baseline if found.alert else _days_before(found.days)
-    query = comparison.arm_query("A", own, earlier) | comparison.arm_query("B", own, found.days)
+    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, found.days)
     return AttentionItem(
         found.key,
         "▲" if rose else "▼",

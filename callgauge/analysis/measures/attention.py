@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from callgauge.analysis import comparison, wording
+from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.measures.alerts import (
     MOST_DAYS,
     Alert,
@@ -152,7 +152,7 @@ def describe_item(
     else:
         rest = f"{now} since {began} (was {usual})"
     own = {one.dimension: [one.name]}
-    query = comparison.arm_query("A", own, one.baseline) | comparison.arm_query("B", own, one.days)
+    query = arm_filters.arm_query("A", own, one.baseline) | arm_filters.arm_query("B", own, one.days)
     return AttentionItem(
         one.key,
         "○" if one.back else "▲" if one.rose else "▼",

@@ -2,7 +2,7 @@
 
 DuckDB's own interrupt is not enough: it waits for single functions that work for minutes, the memory limit
 does not cover all memory, and a text nested deeply enough crashes the process that parses it (see
-docs/decisions.md).
+docs/internal/decisions.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes a case as one line of a file, in the format of each supported tool.
+"""Writes a case as one line of a file, in the format of each supported tool, and checks the line.
 
 Sources of the formats: MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
 one entry a line, answers in a file of their own), inspect_ai's `Sample`, promptfoo's test cases, and OpenAI's
@@ -14,20 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from callgauge.analysis.testsets.cases import Message, NotExportedError, TestsetCase, right_arguments
-from callgauge.analysis.testsets.checks import (
-    TEMPLATE,
-    check_answer,
-    check_entry,
-    check_promptfoo,
-    check_request,
-    check_sample,
-    check_training,
-)
-from lenient import ToolDefinition
+from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 
 Line = dict[str, Any]
-
 _BFCL_TYPES = {"object": "dict", "number": "float"}
+TEMPLATE = re.compile(r"\{(?=[{%#])")
+"""Where promptfoo's templates begin."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # Our own words only: what a log says stands in variables, never in code.
 _MADE_THE_CALL = (
@@ -194,6 +186,86 @@ def _training_line(case: TestsetCase) -> Line:
     }
     tools = [_tool_line(tool) for tool in case.tools]
     return {"messages": [*earlier, target], "tools": tools, "parallel_tool_calls": False}
+
+
+def check_request(line: Line, case: TestsetCase) -> None:
+    _check_tools(line["tools"], case)
+    _check_messages(line["messages"], case)
+
+
+def check_training(line: Line, case: TestsetCase) -> None:
+    _check_tools(line["tools"], case)
+    *earlier, target = line["messages"]
+    _check_messages(earlier, case)
+    (call,) = target["tool_calls"]
+    learnt = [message for message in line["messages"] if message.get("weight") == 1]
+    _require(learnt == [target] and json.loads(call["function"]["arguments"]) == right_arguments(case))
+
+
+def check_entry(line: Line, case: TestsetCase) -> None:
+    _check_messages(line["question"][0], case)
+    _require([one["name"] for one in line["function"]] == [tool.name for tool in case.tools])
+    _require(all(one["parameters"].get("type", "dict") == "dict" for one in line["function"]))
+
+
+def check_answer(line: Line, case: TestsetCase) -> None:
+    (call,) = line["ground_truth"]
+    (given,) = call.values()
+    _require({name: _read_accepted(values[0]) for name, values in given.items()} == right_arguments(case))
+
+
+def _read_accepted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _read_accepted(values[0]) for name, values in value.items()}
+    return [_read_accepted(inner) for inner in value] if isinstance(value, list) else value
+
+
+def check_sample(line: Line, case: TestsetCase) -> None:
+    _check_tools(line["metadata"]["tools"], case)
+    _require([message["role"] for message in line["input"]] == [one["role"] for one in case.messages])
+    _require(
+        all(
+            isinstance(call["arguments"], dict) for one in line["input"] for call in one.get("tool_calls", ())
+        )
+    )
+
+
+def check_promptfoo(line: Line, case: TestsetCase) -> None:
+    _require(not any(TEMPLATE.search(text) for text in line["vars"].values()))
+    _require(json.loads(line["vars"]["messages"]) == case.messages)
+    _require(len(line["options"]["tools"]) == len(case.tools))
+
+
+def _check_tools(tools: list[Line], case: TestsetCase) -> None:
+    """Raise NotExportedError unless the definitions, as `lenient` reads them, are those of the case."""
+    try:
+        read = ToolCatalog.load(tools)
+    except ToolDefinitionError:
+        raise NotExportedError("unread") from None
+    _require([tool.to_json_schema() for tool in read] == [tool.to_json_schema() for tool in case.tools])
+    _require(read.get(case.tool) is not None)
+
+
+def _check_messages(messages: list[Message], case: TestsetCase) -> None:
+    """Raise NotExportedError unless calls and results match and all messages of the case are there.
+
+    Every call must have its result, every result its call.
+    """
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            _require(message["tool_call_id"] in waiting and isinstance(message["content"], str))
+            waiting.remove(message["tool_call_id"])
+            continue
+        _require(not waiting and message["role"] in ("system", "user", "assistant"))
+        waiting = [call["id"] for call in message.get("tool_calls", ())]
+        _require(bool(waiting) or isinstance(message["content"], str))
+    _require(not waiting and len(messages) == len(case.messages))
+
+
+def _require(held: bool) -> None:
+    if not held:
+        raise NotExportedError("unread")
 
 
 SHAPES = {

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparison import PARAMETERS, Arm, Letter, name_arms
-from callgauge.analysis.comparisons.cautions import list_cautions
+from callgauge.analysis.arm_filters import PARAMETERS, Arm, Letter, name_arms
 from callgauge.analysis.comparisons.sides import (
     CompareSide,
     break_sides_down,
     compare_sides,
+    list_cautions,
     measure_sides,
     read_work,
 )

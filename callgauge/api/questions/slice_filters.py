@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from callgauge.analysis.comparison import PARAMETERS
+from callgauge.analysis.arm_filters import PARAMETERS
 from callgauge.analysis.time_ranges import PRESETS, read_range
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import ProblemError, refuse_name

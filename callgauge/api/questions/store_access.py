@@ -21,11 +21,11 @@ from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import (
     Connection,
     NothingLoadedError,
+    StoreReader,
     UnshownStoreError,
     open_generation,
     published_generation,
 )
-from callgauge.analysis.metrics.store_reader import StoreReader
 from callgauge.api.questions.problems import ProblemError
 from callgauge.serving.settings import texts_are_shown
 

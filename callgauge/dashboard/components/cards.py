@@ -17,7 +17,7 @@ from callgauge.analysis.metrics.published_store import NothingLoadedError, Unsho
 from callgauge.analysis.texts.sql_literals import fill_parameters
 from callgauge.analysis.texts.url_texts import LinkError, pack_text
 from callgauge.dashboard import filters, store_queries
-from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.viewer import leave_place_out, refuse_file

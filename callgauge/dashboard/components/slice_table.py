@@ -14,8 +14,8 @@ from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, rank_slices
 from callgauge.analysis.measures.verdicts import LESS, RULE
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Percentages, draw_table
 from callgauge.stats import Share
 

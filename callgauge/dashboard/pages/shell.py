@@ -12,12 +12,16 @@ from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
-from callgauge.dashboard.components.shell.navigation import PageLink, draw_navigation
-from callgauge.dashboard.components.shell.palette import draw_palette, take_save_wish
+from callgauge.dashboard.components.shell.navigation import (
+    PageLink,
+    draw_navigation,
+    draw_palette,
+    take_save_wish,
+)
 from callgauge.dashboard.pages import PAGES, PageEntry
 from callgauge.dashboard.url_keys import declare_url_keys
 from callgauge.dashboard.viewer import current_viewer, leave_place_out, log_page, note_page, signed_in_viewer

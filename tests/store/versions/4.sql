@@ -88,7 +88,7 @@ CREATE TABLE turns (
 );
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
--- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/architecture.md).
+-- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/internal/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | refused | NULL.
 -- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that

@@ -11,7 +11,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.day_paging import ENOUGH, DayList, ListPage, read_page
 from callgauge.dashboard import filters, store_queries
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, reset_page_number
 from callgauge.dashboard.url_keys import write_to_url
 

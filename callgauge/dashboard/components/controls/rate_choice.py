@@ -7,8 +7,9 @@ from typing import Literal
 
 import streamlit as st
 
-from callgauge.analysis.measures.comparisons import SMALLEST
+from callgauge.analysis.measures.comparisons import SMALLEST, choose_reference
 from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.measures.verdicts import format_size
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
@@ -148,3 +149,33 @@ def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
     """Return a link to `page` that keeps the URL values of these selectors, except those in `changed`."""
     kept = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
     return filters.page_link(page, narrowed, kept | changed)
+
+
+def baseline_key(dimension: str) -> str:
+    """Return the URL key of the baseline among the values of a dimension: base_model. Links keep it."""
+    return f"base_{dimension}"
+
+
+def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
+    """Draw the selector and return the baseline among slices of one rate; `several` has one slice or more.
+
+    The default is the slice with most sessions. It is never chosen by its rate: the luckiest slice as the
+    baseline would make the others look worse than they are. What the logs do not name is several things, and
+    is only offered when there is nothing else.
+    """
+    usual = choose_reference(several)
+    named = [one for one in several if one.is_named]
+    known = {one.name: one for one in [usual, *sorted(named, key=_use_key)]}
+    name = choose_one(
+        f"Baseline {DIMENSIONS[dimension].lower()}",
+        baseline_key(dimension),
+        list(known),
+        usual.name,
+        lambda value: filters.short_label(dimension, value),
+        width=280,
+    )
+    return known[name]
+
+
+def _use_key(one: Slice) -> tuple[bool, int, str]:
+    return not one.is_solid, -(one.share.sessions or 0), one.name

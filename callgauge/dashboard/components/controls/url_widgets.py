@@ -5,10 +5,12 @@ The values survive Back after the page was left, unlike those of Streamlit's `bi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from callgauge.dashboard.url_keys import require_declared, write_to_url
 
@@ -57,3 +59,67 @@ def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
     if before is not None and before[0] != asked and before[1] == page:
         write_to_url(key, None)
     st.session_state[remembered] = (dict(asked), st.query_params.get(key))
+
+
+@contextmanager
+def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
+    """Draw tabs; the body of the `with` statement draws the content of the open one, whose name it gets.
+
+    `tabs`: the label of each tab by its name. The URL's `key` holds the name of the open tab unless it is the
+    first. A name in the URL that is none of `tabs` counts as the first.
+    """
+    names, labels = list(tabs), list(tabs.values())
+    drawn: Sequence[Any] = ()
+
+    def draw(widget: str) -> str:
+        nonlocal drawn
+        drawn = st.tabs(labels, key=widget, on_change="rerun")
+        return next((label for label, tab in zip(labels, drawn, strict=True) if tab.open), labels[0])
+
+    def parse(name: str) -> str:
+        if name not in tabs:
+            raise ValueError(name)
+        return tabs[name]
+
+    label = draw_url_widget(draw, key, labels[0], parse, lambda text: names[labels.index(text)])
+    place = labels.index(label)
+    with drawn[place]:
+        yield names[place]
+
+
+def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
+    """Draw a fold, and return the container for its content; None while it is closed.
+
+    `opens`: it is open until a person closes it. `key`: the URL key, which holds 1 while the fold is open and
+    0 while it is closed, or nothing where it is as at first.
+    """
+    at_first = f"_at_first_{key}"
+    if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
+        del st.session_state[key]  # nobody chose: it follows what the page now opens with
+    st.session_state[at_first] = opens
+    drawn: list[Any] = []
+
+    def draw(name: str) -> bool:
+        fold = st.expander(label, key=name, on_change="rerun")
+        drawn.append(fold)
+        return bool(fold.open)
+
+    is_open = draw_url_widget(draw, key, opens, lambda text: text == "1", lambda value: str(int(value)))
+    return drawn[0] if is_open else None
+
+
+@st.fragment
+def draw_popover(label: str, key: str, draw: Callable[[], None]) -> None:
+    """Draw a popover; `draw` draws its content once it is opened, without a run of the page.
+
+    A page has a dozen of them, and the content of all would be most of what the browser has to draw. In a row
+    of other things it needs a container as wide as its content.
+    """
+    popover = st.popover(label, type="tertiary", width="content", key=key, on_change="rerun")
+    if is_open(popover):
+        with popover:
+            draw()
+
+
+def is_open(popover: PopoverContainer) -> bool:
+    return bool(popover.open)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     describe_reader,

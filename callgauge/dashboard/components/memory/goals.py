@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from callgauge.analysis.measures.rates import RATES, RateDefinition
-from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     author_name,

@@ -10,8 +10,8 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.folds import draw_popover
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     draw_author_field,

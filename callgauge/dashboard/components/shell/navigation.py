@@ -1,4 +1,4 @@
-"""The list of pages and of saved views in the sidebar.
+"""The list of pages and saved views in the sidebar, the palette (find by name or id), and the keys.
 
 Streamlit's own list is no valid list for a screen reader (axe: list, listitem), and its links lose the
 filters when they are copied.
@@ -6,15 +6,34 @@ filters when they are copied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from callgauge.analysis import wording
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
+from callgauge.dashboard.components.controls.links import call_link, session_link
 from callgauge.dashboard.components.memory.saved_views import ViewLink
 
+# Dimension, heading, page, and the URL key that the page takes the value from.
+_KINDS = (
+    ("model", "Models", "models", "model"),
+    ("prompt", "Prompts", "prompts", "prompt"),
+    ("tool", "Tools", "tools", "tool_open"),
+)
+_MOST_VALUES = 200  # of a kind; of more, those that hold the text
+_SHORTEST, _LONGEST = 3, 200  # characters of a text that ids are found by
+_MOST_IDS = 6  # sessions, and calls
+_ASKED = "_palette_asked"
+_SAVING = "_palette_saving"
+_KEY = "palette_find"
+_HTML = "<div class='palette'></div>"
+_FILES = ("icons.js", "keys.js", "tour.js", "palette.js")
 _MOST_VIEWS = 6
 
 
@@ -62,3 +81,104 @@ def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_vi
         + read_source(__file__, "icons.js", "navigation.js"),
     )
     draw(key="navigation", data={"sections": sections})
+
+
+def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_save: bool, tour: bool) -> None:
+    """Draw the button of the palette and install the keys.
+
+    `may_save`: it offers to save the view; `tour`: a new visitor is shown the tour here.
+    """
+    with st.container(key="palette"):
+        _draw(pages, views, may_save, tour)
+
+
+def take_save_wish() -> bool:
+    """Return True once after somebody chose to save the view."""
+    return bool(st.session_state.pop(_SAVING, False))
+
+
+@st.fragment
+def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, tour: bool) -> None:
+    # The values travel when somebody opens the palette, not with every page.
+    asked = st.session_state.pop(_ASKED, None)
+    is_asked = asked is not None and store_queries.is_open()
+    draw = st.components.v2.component(
+        "palette",
+        html=_HTML,
+        css=read_source(__file__, "palette.css"),
+        js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, *_FILES),
+    )
+    draw(
+        key=_KEY,
+        data={
+            "pages": [asdict(page) for page in pages],
+            "kept": filters.page_link("", {}, {}).removeprefix("?"),
+            "values": list_values(asked) if is_asked else None,
+            "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
+            "tour": tour,
+            "views": [asdict(view) for view in views],
+            "may_save": may_save,
+        },
+        on_ask_change=_note_asked,
+        on_save_change=_note_save,
+    )
+    if st.session_state.get(_SAVING):
+        st.rerun()  # a dialog that this fragment opened would go with its next run
+
+
+def _note_asked() -> None:
+    told = st.session_state.get(_KEY)
+    if told is not None:  # gone where the page changed before its answer to this came
+        st.session_state[_ASKED] = str(told.ask or "").strip()[:_LONGEST]
+
+
+def _note_save() -> None:
+    st.session_state[_SAVING] = True
+
+
+def list_values(text: str) -> list[dict[str, Any]]:
+    """Return the most used models, prompts and tools, each as its label and what a URL calls it.
+
+    Of a kind with more values than are sent, those that hold `text` come first.
+    """
+    choices = store_queries.ask("choices")
+    kinds = []
+    for dimension, title, page, key in _KINDS:
+        rows = choices[choices.dimension == dimension]
+        if len(rows) > _MOST_VALUES:
+            holds = rows.label.str.lower().str.contains(text.lower(), regex=False)
+            rows = rows.assign(holds=holds).sort_values("holds", ascending=False, kind="stable")
+        rows = rows.head(_MOST_VALUES)
+        pairs = [_name_value(dimension, key, *pair) for pair in zip(rows.label, rows.value, strict=True)]
+        kinds.append({"title": title, "page": page, "key": key, "values": pairs})
+    return kinds
+
+
+def _name_value(dimension: str, key: str, label: str, value: str) -> tuple[str, str]:
+    # A filter is named by its label in the URL, a page's own key by the value.
+    in_url = filters.value_label(dimension, value) if key == dimension else value
+    return wording.one_line(label, 120), in_url
+
+
+def find_ids(text: str) -> list[dict[str, Any]]:
+    """Return the sessions and calls whose id holds a text, with their links; none for a short text."""
+    if len(text) < _SHORTEST:
+        return []
+    rows = store_queries.ask("id_find", text=text, limit=_MOST_IDS).to_dict("records")
+    return [
+        {
+            "group": "Sessions" if row["kind"] == "session" else "Calls",
+            "icon": "sessions" if row["kind"] == "session" else "calls",
+            "title": wording.one_line(row["shown"], 80),
+            "mono": True,
+            "about": wording.one_line(row["about"] or "", 80),
+            "href": _link(row),
+        }
+        for row in rows
+    ]
+
+
+def _link(row: dict[Hashable, Any]) -> str:
+    if row["kind"] == "call":
+        return call_link(row["id"])
+    return session_link(row["id"], file=None if pd.isna(row["file_id"]) else int(row["file_id"]))

@@ -13,8 +13,7 @@ from callgauge.analysis.reparsed_call import LONGEST
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.call_descriptions import full_place_in_log
 from callgauge.dashboard.components.controls.copy_button import copy_text
-from callgauge.dashboard.components.controls.page_links import draw_link
-from callgauge.dashboard.components.controls.session_links import call_link
+from callgauge.dashboard.components.controls.links import call_link, draw_link
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.calls.request_bodies import make_chat_request
 from callgauge.dashboard.viewer import refuse_file

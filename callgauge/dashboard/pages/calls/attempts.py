@@ -12,7 +12,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.texts.text_diff import arguments_change
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.session_links import call_link
+from callgauge.dashboard.components.controls.links import call_link
 from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 

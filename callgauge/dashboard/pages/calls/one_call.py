@@ -11,9 +11,8 @@ from callgauge.analysis.reparsed_call import reparse_call
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import call_descriptions, cards
 from callgauge.dashboard.components.call_descriptions import Row
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import call_link, draw_link, session_link
 from callgauge.dashboard.components.controls.paging import draw_steps
-from callgauge.dashboard.components.controls.session_links import call_link, session_link
 from callgauge.dashboard.components.finding_list import (
     Finding,
     draw_finding_list,

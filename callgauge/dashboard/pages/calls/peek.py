@@ -12,7 +12,7 @@ from callgauge.analysis.texts.marked_text import TextMark, annotate
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import call_descriptions
 from callgauge.dashboard.components.controls.copy_button import copy_text
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_steps
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES, Finding
 from callgauge.dashboard.components.table import Cell, Column, draw_table

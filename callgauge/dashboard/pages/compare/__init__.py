@@ -1,6 +1,6 @@
 """URL keys of the page Compare, which tells whether one slice is better than another."""
 
-from callgauge.analysis.comparison import PARAMETERS
+from callgauge.analysis.arm_filters import PARAMETERS
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 ARM_KEYS = tuple(f"{letter}_{name}" for letter in "ab" for name in (*PARAMETERS, "days"))

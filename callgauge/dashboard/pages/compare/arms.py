@@ -8,11 +8,11 @@ from datetime import date, timedelta
 import pandas as pd
 import streamlit as st
 
-from callgauge.analysis import comparison, wording
-from callgauge.analysis.comparison import PARAMETERS, Arm, Days, Letter
+from callgauge.analysis import arm_filters, wording
+from callgauge.analysis.arm_filters import PARAMETERS, Arm, Days, Letter
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.dashboard import filters, store_queries
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
@@ -70,19 +70,19 @@ def choose_at_once(
         days = (last - _WEEK + timedelta(1), last)
         before = (days[0] - _WEEK, days[0] - timedelta(1))
         ready["Newest week vs the week before"] = {
-            **comparison.arm_query("A", {}, before),
-            **comparison.arm_query("B", {}, days),
+            **arm_filters.arm_query("A", {}, before),
+            **arm_filters.arm_query("B", {}, days),
         }
     for row in store_queries.ask("newest_prompts", limit=_PROMPTS).itertuples():
         name = wording.one_line(str(row.name), 40)
         ready[f"{name}: newest version vs the one before"] = {
-            **comparison.arm_query("A", {"prompt": [str(row.previous)]}),
-            **comparison.arm_query("B", {"prompt": [str(row.newest)]}),
+            **arm_filters.arm_query("A", {"prompt": [str(row.previous)]}),
+            **arm_filters.arm_query("B", {"prompt": [str(row.newest)]}),
         }
     b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
     for one in baselines[:_BASELINES]:
         name = wording.one_line(one.name, 40)
-        ready[f"Against baseline {name}"] = comparison.arm_query("A", one.slice, one.days) | b
+        ready[f"Against baseline {name}"] = arm_filters.arm_query("A", one.slice, one.days) | b
     kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
     with st.container(horizontal=True, gap="medium", key="at_once"):
         for number, (label, query) in enumerate(ready.items()):
@@ -103,7 +103,7 @@ def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
     if len(by_use) < 2:
         return {}
     one, other = (str(row["slice"]) for row in by_use[:2])
-    return {**comparison.arm_query("A", {"model": [one]}), **comparison.arm_query("B", {"model": [other]})}
+    return {**arm_filters.arm_query("A", {"model": [one]}), **arm_filters.arm_query("B", {"model": [other]})}
 
 
 def _swap() -> None:
@@ -146,9 +146,9 @@ def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
         )
 
     def parse(text: str) -> list[str]:
-        return [value for value in comparison.split_values(text) if value in options]
+        return [value for value in arm_filters.split_values(text) if value in options]
 
-    return tuple(draw_url_widget(draw, key, [], parse, comparison.join_values))
+    return tuple(draw_url_widget(draw, key, [], parse, arm_filters.join_values))
 
 
 def _choose_days(key: str, first: date, last: date) -> Days | None:
@@ -169,10 +169,10 @@ def _choose_days(key: str, first: date, last: date) -> Days | None:
         return picked if isinstance(picked, tuple) else (picked,)
 
     def parse(text: str) -> tuple[date, ...]:
-        return comparison.read_days(text, first, last)
+        return arm_filters.read_days(text, first, last)
 
     none: tuple[date, ...] = ()
-    days = draw_url_widget(draw, key, none, parse, comparison.join_days)
+    days = draw_url_widget(draw, key, none, parse, arm_filters.join_days)
     return (days[0], days[-1]) if days else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from callgauge.analysis.comparison import Arm
+from callgauge.analysis.arm_filters import Arm
 from callgauge.analysis.comparisons.sides import CompareSide, find_apart
 from callgauge.analysis.comparisons.strata_queries import choose_breakdown
 from callgauge.analysis.measures.rates import RateDefinition

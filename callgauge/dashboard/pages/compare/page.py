@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from callgauge.analysis import comparison, wording
+from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
 from callgauge.analysis.measures.headlines import ArmNames
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
-from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.memory.changes import read_records
 from callgauge.dashboard.pages.compare.all_rates import draw_all_rates
 from callgauge.dashboard.pages.compare.arms import (
@@ -55,7 +55,7 @@ def show() -> None:
         choose_at_once(rate, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
-    a, b = measure_sides(store_queries.ask, arms, comparison.name_arms(*arms, known))
+    a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, known))
     names = ArmNames(b.name, a.name)
     # What A and B are is known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 160), anchor=False)

@@ -9,8 +9,7 @@ from math import isnan
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.cautions import list_cautions
-from callgauge.analysis.comparisons.sides import CompareSide
+from callgauge.analysis.comparisons.sides import CompareSide, list_cautions
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.headlines import ArmNames
 from callgauge.analysis.measures.rates import RateDefinition

@@ -18,8 +18,8 @@ from callgauge.analysis.load_state import (
 )
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 from callgauge.dashboard.pages.data import (
     model_names,

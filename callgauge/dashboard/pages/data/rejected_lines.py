@@ -7,9 +7,9 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.data.sources_card import file_name
 

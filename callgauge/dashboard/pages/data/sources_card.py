@@ -9,9 +9,9 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.controls.paging import Row, draw_pager, read_page_of
-from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
 # What can be told, the promise's field, and of how many calls or turns it is known.

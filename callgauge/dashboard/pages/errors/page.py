@@ -11,7 +11,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
-from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,

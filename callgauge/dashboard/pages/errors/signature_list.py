@@ -13,7 +13,7 @@ from callgauge.analysis import testsets, wording
 from callgauge.analysis.day_paging import CALLS, read_page
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.fault_cards import LAYERS

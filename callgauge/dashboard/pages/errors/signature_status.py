@@ -12,8 +12,8 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.measures.attention import ReturnedError, find_returned_errors
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.components.controls.folds import draw_popover
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     draw_author_field,

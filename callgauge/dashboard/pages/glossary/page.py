@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 
 _TEXT = Path(__file__).with_name("glossary.md")
 

@@ -15,9 +15,9 @@ from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.measures.verdicts import RULE, describe_top
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.baseline_choice import choose_baseline
 from callgauge.dashboard.components.controls.rate_choice import (
     DIMENSIONS,
+    choose_baseline,
     choose_one,
     choose_rate,
     choose_smallest,

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparison import Arm, Days
+from callgauge.analysis.arm_filters import Arm, Days
 from callgauge.analysis.comparisons.sides import compare_sides, measure_sides, read_work
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
@@ -17,8 +17,8 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.measures.verdicts import format_points, shorten_verdict
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_popover
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import apply_change, owns
 from callgauge.dashboard.components.memory.decision_form import thaw_parameters
 from callgauge.dashboard.components.table import Cell, Column, draw_table

@@ -12,9 +12,8 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judge_rules
 from callgauge.dashboard import filters, store_queries
-from callgauge.dashboard.components.controls.folds import draw_popover
-from callgauge.dashboard.components.controls.page_links import draw_link
-from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.controls.links import call_link, draw_link, session_link
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.baseline_form import describe_baseline
 from callgauge.dashboard.components.memory.changes import apply_change, may_write, owns, read_records
 from callgauge.dashboard.components.memory.note_list import draw_note

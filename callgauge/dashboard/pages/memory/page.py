@@ -7,7 +7,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.memory.changes import describe_reader, may_write
 from callgauge.dashboard.pages.memory.decision_list import draw_decisions
 from callgauge.dashboard.pages.memory.lists import draw_all_notes, draw_baselines, draw_rules, draw_views

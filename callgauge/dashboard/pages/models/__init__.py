@@ -1,6 +1,6 @@
 """URL keys of the page Models, which ranks models by rate and shows their cost and trend."""
 
-from callgauge.dashboard.components.controls.baseline_choice import baseline_key
+from callgauge.dashboard.components.controls.rate_choice import baseline_key
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 RANKED = ("model", "provider", "harness_version", "strategy", "source")

@@ -16,8 +16,8 @@ from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import charts, filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.money.cells import make_money_columns
 from callgauge.dashboard.components.money.cost_chart import CostPoint, draw_cost_chart, find_front
 from callgauge.dashboard.components.money.page_costs import (

@@ -11,14 +11,14 @@ from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.baseline_choice import choose_baseline
 from callgauge.dashboard.components.controls.rate_choice import (
     DIMENSIONS,
+    choose_baseline,
     choose_dimension,
     choose_rate,
     choose_smallest,
 )
-from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.pages.models import RANKED

@@ -25,7 +25,7 @@ from callgauge.analysis.measures.verdicts import RULE
 from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_popover
+from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     draw_author_field,
     may_write,

@@ -13,8 +13,8 @@ from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.memory.baseline_form import draw_baselines_form
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend

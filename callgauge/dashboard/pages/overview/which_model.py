@@ -9,15 +9,14 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
-from callgauge.analysis.measures.agreement import describe_agreement
 from callgauge.analysis.measures.comparisons import RankedTable, choose_reference
 from callgauge.analysis.measures.costs import CostSummary
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.measures.verdicts import describe_bottom, describe_top
+from callgauge.analysis.measures.verdicts import describe_agreement, describe_bottom, describe_top
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.difference_cells import place_cell, rank_column
 from callgauge.dashboard.components.slice_table import (

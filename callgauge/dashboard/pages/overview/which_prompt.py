@@ -13,7 +13,7 @@ from callgauge.analysis.measures.headlines import ArmNames, write_advice
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 
 _PROMPTS = 3  # the most used with two versions or more

@@ -11,8 +11,8 @@ from callgauge.analysis.regression_cases import case_json, text_case_json
 from callgauge.analysis.texts.url_texts import LinkError
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_link
+from callgauge.dashboard.components.controls.links import draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
-from callgauge.dashboard.components.controls.replay_link import draw_replay_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import live_card, result, tool_card
 from callgauge.dashboard.pages.playground import whole_reply as reply

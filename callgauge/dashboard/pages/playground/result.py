@@ -10,7 +10,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.finding_list import (
     SEVERITY_TONES,
     Finding,

@@ -10,8 +10,8 @@ from callgauge.analysis import wording
 from callgauge.analysis.advice import Advice, NotReadableError, find_advice
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.copy_button import copy_text
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 

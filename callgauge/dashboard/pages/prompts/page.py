@@ -30,7 +30,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_smallest,
     link_here,
 )
-from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,

@@ -17,10 +17,9 @@ from callgauge.analysis.replay.jobs import ReplayJob
 from callgauge.analysis.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
 from callgauge.dashboard import charts, filters
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_one
-from callgauge.dashboard.components.controls.url_widgets import reset_page_number
+from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
 from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table

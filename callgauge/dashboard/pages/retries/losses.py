@@ -14,7 +14,7 @@ from callgauge.analysis.measures.verdicts import RULE, format_difference
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.call_descriptions import REASONS
-from callgauge.dashboard.components.controls.folds import draw_fold
+from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.controls.paging import (
     describe_count,
     draw_pager,
@@ -22,7 +22,7 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.page_files import page_file

@@ -12,9 +12,8 @@ from callgauge.analysis import wording
 from callgauge.analysis.day_paging import SESSIONS
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
+from callgauge.dashboard.components.controls.links import draw_link, session_link
 from callgauge.dashboard.components.controls.paging import ListStep, draw_steps, find_steps, read_newest
-from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.timeline import draw_timeline

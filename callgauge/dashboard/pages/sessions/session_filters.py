@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard import filters, store_queries
+from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.controls.list_filters import (
     ATTEMPTS,
     CHAINS,
@@ -16,7 +17,6 @@ from callgauge.dashboard.components.controls.list_filters import (
     read_pick,
 )
 from callgauge.dashboard.components.controls.paging import Row
-from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.pages.sessions import URL_KEYS
 from callgauge.dashboard.url_keys import read_dropped
 

@@ -9,7 +9,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.session_links import session_link
+from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 

@@ -9,7 +9,7 @@ from typing import Any
 from callgauge.analysis import wording
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.call_descriptions import REASONS, TEXT_IS
-from callgauge.dashboard.components.controls.session_links import call_link, session_link
+from callgauge.dashboard.components.controls.links import call_link, session_link
 from callgauge.dashboard.components.finding_list import outcome_tone
 from callgauge.dashboard.pages.sessions.timelines import (
     AskedPlace,

@@ -15,8 +15,8 @@ from callgauge.analysis.sandbox.query_runs import QueryResult, SqlError
 from callgauge.dashboard import charts
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.cards import Download
+from callgauge.dashboard.components.controls.links import call_link, session_link
 from callgauge.dashboard.components.controls.rate_choice import choose_one, choose_segment
-from callgauge.dashboard.components.controls.session_links import call_link, session_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.table import Cell, Column, Kind, draw_table
 from callgauge.dashboard.pages.sql.query_charts import plot_result

@@ -11,8 +11,8 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
-from callgauge.dashboard.components.controls.session_links import call_link
+from callgauge.dashboard.components.controls.links import call_link
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 RATE = "unknown_tool"

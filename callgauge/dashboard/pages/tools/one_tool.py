@@ -12,8 +12,7 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices, sum_groups
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
-from callgauge.dashboard.components.controls.replay_link import draw_replay_link
+from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale

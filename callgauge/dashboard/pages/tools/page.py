@@ -13,10 +13,9 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.folds import draw_fold
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
-from callgauge.dashboard.components.controls.url_widgets import reset_page_number
+from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,

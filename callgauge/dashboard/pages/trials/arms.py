@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from callgauge.analysis import comparison, wording
+from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.measures.trials import (
     MEASURES,
     ArmTotal,
@@ -96,8 +96,8 @@ def _name_cell(run: TrialRun, name: str) -> Cell:
 
 
 def _compare_link(run: TrialRun, name: str) -> str:
-    a = comparison.arm_query("A", {"run": [run.run], "arm": [run.reference]})
-    b = comparison.arm_query("B", {"run": [run.run], "arm": [name]})
+    a = arm_filters.arm_query("A", {"run": [run.run], "arm": [run.reference]})
+    b = arm_filters.arm_query("B", {"run": [run.run], "arm": [name]})
     return filters.page_link("compare", {"run": (), "arm": ()}, a | b, run.days)
 
 

@@ -10,8 +10,8 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.trials import RunResults, TrialRun, make_looks, make_runs, make_trials
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.page_links import draw_link
-from callgauge.dashboard.components.controls.tabs import draw_tabs
+from callgauge.dashboard.components.controls.links import draw_link
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.pages.trials import words
 from callgauge.dashboard.pages.trials.arms import draw_arms
 from callgauge.dashboard.pages.trials.conditions import draw_conditions, draw_probes

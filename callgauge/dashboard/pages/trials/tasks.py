@@ -10,10 +10,10 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.trials import MEASURES, RunResults, TrialRun, TriedTask
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.links import session_link
 from callgauge.dashboard.components.controls.list_filters import draw_search_box
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
-from callgauge.dashboard.components.controls.session_links import session_link
 from callgauge.dashboard.components.controls.url_widgets import reset_page_number
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 

@@ -1,0 +1,36 @@
+"""`python -m bench [NAME] [OPTIONS]`: run one benchmark of this folder, or list them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def benchmarks() -> dict[str, str]:
+    """Name → first line of the docstring of every benchmark. Imports none: each has packages of its own."""
+    found: dict[str, str] = {}
+    for path in sorted([*FOLDER.glob("[!_]*.py"), *FOLDER.glob("*/__init__.py")]):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
+            name = path.parent.name if path.stem == "__init__" else path.stem
+            found[name] = (ast.get_docstring(tree) or "").split("\n")[0]
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    known = benchmarks()
+    name, *options = arguments or ["ingest"]
+    if name not in known:
+        print(f"no benchmark is called {name}; there are:", file=sys.stderr)
+        for one, about in known.items():
+            print(f"  {one:12} {about}", file=sys.stderr)
+        return 2
+    return int(importlib.import_module(f"bench.{name}").main(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

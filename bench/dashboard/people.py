@@ -1,0 +1,162 @@
+"""Measures a real server with real browsers on a store: first paint, five people at once, memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+PEOPLE = 5
+PAGES = ("", "models", "errors", "tools", "compare")
+MODELS = ("falcon-3", "kestrel-mini", "osprey-2", "heron-large", "ibis-1")
+_PATIENCE = 300_000  # ms for a page; an answer of a minute is to be told, too
+ROUNDS = 5  # page loads for the first paint
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+]
+_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+_DONE = """() => {
+  const app = document.querySelector('[data-testid="stApp"]')
+  return app && app.dataset.testScriptState === "notRunning"
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]')
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Medians in ms. `painted`: the first paint of Overview, `empty`: that of an empty Streamlit page;
+    `alone`, `together`: from opening a page under another filter to its last table, by one and by five;
+    `memory_mb`: the server's afterwards.
+    """
+
+    painted: float
+    empty: float
+    alone: float
+    together: float
+    memory_mb: float
+
+
+def browser_path() -> str | None:
+    return os.environ.get("BROWSER_BIN") or shutil.which("chromium") or shutil.which("google-chrome")
+
+
+def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
+    """Ask for pages of these models, one for each person; return None where there is no browser."""
+    path = browser_path()
+    if path is None:
+        return None
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(ROOT / "callgauge" / "server.py", store) as (url, server),
+    ):
+        with served(empty_script(Path(folder)), store) as (empty_url, _), sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
+            _opened(browser, url)  # fills the caches that every start fills
+            painted, empty = _paint(browser, url), _paint(browser, empty_url)
+            alone = [_opened(browser, f"{url}/{page}?model={models[-1]}") for page in PAGES]
+            browser.close()
+        together = _together(path, url, models)
+        return Crowd(painted, empty, statistics.median(alone), statistics.median(together), _memory(server))
+
+
+def empty_script(folder: Path) -> Path:
+    """Write the script of an empty Streamlit page."""
+    script = folder / "blank.py"
+    script.write_text("import streamlit as st\nst.title('Empty')\n", encoding="utf-8")
+    return script
+
+
+def _paint(browser: Browser, url: str) -> float:
+    """The median first contentful paint of new visitors, in ms."""
+    times = []
+    for _ in range(ROUNDS):
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_function(_DONE, timeout=_PATIENCE)
+        times.append(float(page.evaluate(_PAINT)))
+        context.close()
+    return statistics.median(times)
+
+
+def _opened(browser: Browser, url: str) -> float:
+    context = browser.new_context()
+    page = context.new_page()
+    started = time.perf_counter()
+    page.goto(url)
+    page.wait_for_function(_DONE, timeout=_PATIENCE)
+    took = 1000 * (time.perf_counter() - started)
+    context.close()
+    return took
+
+
+def _together(browser_path: str, url: str, models: Sequence[str]) -> list[float]:
+    """Five people, each with a browser of their own and another model, walk over the pages at once."""
+    times: list[float] = []
+
+    def walk(model: str) -> None:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=browser_path, args=BROWSER_FLAGS)
+            times.extend(_opened(browser, f"{url}/{page}?model={model}&tool=bash") for page in PAGES)
+            browser.close()
+
+    threads = [threading.Thread(target=walk, args=(model,)) for model in models[:PEOPLE]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return times
+
+
+@contextmanager
+def served(script: Path, store: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    command += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
+    env = {**os.environ, "CALLGAUGE_STORE": str(store)}
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet) as server:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait_for(url)
+            yield url, server
+        finally:
+            server.terminate()
+
+
+def _wait_for(url: str) -> None:
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):  # noqa: S310 - our own server
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"{url} did not come up")
+
+
+def _memory(server: subprocess.Popen[bytes]) -> float:
+    """The highest resident memory of the server so far, in MB; 0 where /proc does not tell."""
+    try:
+        status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024

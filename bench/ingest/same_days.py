@@ -1,0 +1,91 @@
+"""A night in, what it takes to load it into a store that holds more of the same days and into an empty one.
+
+A module: NIGHT STORE WORK ROUNDS. Prints the least CPU seconds of each, in turns, as one line of JSON. To
+copy the published file is not counted: it costs what the store holds, whatever is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import duckdb
+
+from bench.apart import run_module
+from bench.ingest import night
+from ingest.pipeline.load import load
+from ingest.store.generations import StoreFolder, published_generation
+
+NEW_MB = 47
+ROUNDS = 3
+
+Seconds = dict[str, float]
+
+
+def measure(work: Path, held: Path, sources: Sequence[Path]) -> Seconds:
+    """Load the logs in `held` into a store, and compare what another night of them then takes."""
+    store, new = work / "held", work / "new"
+    load([held], store, workers=1)
+    night.write_night(new, NEW_MB * 1_000_000, sources, first=1_000_000)
+    ran = run_module("bench.ingest.same_days", new, store, work / "again", ROUNDS)
+    for folder in (store, new):
+        shutil.rmtree(folder)
+    return ran.told
+
+
+def lines(seconds: Seconds) -> Iterator[str]:
+    """Return the table of `measure` in Markdown."""
+    yield "| a night of 47 MB into | cpu s | × empty |"
+    yield "|---|---:|---:|"
+    yield f"| an empty store | {seconds['empty']:.2f} | 1.00 |"
+    ratio = seconds["held"] / seconds["empty"]
+    held = f"a store with {seconds['calls']:,.0f} calls of the same days"
+    yield f"| {held} | {seconds['held']:.2f} | {ratio:.2f} |"
+
+
+def main(new: Path, held: Path, work: Path, rounds: int) -> None:
+    best: Seconds = {}
+    for _ in range(rounds):
+        for name, base in (("empty", None), ("held", held)):
+            if base is not None:
+                shutil.copytree(base, work)
+            with _copying_not_counted() as copying:
+                begun = time.process_time()
+                report = load([new], work, workers=1)
+                taken = time.process_time() - begun - sum(copying)
+            assert report.calls, "nothing was loaded"
+            best[name] = min(taken, best.get(name, taken))
+            shutil.rmtree(work)
+    print(json.dumps(best | {"calls": _count_calls(held)}))
+
+
+@contextmanager
+def _copying_not_counted() -> Iterator[list[float]]:
+    """Yield a list of the CPU seconds that copying the published file took."""
+    seconds: list[float] = []
+    copy = StoreFolder.start_from_published
+
+    def timed(folder: StoreFolder) -> Path:
+        begun = time.process_time()
+        try:
+            return copy(folder)
+        finally:
+            seconds.append(time.process_time() - begun)
+
+    with mock.patch.object(StoreFolder, "start_from_published", timed):
+        yield seconds
+
+
+def _count_calls(store: Path) -> int:
+    with duckdb.connect(str(published_generation(store)), read_only=True) as con:
+        return int(con.execute("SELECT count(*) FROM tool_calls").fetchall()[0][0])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))

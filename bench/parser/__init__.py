@@ -1,0 +1,123 @@
+"""How well, how fast and how safely broken arguments are read, by `lenient` and by its peers.
+
+`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With `accuracy`, `mutations`,
+`written` (calls written as text), `speed` or `hostile` it runs that part alone and writes nothing, unless
+`--write` is given, which renews the part's own section. `accuracy --show GROUP` lists what is not right in a
+group (a defect, `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`), `mutations --show KIND`
+what is not right of a kind of defect.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+from bench import written_calls
+from bench.parser import accuracy, corpus, hostile, page, promises, shown, speed
+from bench.parser.mutations import measure as mutations
+from bench.peers import OURS, PEERS
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    if options.show:
+        return _show(options)
+    readers = [OURS] if options.only else list(PEERS)
+    results = page.Results()
+    for part in [options.part] if options.part else list(_PARTS):
+        _PARTS[part](options, readers, results)
+    if options.json:
+        options.json.write_text(json.dumps(results, default=_plain, indent=1), encoding="utf-8")
+    if not (options.part or options.only or options.quick):
+        page.PAGE.write_text(page.page(results), encoding="utf-8")
+        print("written: docs/internal/benchmarks.md")
+    elif options.part and options.write:
+        page.renew(results, options.part)
+        print(f"written: the section on {options.part} of docs/internal/benchmarks.md")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./dev bench parser", description=__doc__)
+    parser.add_argument("part", nargs="?", choices=tuple(_PARTS), help="run only this")
+    parser.add_argument("--show", metavar="GROUP", help="list what is not right in a group, or in all")
+    parser.add_argument("--write", action="store_true", help="put a part that is run alone on the page")
+    parser.add_argument("--reader", default=OURS, choices=PEERS, help="whose, with --show (lenient)")
+    parser.add_argument("--only", action="store_true", help="leave the peers out")
+    parser.add_argument("--corpus", type=Path, default=corpus.CORPUS, help="another folder of texts")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the raw results too")
+    parser.add_argument(
+        "--quick", action="store_true", help="less of everything, and no hostile text for the peers"
+    )
+    return parser
+
+
+def _show(options: argparse.Namespace) -> int:
+    if options.part == "mutations":
+        judged = mutations.measure([options.reader], _each(options))
+        print("\n".join(mutations.shown(judged, options.show)))
+        return 0
+    held = corpus.read_corpus(options.corpus)
+    measured = accuracy.measure(held, [options.reader], _group(options.show))
+    print("\n".join(shown.shown(measured, options.reader)))
+    return 0
+
+
+def _group(name: str) -> Callable[[str], bool]:
+    return lambda group: name in (group, "all")
+
+
+def _accuracy(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.accuracy = accuracy.measure(corpus.read_corpus(options.corpus), readers)
+    _print(page.accuracy_part(results.accuracy), promises.of_accuracy(results.accuracy))
+
+
+def _each(options: argparse.Namespace) -> int:
+    return mutations.QUICK if options.quick else mutations.EACH
+
+
+def _mutations(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.mutants = mutations.measure(readers, _each(options))
+    _print(page.mutations_part(results.mutants), promises.of_mutations(results.mutants))
+
+
+def _written(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.written = written_calls.judge_texts(rounds=1 if options.quick else written_calls.ROUNDS)
+    _print(page.written_part(results.written), promises.of_written(results.written))
+
+
+def _speed(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.timed = speed.measure([name for name in readers if name != "orjson"], quick=options.quick)
+    _print(page.speed_part(results.timed), promises.of_speed(results.timed))
+
+
+def _hostile(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.endured = list(hostile.measure())
+    if len(readers) > 1 and not options.quick:
+        results.peers = list(hostile.measure_peers())
+    _print(page.hostile_part(results.endured, results.peers), promises.of_hostile(results.endured))
+
+
+_PARTS = {
+    "accuracy": _accuracy,
+    "mutations": _mutations,
+    "written": _written,
+    "speed": _speed,
+    "hostile": _hostile,
+}
+
+
+def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
+    """The tables alone: how to read them is on the page."""
+    tables = [line for line in part if line.startswith(("#", "|"))]
+    print("\n".join([*tables, *page.promises_table(promised), ""]), flush=True)
+
+
+def _plain(value: object) -> object:
+    """What JSON has no word for: our own records by their fields, anything else as Python shows it."""
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name) for one in fields(value) if one.repr}
+    return repr(value)

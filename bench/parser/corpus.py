@@ -1,0 +1,115 @@
+"""The files of `bench/corpus/` → entries: what was sent, and what a careful person reads in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bench.parser.readings import Tool
+from lenient import ToolCatalog
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One text and what a careful person reads in it; `intended` None = it must be refused.
+
+    `refused` are the paths whose value no reading can save. `place` and `codes`: where the one defect is
+    and the codes that name it.
+    """
+
+    id: str
+    group: str
+    raw: str | bytes
+    intended: dict[str, Any] | None
+    tool: Tool | None = None
+    refused: tuple[str, ...] = ()
+    place: tuple[int, int] | None = None
+    codes: tuple[str, ...] = ()
+    spacing: bool = True  # False: text that holds JSON is compared as JSON
+
+
+@dataclass(frozen=True, slots=True)
+class CallEntry:
+    """A model's text in one dialect, the tools it was offered, and the calls in it."""
+
+    id: str
+    dialect: str
+    text: str
+    tools: ToolCatalog
+    calls: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    malformed: tuple[Entry, ...] = ()
+    coercions: tuple[Entry, ...] = ()
+    defects: tuple[Entry, ...] = ()
+    calls: tuple[CallEntry, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.malformed) + len(self.coercions) + len(self.defects) + len(self.calls)
+
+
+def read_corpus(folder: Path = CORPUS) -> Corpus:
+    """Whatever of the corpus the folder holds; a file that is not there gives no entries."""
+    path = folder / "tools.json"
+    offered = ToolCatalog.load(path) if path.exists() else ToolCatalog()
+    groups = sorted((folder / "malformed").glob("*.json"))
+    return Corpus(
+        malformed=tuple(_entry(one, path.stem, offered) for path in groups for one in entries_in(path)),
+        coercions=tuple(
+            replace(_entry(one, one["group"], offered), spacing=False)
+            for one in entries_in(folder / "coercions.json")
+        ),
+        defects=tuple(_entry(one, "single defects", offered) for one in entries_in(folder / "defects.json")),
+        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json")),
+    )
+
+
+def entries_in(path: Path) -> list[dict[str, Any]]:
+    """The entries of one file, as they are written."""
+    if not path.exists():
+        return []
+    held = json.loads(path.read_bytes())  # orjson would round integers beyond 64 bits
+    entries: list[dict[str, Any]] = held["entries"] if isinstance(held, dict) else held
+    return entries
+
+
+def _entry(written: dict[str, Any], group: str, offered: ToolCatalog) -> Entry:
+    raw = bytes.fromhex(written["raw_hex"]) if "raw_hex" in written else written["raw"]
+    place = written.get("place")
+    return Entry(
+        written["id"], group, raw, written["intended"], _tool(written.get("tool"), offered),
+        tuple(written.get("refused", ())), (place[0], place[1]) if place else None,
+        tuple(written.get("codes", ())),
+    )  # fmt: skip
+
+
+def _tool(written: str | dict[str, Any] | None, offered: ToolCatalog) -> Tool | None:
+    """A name in tools.json, a declaration with a name, or the JSON Schema of the arguments alone."""
+    if written is None:
+        return None
+    if isinstance(written, str):
+        definition = offered.tools[written]
+    elif "input_schema" in written:
+        definition = next(iter(ToolCatalog.load([written])))
+    else:
+        return Tool("tool", written)
+    return Tool(definition.name, definition.to_json_schema())
+
+
+def _call(written: dict[str, Any], offered: ToolCatalog) -> CallEntry:
+    catalog = _catalog(written.get("tools") or [], offered)
+    return CallEntry(written["id"], written["dialect"], written["text"], catalog, tuple(written["calls"]))
+
+
+def _catalog(tools: Iterable[str | dict[str, Any]], offered: ToolCatalog) -> ToolCatalog:
+    declared = [tool for tool in tools if not isinstance(tool, str)]
+    named = [offered.tools[tool] for tool in tools if isinstance(tool, str)]
+    catalog = ToolCatalog.load(declared) if declared else ToolCatalog()
+    return catalog.overlay(ToolCatalog.from_definitions(named))

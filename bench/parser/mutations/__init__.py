@@ -1,0 +1,101 @@
+"""Mutation testing of parsers: realistic calls of 20 tools with one, two or three seeded defects each.
+
+Every defect knows what it does to the answer: where the text still tells the arguments, those are right;
+where it does not, a refusal is, or whatever survived with a report of the loss.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.parser.mutations import around, brackets, members, strings
+from bench.parser.mutations.answers import Mutant
+from bench.parser.mutations.draft import Draft, ImpossibleError
+from bench.parser.readings import Tool
+
+TOOLS = Path(__file__).parent / "tools.json"
+SEED = 20
+_ORDER: tuple[dict[str, Callable[[Draft], None]], ...] = (
+    brackets.DEFECTS,
+    members.DEFECTS,
+    strings.DEFECTS,
+    around.DEFECTS,
+)
+"""The order in which defects are made: brackets are judged while the rest is still JSON."""
+KINDS: tuple[str, ...] = tuple(kind for defects in _ORDER for kind in defects)
+_MANY = {"two defects": 2, "three defects": 3}
+_ALONE = {
+    "object split in two", "object ended early", "object ended at a line", "sent twice", "begun anew",
+    "two different objects",
+}  # fmt: skip
+"""Kinds that change how many objects there are: they stand for a defect of brackets."""
+
+
+@cache
+def _calls() -> list[tuple[Tool, dict[str, Any]]]:
+    written = json.loads(TOOLS.read_text(encoding="utf-8"))
+    return [(Tool(one["name"], one["input_schema"]), call) for one in written for call in one["calls"]]
+
+
+def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator[tuple[str, Mutant]]:
+    """`each` texts of every kind under its name, and `many` with two and with three defects.
+
+    The same seed gives the same texts; a kind that is added changes no other's.
+    """
+    for kind in KINDS:
+        yield from ((kind, one) for one in _some(kind, each, seed, partial(_just, kind)))
+    for name, count in _MANY.items():
+        wanted = 4 * each if many is None else many
+        yield from ((name, one) for one in _some(name, wanted, seed, partial(_choose, count)))
+
+
+def _some(name: str, wanted: int, seed: int, choose: Callable[[Random], tuple[str, ...]]) -> Iterator[Mutant]:
+    random, seen = Random(f"{seed} {name}"), set[str]()
+    calls = _calls()
+    for _ in range(60 * wanted):
+        if len(seen) == wanted:
+            return
+        tool, arguments = random.choice(calls)
+        mutant = mutate(tool, arguments, choose(random), random)
+        if mutant is not None and mutant.text not in seen:
+            seen.add(mutant.text)
+            yield mutant
+
+
+def _just(kind: str, _: Random) -> tuple[str, ...]:
+    return (kind,)
+
+
+def _choose(count: int, random: Random) -> tuple[str, ...]:
+    """Different kinds in the order of their making, at most one of brackets and one around the text."""
+    while True:
+        kinds = tuple(sorted(random.sample(KINDS, count), key=KINDS.index))
+        structural = sum(kind in brackets.DEFECTS or kind in _ALONE for kind in kinds)
+        if structural <= 1 and sum(kind in around.DEFECTS for kind in kinds) <= 1:
+            return kinds
+
+
+def mutate(tool: Tool, arguments: dict[str, Any], kinds: tuple[str, ...], random: Random) -> Mutant | None:
+    """The call with these defects; None where it has no place for one, or where they leave it as it was."""
+    draft = Draft.of(arguments, random)
+    whole = draft.written()
+    try:
+        for defects in _ORDER:
+            if defects is around.DEFECTS:
+                draft.text = draft.written()
+            for kind in kinds:
+                if kind in defects:
+                    defects[kind](draft)
+    except ImpossibleError:
+        return None
+    if draft.text == whole:
+        return None
+    return Mutant(
+        kinds, tool, draft.text, arguments, draft.certain, draft.certain_if_defined, draft.unmarked,
+        frozenset(draft.loose), tuple(draft.readings), draft.closed_at_end,
+    )  # fmt: skip

@@ -1,0 +1,234 @@
+"""Measurements → docs/internal/benchmarks.md, with the machine, the date and how to read each table."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import written_calls
+from bench.parser.accuracy import Accuracy
+from bench.parser.hostile import MODES, Endured, PeerEndured
+from bench.parser.mutations import KINDS, SEED
+from bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table
+from bench.parser.promises import (
+    Promise,
+    of_accuracy,
+    of_hostile,
+    of_mutations,
+    of_speed,
+    of_written,
+)
+from bench.parser.scoring import Verdict
+from bench.parser.speed import Timed
+from bench.parser.tables import accuracy_section, table
+from bench.peers import PEERS
+
+PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks.md"
+
+_HEAD = """# Benchmarks of the parser
+
+Written by `./dev bench parser`; run it to have your own. `lenient` is this project's parser; the others are
+installed from `requirements-bench.lock`, which no other command needs."""
+
+_ACCURACY = """The corpus is our own, in `bench/corpus/`: broken argument texts, coercions and calls
+as text, each with what a careful person would read in it. It was written without looking at the parser, but
+by people of this project who know what the parser is for, and the parser was improved while it was there:
+other texts will give other figures, and more likely worse ones for `lenient` than for the others. What
+counts as intended (a file's last newline stays, `*.py` is not `py`, prose is not arguments) is our
+judgement; read the files and quarrel with them.
+
+*Right*: the intended object, by JSON equality (1 is 1.0, true is not 1), or a refusal where the text holds
+no arguments. *Wrong, silent*: another object, and nothing reported at which a caller could stop: for
+`lenient` an error or a finding that is `lossy`, for the others an exception or their own word that the text
+was cut. *Wrong, told*: another object, reported as such. *Refused*: no object. Anything but an object
+counts as refused, as no tool takes it. *Right, defined*: of the texts that come with a definition, which
+the readers `json-repair + schema`, `baml`, `pydantic` and `msgspec` are made for. *Hung*: more than 2 s or
+the process died. *Unsaid*: texts that were changed without any report; readers that report nothing have all
+of theirs here. The peers are given the benefit of the doubt: a null they add for an absent parameter is no
+difference, and refusing the whole is right where one value must be refused."""
+
+_MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in other
+scripts, paths, regular expressions, JSON in strings), each with one defect of {len(KINDS)} kinds, or with two
+or three of different kinds, made by `bench/parser/mutations/` from the seed {SEED}. Each is read
+without the tool's definition (*undefined*) and with it (*defined*); `json-repair` gets the definition as its
+schema, `baml` as its classes, `jsonmend` and `fast-json-repair` take none.
+
+*Right*: the arguments as they were before the defects. Where no person could tell them (a cut-off text, two
+different objects, a long value without its last quote), refusing is right, and so is an object that holds
+nothing but what survived and is reported as a loss or a doubt. Which object a bracket too many or too few
+leaves is found by trying every mend of one bracket: where several make JSON, the definition chooses, and
+where it cannot, the answer is open. *Refused*: no object, although the text told it. *Lossy*: another
+object, reported as such. *Silent*: another object, and nothing that a caller could stop at."""
+
+_WRITTEN = """Replies of models without native tool use, made by `bench/written_calls/` with a seed:
+every notation with every slip that it can have, one slip each, and values that hold code, tags, fences, other
+scripts, JSON, or the tokens of the notation itself. Each is read once with its dialect told, and once not.
+
+*Right*: the calls as they were meant, with their names and arguments, in order. *Wrong, silent*: others, and
+nothing that a caller could stop at. *Unsaid*: a token or the end is missing, and no call says anything."""
+
+_SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
+value, measured in the same process, in turns; the least processor time of many turns counts. The fast
+readers return plain values; `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check
+against the definition, and `lenient` builds its result with every diagnostic. `!` marks a reader that
+returns something else than the intended object (its time is then no merit), `–` one that refuses the text
+or hangs. The two texts of 20 KB differ in kind: one long string that holds code, and 150 rows of six short
+values; a multiple on the first says how fast strings are passed over, on the second what a value costs."""
+
+_HOSTILE = """Texts of 1 MB that are made to hang a parser, each read in a process of its own: processor
+seconds, and the megabytes by which the process grew beyond the text. Without a definition, with one, and as
+a model's text in which calls are looked for."""
+
+
+def accuracy_part(accuracy: Accuracy) -> list[str]:
+    return ["## Accuracy", "", _ACCURACY, "", *accuracy_section(accuracy)]
+
+
+def mutations_part(judged: list[JudgedMutant]) -> list[str]:
+    lines = ["## Mutations", "", _MUTATIONS, "", "### Mutations, by reader", "", *readers_table(judged), ""]
+    return [*lines, "### Mutations, by kind of defect", "", *kinds_table(judged), ""]
+
+
+def written_part(judged: list[written_calls.JudgedText]) -> list[str]:
+    return ["## Calls written as text", "", _WRITTEN, "", *written_calls.share_tables(judged)]
+
+
+def speed_part(timed: list[Timed]) -> list[str]:
+    lines = ["## Speed", "", _SPEED, ""]
+    for call in dict.fromkeys(one.call for one in timed):
+        lines += [f"### {call}", "", *_speed_table([one for one in timed if one.call == call]), ""]
+    return lines
+
+
+def _speed_table(timed: list[Timed]) -> list[str]:
+    readers = list(dict.fromkeys(one.reader for one in timed))
+    cells = {(one.defect, one.reader): _multiple(one) for one in timed}
+    rows = [
+        [defect, *(cells[defect, reader] for reader in readers)]
+        for defect in dict.fromkeys(one.defect for one in timed)
+    ]
+    return table(("text", *readers), rows)
+
+
+def _multiple(one: Timed) -> str:
+    if one.multiple is None:
+        return "–"
+    figure = f"{one.multiple:.2f}" if one.multiple < 10 else f"{one.multiple:,.0f}"
+    return figure if one.verdict is Verdict.RIGHT else f"{figure} !"
+
+
+def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
+    cells = {(one.text, one.mode): one for one in endured}
+    titles = ("text", *(title for mode in MODES for title in (f"{mode}: s", "MB")))
+    rows = [
+        [f"`{text}`", *(cell for mode in MODES for cell in _endured(cells[text, mode]))]
+        for text in dict.fromkeys(one.text for one in endured)
+    ]
+    lines = ["## Hostile texts", "", _HOSTILE, "", *table(titles, rows), ""]
+    if peers:
+        counts = [(one, len(one.hung), len(one.crashed), len(one.too_deep)) for one in peers]
+        peer_rows = [[one.peer, str(one.texts), *map(str, numbers)] for one, *numbers in counts]
+        told = "The peers on the same texts, without a definition, each with 2 s:"
+        lines += [told, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
+    return lines
+
+
+def _endured(one: Endured) -> tuple[str, str]:
+    return (f"{one.seconds:.2f}", f"{one.megabytes:.0f}") if one.seconds is not None else (one.outcome, "")
+
+
+_PROMISE_TITLES = ("promise", "wanted", "measured", "kept", "worst")
+
+
+def promises_table(promises: Iterable[Promise]) -> list[str]:
+    return table(_PROMISE_TITLES, map(_promise_row, promises))
+
+
+def _promise_row(promise: Promise) -> list[str]:
+    kept = "yes" if promise.kept else "**no**"
+    return [promise.what, promise.wanted, promise.measured, kept, promise.worst]
+
+
+@dataclass(slots=True)
+class Results:
+    """What was measured, as far as it was."""
+
+    accuracy: Accuracy = field(default_factory=Accuracy)
+    mutants: list[JudgedMutant] = field(default_factory=list)
+    written: list[written_calls.JudgedText] = field(default_factory=list)
+    timed: list[Timed] = field(default_factory=list)
+    endured: list[Endured] = field(default_factory=list)
+    peers: list[PeerEndured] = field(default_factory=list)
+
+
+def page(results: Results) -> str:
+    promises = [
+        *of_accuracy(results.accuracy), *of_mutations(results.mutants), *of_written(results.written),
+        *of_speed(results.timed), *of_hostile(results.endured),
+    ]  # fmt: skip
+    lines = [
+        _HEAD, "", *_circumstances(), "",
+        "## What is promised", "", *promises_table(promises), "",
+        *accuracy_part(results.accuracy), *mutations_part(results.mutants), *written_part(results.written),
+        *speed_part(results.timed), *hostile_part(results.endured, results.peers),
+    ]  # fmt: skip
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def renew(results: Results, part: str) -> None:
+    """Replace the section and the promises of one part by what was measured now, and say when that was."""
+    parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
+        "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
+        "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
+        "written": (lambda: written_part(results.written), of_written(results.written)),
+        "speed": (lambda: speed_part(results.timed), of_speed(results.timed)),
+        "hostile": (lambda: hostile_part(results.endured, results.peers), of_hostile(results.endured)),
+    }
+    written, promised = parts[part]
+    title, *rest = written()
+    section = [title, "", "Measured apart from the rest.", "", *_circumstances(), *rest]
+    text = with_promises(with_section(PAGE.read_text(encoding="utf-8"), section), promised)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def with_promises(page: str, promises: Iterable[Promise]) -> str:
+    """The page with these promises in place of those of the same name, new ones last."""
+    before, title, after = page.partition("## What is promised\n\n")
+    old, end, rest = after.partition("\n\n")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()[2:]]
+    rows = {row[0]: row for row in [*cells, *map(_promise_row, promises)]}
+    return "".join([before, title, "\n".join(table(_PROMISE_TITLES, rows.values())), end, rest])
+
+
+def with_section(page: str, section: list[str]) -> str:
+    """The page with one section in place of the one of the same title, or before `## Speed`."""
+    title = section[0]
+    text = "\n".join(section).rstrip() + "\n\n"
+    before, found, after = page.partition(f"{title}\n")
+    if not found:
+        before, found, after = page.partition("## Speed\n")
+        return f"{before}{text}{found}{after}"
+    _, heading, rest = after.partition("\n## ")
+    return f"{before}{text}{heading.lstrip()}{rest}".rstrip() + "\n"
+
+
+def _circumstances() -> list[str]:
+    packages = {peer.package: peer.version or "not installed" for peer in PEERS.values()}
+    versions = ", ".join(f"{package} {version}" for package, version in packages.items())
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    machine = f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, {python}"
+    return [f"{datetime.now(UTC):%Y-%m-%d}. {machine}.", "", f"Versions: {versions}."]
+
+
+def _processor() -> str:
+    """The model of the processor; never the machine's name."""
+    about = Path("/proc/cpuinfo")
+    if about.exists():
+        for line in about.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,142 @@
+"""What the parser promises, and what was measured of it. The figures are those of the project's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bench import written_calls
+from bench.parser.accuracy import Accuracy, tally
+from bench.parser.hostile import Endured
+from bench.parser.mutations.measure import JudgedMutant
+from bench.parser.mutations.measure import tally as tally_mutants
+from bench.parser.scoring import Tally, Verdict
+from bench.parser.speed import Timed
+from bench.parser.texts import EXACT, GENERAL
+from bench.peers import OURS
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One line of the table; `worst` says which group or text the figure is of, where it is of one."""
+
+    what: str
+    wanted: str
+    measured: str
+    kept: bool
+    worst: str = ""
+
+
+def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
+    """Parts without texts promise nothing."""
+    for part, right, silent in (("malformed", 0.97, 0.01), ("coercions", 0.98, 0.0)):
+        counted = tally(accuracy.of(part, OURS))
+        if counted.total:
+            yield _at_least(f"{part}: right", right, counted.share(Verdict.RIGHT))
+            yield _at_most(f"{part}: wrong and silent", silent, counted.share(Verdict.SILENT))
+    yield from _of_groups(accuracy)
+    for told, right, silent in ((True, 0.96, 0.01), (False, 0.93, 0.02)):
+        counted = tally(one for one in accuracy.calls if one.told is told)
+        name = f"calls as text, dialect {'told' if told else 'not told'}"
+        if counted.total:
+            yield _at_least(f"{name}: right", right, counted.share(Verdict.RIGHT))
+            yield _at_most(f"{name}: wrong and silent", silent, counted.share(Verdict.SILENT))
+    defects = list(accuracy.of("defects", OURS))
+    if defects:
+        found = sum(one.located for one in defects)
+        kept = found == len(defects)
+        yield Promise("single defects reported at their place", "all", f"{found} / {len(defects)}", kept)
+    ours = [one for one in accuracy.judged if one.reader == OURS]
+    if ours:
+        unsaid = sum(1 for one in ours if one.unsaid)
+        yield Promise("changes without a diagnostic", "0", str(unsaid), unsaid == 0)
+
+
+def _of_groups(accuracy: Accuracy) -> Iterator[Promise]:
+    groups = {one.entry.group for one in accuracy.of("malformed", OURS)}
+    shares = {
+        group: tally(o for o in accuracy.of("malformed", OURS) if o.entry.group == group) for group in groups
+    }
+    if shares:
+        worst = min(shares, key=lambda group: shares[group].share(Verdict.RIGHT))
+        right = shares[worst].share(Verdict.RIGHT)
+        yield _at_least("malformed: right in every group", 0.85, right, worst)
+
+
+def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
+    ours = [one for one in judged if one.reader == OURS]
+    counted = tally_mutants(ours)
+    if counted.total:
+        yield _at_least("mutations: right", 0.98, counted.share(Verdict.RIGHT))
+        yield _at_most("mutations: wrong and silent", 0.005, counted.share(Verdict.SILENT))
+        unplaced = sum(one.unplaced for one in ours)
+        yield Promise("mutations: findings about the text without a place", "0", str(unplaced), not unplaced)
+
+
+def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:
+    held = list(judged)
+    for told in (True, False):
+        counted = Tally()
+        for one in held:
+            if one.told is told:
+                counted.add(one.verdict)
+        if counted.total:
+            name = f"calls written as text, dialect {'told' if told else 'not told'}"
+            yield _at_least(f"{name}: right", 0.98, counted.share(Verdict.RIGHT))
+            yield _at_most(f"{name}: wrong and silent", 0.01, counted.share(Verdict.SILENT))
+    if held:
+        unsaid = sum(one.unsaid for one in held)
+        yield Promise("calls written as text: a missing token or end unsaid", "0", str(unsaid), not unsaid)
+
+
+def _at_least(what: str, wanted: float, measured: float, worst: str = "") -> Promise:
+    return Promise(what, f"≥ {wanted:.0%}", f"{measured:.1%}", measured >= wanted, worst)
+
+
+def _at_most(what: str, wanted: float, measured: float) -> Promise:
+    return Promise(what, f"≤ {wanted * 100:g}%", f"{measured:.1%}", measured <= wanted)
+
+
+_COMMAS = ("missing commas", "trailing commas")
+_SPEED = (
+    ("valid, 300 B", "300 B", ("valid",), 3.0),
+    ("valid, 20 KB", "20 KB", ("valid",), 2.0),
+    ("fence, prose, newlines, closers, encoding, 300 B", "300 B", EXACT, 20.0),
+    ("fence, prose, newlines, closers, encoding, 20 KB", "20 KB", EXACT, 7.0),
+    ("raw newlines and a comma, 20 KB", "20 KB", ("raw newlines and a comma",), 20.0),
+    ("unescaped quotes, 20 KB", "20 KB", ("unescaped quotes",), 120.0),
+    ("single quotes and literals, 300 B", "300 B", ("single quotes and literals",), 80.0),
+    ("single quotes and literals, 20 KB", "20 KB", ("single quotes and literals",), 26.0),
+    ("commas, 300 B", "300 B", _COMMAS, 60.0),
+    ("quotes, literals, commas, keys, comments, 300 B", "300 B", GENERAL, 120.0),
+    ("quotes, literals, commas, keys, comments, 20 KB", "20 KB", GENERAL, 120.0),
+)
+
+
+def of_speed(timed: Iterable[Timed]) -> Iterator[Promise]:
+    ours = [one for one in timed if one.reader == OURS]
+    for what, size, defects, wanted in _SPEED:
+        inside = [one for one in ours if one.call.startswith(size) and one.defect in defects]
+        if not inside:
+            continue
+        worst = max(inside, key=_slowness)
+        kept = _slowness(worst) <= wanted
+        measured = f"{worst.multiple:.1f} ×" if worst.verdict is Verdict.RIGHT else "not read"
+        yield Promise(what, f"≤ {wanted:g} ×", measured, kept, f"{worst.defect}, {worst.call}")
+
+
+def _slowness(one: Timed) -> float:
+    """A text that is not read rightly is infinitely slow."""
+    return one.multiple if one.multiple is not None and one.verdict is Verdict.RIGHT else float("inf")
+
+
+def of_hostile(endured: Iterable[Endured]) -> Iterator[Promise]:
+    results = list(endured)
+    slowest = max(results, key=lambda one: one.seconds if one.seconds is not None else float("inf"))
+    largest = max(results, key=lambda one: one.megabytes)
+    seconds = f"{slowest.seconds:.2f} s" if slowest.seconds is not None else slowest.outcome
+    kept = slowest.seconds is not None and slowest.seconds < 1
+    yield Promise("hostile 1 MB: time", "< 1 s", seconds, kept, f"{slowest.text}, {slowest.mode}")
+    memory = f"{largest.megabytes:.0f} MB"
+    place = f"{largest.text}, {largest.mode}"
+    yield Promise("hostile 1 MB: memory", "< 200 MB", memory, largest.megabytes < 200, place)

@@ -1,0 +1,207 @@
+"""A reading and what was intended → right, wrong and silent, wrong but told, or refused.
+
+The bench stands or falls with these functions: tests/parser/test_bench.py holds them. Knows no reader.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from bench.parser.corpus import Entry
+from bench.parser.readings import Finding, Reading
+from lenient.diagnostics import Path, render_path
+
+
+class Verdict(StrEnum):
+    """What became of one text."""
+
+    RIGHT = "right"
+    SILENT = "wrong, silent"  # another object, and nothing said that a caller could stop at
+    TOLD = "wrong, told"  # another object, with an error or a loss of meaning reported
+    REFUSED = "refused"
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often each verdict was given."""
+
+    counts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
+
+    def add(self, verdict: Verdict) -> None:
+        self.counts[verdict] += 1
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    def share(self, verdict: Verdict) -> float:
+        return self.counts[verdict] / self.total if self.total else 0.0
+
+
+def same(intended: Any, got: Any, *, spacing: bool = True) -> bool:
+    """JSON equality: 1 equals 1.0, true does not equal 1, members have no order; moments compare by time.
+
+    Without `spacing`, texts that hold JSON objects or arrays are compared as those.
+    """
+    if isinstance(intended, bool) or isinstance(got, bool):
+        return isinstance(intended, bool) and isinstance(got, bool) and intended is got
+    if isinstance(got, datetime):
+        return isinstance(intended, str) and _moment(intended) == got
+    if isinstance(intended, dict) and isinstance(got, dict):
+        return intended.keys() == got.keys() and all(
+            same(intended[name], got[name], spacing=spacing) for name in intended
+        )
+    if isinstance(intended, list) and isinstance(got, list):
+        return len(intended) == len(got) and all(
+            same(one, other, spacing=spacing) for one, other in zip(intended, got, strict=True)
+        )
+    if isinstance(intended, (dict, list)) or isinstance(got, (dict, list)):
+        return False
+    return bool(intended == got) or (not spacing and _same_json_text(intended, got))
+
+
+def _same_json_text(intended: Any, got: Any) -> bool:
+    if not (isinstance(intended, str) and isinstance(got, str) and intended[:1] in ("{", "[")):
+        return False
+    return is_strict_json(intended) and is_strict_json(got) and same(json.loads(intended), json.loads(got))
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def without_nulls(value: Any) -> Any:
+    """Objects without the members that are null: typed readers cannot tell those from absent ones."""
+    if isinstance(value, dict):
+        return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
+    return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
+
+
+def verdict(
+    entry: Entry, reading: Reading, *, partial: bool = False, null_is_absent: bool = False
+) -> Verdict:
+    """The verdict on a text. `entry.refused` names paths that must be reported as errors.
+
+    A reader that can refuse one value and keep the others (`partial`) has to; of others, refusing the whole
+    is all one can ask.
+    """
+    arguments, intended = reading.arguments, entry.intended
+    told = any(finding.warns for finding in reading.findings)
+    if intended is None or "$" in entry.refused:
+        refused = arguments is None or any(finding.error for finding in reading.findings)
+        return Verdict.RIGHT if refused else Verdict.TOLD if told else Verdict.SILENT
+    if arguments is None:
+        return Verdict.RIGHT if entry.refused and not partial else Verdict.REFUSED
+    if null_is_absent:
+        arguments, intended = without_nulls(arguments), without_nulls(intended)
+    schema = entry.tool.schema if entry.tool else {}
+    compared = (comparable(value, schema, entry.refused) for value in (intended, arguments))
+    if same(*compared, spacing=entry.spacing) and refusals_reported(entry.refused, reading.findings):
+        return Verdict.RIGHT
+    return Verdict.TOLD if told else Verdict.SILENT
+
+
+def comparable(
+    arguments: dict[str, Any], schema: Mapping[str, Any], refused: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Without parameters in which something is to be refused, and without nulls where those say nothing."""
+    inside = [path.removeprefix("$.") for path in refused]
+    return {
+        name: value
+        for name, value in arguments.items()
+        if not any(_below(path, name) for path in inside)
+        and not (value is None and _may_be_null(schema, name))
+    }
+
+
+def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
+    """Is this an optional parameter that may be null? Then null and absence are the same."""
+    declared = (schema.get("properties") or {}).get(name)
+    if not isinstance(declared, dict) or name in (schema.get("required") or []):
+        return False
+    branches = [declared, *(declared.get("anyOf") or declared.get("oneOf") or [])]
+    return any("null" in branch.get("type", ()) or branch.get("nullable") for branch in branches)
+
+
+def refusals_reported(paths: Iterable[str], findings: Iterable[Finding]) -> bool:
+    """Is every path that must be refused reported as an error there, or below it?"""
+    errors = [finding.path for finding in findings if finding.error and finding.path is not None]
+    return all(any(_below(error, path) for error in errors) for path in paths)
+
+
+def _below(path: str, above: str) -> bool:
+    return path == above or (path.startswith(above) and path[len(above)] in ".[")
+
+
+def located(entry: Entry, findings: Iterable[Finding], *, any_code: bool) -> bool:
+    """Is the entry's one defect reported where it is: by one of its codes, or for peers by any code?"""
+    assert entry.place is not None
+    first, last = entry.place
+    return any(
+        (any_code or finding.code in entry.codes)
+        and finding.start is not None
+        and finding.start <= last
+        and (finding.end if finding.end is not None else finding.start) >= first
+        for finding in findings
+    )
+
+
+# --- changes that nobody spoke of ------------------------------------------------------------------------
+
+
+def is_strict_json(raw: str | bytes) -> bool:
+    def no_constant(name: str) -> None:
+        raise ValueError(name)
+
+    try:
+        json.loads(raw, parse_constant=no_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def mended_unsaid(entry: Entry, reading: Reading) -> bool:
+    """Did broken text give an object without one finding about the text?"""
+    if reading.arguments is None or is_strict_json(entry.raw):
+        return False
+    return not any(finding.of_text for finding in reading.findings)
+
+
+def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
+    """The paths of values that differ from what was sent, in valid JSON, without a finding at that place."""
+    if reading.arguments is None or not is_strict_json(entry.raw):
+        return []
+    sent = json.loads(entry.raw)
+    if isinstance(sent, str):  # a string-encoded object is one change of the whole
+        return [] if any(finding.path == "$" for finding in reading.findings) else ["$"]
+    said = {finding.path for finding in reading.findings if finding.path is not None}
+    return [paths[0] for paths in _changes(sent, reading.arguments, None) if not _spoken_of(paths, said)]
+
+
+def _spoken_of(paths: list[str], said: set[str]) -> bool:
+    """A finding counts at the place, below it, or at a value around it other than the root."""
+    return any(_below(one, path) or (one != "$" and _below(path, one)) for path in paths for one in said)
+
+
+def _changes(sent: Any, got: Any, path: Path) -> Iterator[list[str]]:
+    """Each change as the paths at which a finding would tell of it: a renamed member has two."""
+    if isinstance(sent, dict) and isinstance(got, dict):
+        gone = [render_path((path, name)) for name in sent if name not in got]
+        new = [render_path((path, name)) for name in got if name not in sent]
+        yield from ([one, *new] for one in gone)
+        yield from ([one, *gone] for one in new)
+        for name in sent.keys() & got.keys():
+            yield from _changes(sent[name], got[name], (path, name))
+    elif isinstance(sent, list) and isinstance(got, list) and len(sent) == len(got):
+        for index, (before, after) in enumerate(zip(sent, got, strict=True)):
+            yield from _changes(before, after, (path, index))
+    elif not same(sent, got) or isinstance(sent, float) is not isinstance(got, float):
+        yield [render_path(path)]

@@ -1,0 +1,99 @@
+"""Texts in, readings out, by one peer in a process of its own: a peer that hangs or crashes loses one text.
+
+An alarm would not do: it waits until native code returns. The child is `python -m bench.parser.worker`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from bench.parser.readings import Reader, Reading, Tool
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 2.0
+"""Seconds that a reader has for one text, its report included."""
+_START = 60.0
+
+
+class Worker:
+    """One peer's process; started at the first text, started anew after it hung or died."""
+
+    def __init__(self, peer: str) -> None:
+        self.peer = peer
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+
+    def read(self, raw: str | bytes, tool: Tool | None) -> Reading:
+        """The reading, or a refusal that begins with `hung` or `crashed`."""
+        connection = self._connection or self._start()
+        try:
+            connection.send((raw, tool))
+            if connection.poll(LIMIT):
+                reading = connection.recv()
+                assert isinstance(reading, Reading)
+                return reading
+        except (EOFError, OSError):
+            self.stop()
+            return Reading(refusal="crashed")
+        self.stop()
+        return Reading(refusal=f"hung: more than {LIMIT:g} s")
+
+    def _start(self) -> Connection:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "bench.parser.worker", self.peer, str(theirs.fileno())]
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, pass_fds=(theirs.fileno(),), stdin=quiet, stdout=quiet, stderr=quiet,
+            env={**os.environ, "BAML_LOG": "OFF", "RUST_LIB_BACKTRACE": "0"},
+        )  # fmt: skip
+        theirs.close()
+        self._connection = Connection(ours.detach())
+        if not self._connection.poll(_START) or self._connection.recv() != "ready":
+            raise RuntimeError(f"the process of {self.peer} does not start")
+        return self._connection
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+
+def serve(peer: str, connection: Connection) -> None:
+    """The child: a reader per tool, made once."""
+    from bench.peers import PEERS, read_with
+
+    prepare = PEERS[peer].prepare
+    read_with(prepare(None), "{}")  # imports what the peer imports; starting up is no part of the limit
+    readers: dict[str, Reader | Reading] = {}
+    connection.send("ready")
+    while True:
+        raw, tool = connection.recv()
+        key = repr(tool)
+        if key not in readers:
+            readers[key] = _prepared(prepare, tool)
+        reader = readers[key]
+        connection.send(reader if isinstance(reader, Reading) else read_with(reader, raw))
+
+
+def _prepared(prepare: Callable[[Tool | None], Reader], tool: Tool | None) -> Reader | Reading:
+    """A peer that cannot take a definition refuses every text for that tool."""
+    try:
+        return prepare(tool)
+    except Exception as refused:  # a peer may raise anything
+        return Reading(refusal=f"definition refused: {refused}"[:200])
+
+
+if __name__ == "__main__":
+    try:
+        serve(sys.argv[1], Connection(int(sys.argv[2])))
+    except (EOFError, KeyboardInterrupt, BrokenPipeError):
+        sys.exit(0)

@@ -1,0 +1,140 @@
+"""Simulates series of days with and without a change, and what `find_changes` says of them.
+
+Sessions of 1–50 calls have correlated calls (beta-binomial), days have an effect on the logit scale that may
+be autocorrelated. The true day is uniform over all days but the first and last sixth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bench.statistics.cells import Cell
+from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
+
+LEAST_COVERED = 0.93  # of the ranges of days, given that a change was found
+_RATE = 0.05
+_ENOUGH_FOUND = 20  # fewer series with a change found say nothing of the ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What a simulated series is like.
+
+    `calls` a day in sessions of 1 to `longest` calls with `correlation`; `day_sd`: standard deviation of the
+    day effect on the logit scale, with `autocorrelation`; `after`: the rate after the change, from 5 %.
+    """
+
+    days: int
+    calls: int
+    correlation: float
+    day_sd: float
+    after: float = _RATE
+    autocorrelation: float = 0.0
+    longest: int = 50
+
+    @property
+    def setting(self) -> str:
+        parts = [f"{self.days} days", f"{self.calls:,} calls a day", f"rho {self.correlation}"]
+        parts += [f"day sd {self.day_sd}"]
+        parts += [f"AR {self.autocorrelation}"] if self.autocorrelation else []
+        parts += [f"5 → {self.after:.0%}"] if self.after != _RATE else []
+        return ", ".join(parts)
+
+
+STEADY = (
+    Series(14, 200, 0.2, 0.2),
+    Series(14, 2_000, 0.1, 0.4, autocorrelation=0.6),
+    Series(30, 2_000, 0.1, 0.4),
+    Series(30, 2_000, 0.1, 0.4, autocorrelation=0.6),
+    Series(60, 2_000, 0.1, 0.4, autocorrelation=0.6),
+    Series(120, 2_000, 0.1, 0.4, autocorrelation=0.3),
+    Series(120, 2_000, 0.1, 0.4, autocorrelation=0.6),
+    Series(120, 20, 0.0, 0.0),
+)
+CHANGED = (
+    Series(14, 2_000, 0.1, 0.2, 0.15),
+    Series(14, 2_000, 0.1, 0.2, 0.4),
+    Series(30, 20, 0.0, 0.0, 0.2, longest=1),
+    Series(30, 200, 0.3, 0.2, 0.3),
+    Series(30, 2_000, 0.2, 0.4, 0.15),
+    Series(60, 200, 0.5, 0.2, 0.2),
+    Series(60, 2_000, 0.2, 0.4, 0.1),
+    Series(60, 2_000, 0.2, 0.4, 0.3),
+    Series(120, 200, 0.2, 0.2, 0.1),
+    Series(120, 2_000, 0.0, 0.2, 0.07),
+)
+
+
+def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
+    """Yield the false alarms, the changes found, and how often their ranges hold the true day.
+
+    150 draws of the named subset take about half a minute. `whole`: the full grid.
+    """
+    random = np.random.default_rng(seed)
+    for series in _steady_grid() if whole else STEADY:
+        false = sum(bool(find_changes(draw_counts(series, series.days, random))) for _ in range(draws))
+        yield Cell("series without a change that show one", series.setting, false, draws, most=MOST_FALSE)
+    for series in _changed_grid() if whole else CHANGED:
+        held = [_holds_true_day(series, random) for _ in range(draws)]
+        found = [one for one in held if one is not None]
+        yield Cell("series with a change that show one", series.setting, len(found), draws)
+        if len(found) >= _ENOUGH_FOUND:
+            yield Cell(
+                "ranges of days that hold the true one, of changes found",
+                series.setting,
+                sum(found),
+                len(found),
+                least=LEAST_COVERED,
+            )
+
+
+def _steady_grid() -> Iterator[Series]:
+    for days, calls, rho, sd in product(
+        (14, 30, 60, 120), (20, 200, 2_000), (0.0, 0.2, 0.5), (0.0, 0.2, 0.4)
+    ):
+        plain = Series(days, calls, rho, sd)
+        yield plain
+        if sd:
+            yield replace(plain, autocorrelation=0.3)
+            yield replace(plain, autocorrelation=0.6)
+
+
+def _changed_grid() -> Iterator[Series]:
+    for plain, after in product(_steady_grid(), (0.075, 0.1, 0.15, 0.3)):
+        yield replace(plain, after=after)
+
+
+def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
+    """Return whether the range of the change nearest to the true day holds it; None when none is found."""
+    margin = max(2, series.days // 6)
+    true = int(random.integers(margin, series.days - margin + 1))
+    found = find_changes(draw_counts(series, true, random))
+    if not found:
+        return None
+    nearest = min(found, key=lambda one: abs(one.at - true))
+    return nearest.first <= true <= nearest.last
+
+
+def draw_counts(series: Series, change: int, random: np.random.Generator) -> list[tuple[int, int]]:
+    """Return (k, n) of each day; the new rate begins on the day `change`."""
+    effect = random.standard_normal(series.days)
+    for day in range(1, series.days):
+        fresh = np.sqrt(1 - series.autocorrelation**2) * effect[day]
+        effect[day] = series.autocorrelation * effect[day - 1] + fresh
+    level = np.where(np.arange(series.days) < change, logit(_RATE), logit(series.after))
+    rates = expit(level + series.day_sd * effect)
+    several = series.calls / ((1 + series.longest) / 2) * random.lognormal(0, 0.15, series.days)
+    day_of = np.repeat(np.arange(series.days), np.maximum(random.poisson(several), 1))
+    n = random.integers(1, series.longest + 1, len(day_of))
+    own = rates[day_of]
+    if series.correlation:
+        weight = 1 / series.correlation - 1
+        own = random.beta(own * weight, (1 - own) * weight)
+    k = random.binomial(n, own)
+    k_day, n_day = (np.bincount(day_of, values, series.days).astype(int).tolist() for values in (k, n))
+    return list(zip(k_day, n_day, strict=True))

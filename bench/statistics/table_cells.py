@@ -1,0 +1,140 @@
+"""False alarms and power of a table of twenty models: verdicts, ranks and the group at the top together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from bench.statistics.cells import Cell
+from bench.statistics.draws import Sessions, Sizes, share_tables
+from callgauge.stats import Difference, Ranking, Share, compare_estimates, rank_arms
+
+ARMS = 20
+_UNEQUAL = tuple(int(number) for number in np.round(np.geomspace(3, 500, ARMS)))
+_LAYOUTS = {
+    **{f"{ARMS} × {each} sessions": (each,) * ARMS for each in (10, 30, 100, 300)},
+    f"{ARMS} arms of 3 to 500 sessions": _UNEQUAL,
+}
+_RHOS: tuple[float | None, ...] = (0.0, 0.05, 0.2, 0.5, None)
+_RATES = (0.01, 0.05, 0.2)
+_NAMED = {(0.2, 0.05), (0.5, 0.05), (None, 0.01)}
+_LARGEST = 0.06
+_BEHIND, _MANY = 0.05, 100  # how far power may be behind the oracle's, and from how many sessions an arm on
+
+
+def rank_table(shares: Sequence[Share]) -> Ranking:
+    """Rank the shares as the page Models does: arms with enough, held against that with most sessions."""
+    judged = [place for place, share in enumerate(shares) if share.has_enough]
+    if len(judged) < 2:
+        return Ranking([(1, len(shares))] * len(shares), list(range(len(shares))), {})
+    reference = max(judged, key=lambda place: shares[place].sessions or 0)
+    pairs = [(one, other) for place, one in enumerate(judged) for other in judged[:place]]
+    estimates = [share.estimate for share in shares]
+    found = compare_estimates([(estimates[one], estimates[other]) for one, other in pairs])  # type: ignore[misc]
+    differences: dict[tuple[int, int], Difference] = dict(zip(pairs, found, strict=True))
+    return rank_arms(len(shares), differences, high_is_good=False, reference=reference)
+
+
+def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
+    """Yield the share of tables of equal models in which anything at all is called better or worse."""
+    random = np.random.default_rng(seed)
+    sizes_: tuple[Sizes, ...] = ("even", "heavy")
+    for sizes, rho, rate, (layout, sessions) in product(sizes_, _RHOS, _RATES, _LAYOUTS.items()):
+        if not whole and ((rho, rate) not in _NAMED or sessions[0] in (10, 300)):
+            continue
+        drawn = Sessions(random, draws, sizes)
+        arms = [
+            (drawn.put_into_groups(*drawn.draw_counts(each, rate, _draw_rho(drawn, rho))), each)
+            for each in sessions
+        ]
+        false = sum(min(rank_table(table).p.values(), default=1.0) < 0.05 for table in share_tables(arms))
+        yield Cell(
+            "tables of equal models with a false verdict",
+            f"{layout}, {sizes} sizes, {_name_rho(rho)}, {rate:.0%}",
+            false,
+            draws,
+            None,
+            _LARGEST,
+        )
+
+
+def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
+    """Yield how often a model with twice the rate of 19 others is called worse, by us and by an oracle.
+
+    The oracle knows the true intra-session correlation of every arm and uses the normal distribution.
+    """
+    random = np.random.default_rng(seed)
+    settings = [(0.0, 0.05, 30), (0.05, 0.05, 100), (0.2, 0.05, 100), (0.2, 0.05, 300)]
+    if whole:
+        settings += [(0.05, 0.05, 30), (0.05, 0.2, 30), (0.2, 0.2, 30), (0.5, 0.2, 100), (0.05, 0.01, 300)]
+    for rho, rate, sessions in settings:
+        drawn = Sessions(random, draws)
+        arms, squares = [], []
+        for place in range(ARMS):
+            k, n = drawn.draw_counts(sessions, 2 * rate if place == 1 else rate, rho)
+            arms.append((drawn.put_into_groups(k, n), sessions))
+            squares.append((n * n).sum(1))
+        tables = share_tables(arms)
+        ours = sum(rank_table(table).p.get((1, 0), 1.0) < 0.05 for table in tables)
+        oracle = 0
+        for draw, table in enumerate(tables):
+            known = [
+                table[place].n / (1 + rho * (squares[place][draw] / table[place].n - 1)) for place in (0, 1)
+            ]
+            independent = [
+                Share(round((table[place].rate or 0.0) * number), round(number))
+                for place, number in zip((0, 1), known, strict=True)
+            ]
+            one, other = (share.estimate for share in independent)
+            if one and other:
+                oracle += compare_estimates([(other, one)])[0].p < 0.05 / (ARMS - 1)
+        setting = f"{rate:.0%} and {2 * rate:.0%}, {ARMS} × {sessions} sessions, rho {rho}"
+        # With few sessions the price of not knowing rho is higher; then the cell is told, not judged.
+        least = max(0.0, oracle / draws - _BEHIND) if sessions >= _MANY else None
+        yield Cell("power for a doubled rate", setting, ours, draws, least)
+        yield Cell("power of a test that knows rho", setting, oracle, draws)
+
+
+def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
+    """Yield how often the ranks of all of eight unequal models hold the true ones, and the top the best."""
+    random = np.random.default_rng(seed)
+    rates = [0.02, 0.02, 0.04, 0.05, 0.08, 0.1, 0.15, 0.3]
+    first = [1, 1, 3, 4, 5, 6, 7, 8]
+    last = [2, 2, 3, 4, 5, 6, 7, 8]
+    for rho, sessions in (
+        ((0.05, 60), (0.2, 60), (0.2, 300), (0.5, 300)) if whole else ((0.2, 60), (0.2, 300))
+    ):
+        drawn = Sessions(random, draws)
+        arms = [(drawn.put_into_groups(*drawn.draw_counts(sessions, rate, rho)), sessions) for rate in rates]
+        ranked = [rank_table(table) for table in share_tables(arms)]
+        # The two best are equal: either order of them is true.
+        hold = sum(
+            all(
+                low <= least and most <= high
+                for (low, high), least, most in zip(each.ranks, last, first, strict=True)
+            )
+            or all(
+                low <= most and least <= high
+                for (low, high), least, most in zip(each.ranks, last, first, strict=True)
+            )
+            for each in ranked
+        )
+        setting = f"8 models of 2 to 30 %, {sessions} sessions each, rho {rho}"
+        yield Cell("ranks that hold all true ranks", setting, hold, draws, 0.94)
+        yield Cell(
+            "top groups with the best model",
+            setting,
+            sum({0, 1} <= set(each.best) for each in ranked),
+            draws,
+            0.94,
+        )
+
+
+def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
+    return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
+
+
+def _name_rho(rho: float | None) -> str:
+    return "rho of its own in every arm" if rho is None else f"rho {rho}"

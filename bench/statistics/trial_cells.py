@@ -1,0 +1,284 @@
+"""Simulated trials with looks: false verdicts, power, tasks saved, intervals after a stop, the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from bench.statistics.cells import Cell
+from callgauge.stats.task_pairs import ENDS, adjust_for_looks, anytime_interval, pair_tasks
+from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
+from callgauge.trials.verdicts.gate import Margin, judge_gate
+from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
+from callgauge.trials.verdicts.measures import MEASURES, count_tasks
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+MOST_FALSE = 0.06  # alpha of 5 %, and a point
+LEAST_COVERED = 0.935
+_ALPHA, _REFERENCE = 0.05, "reference"
+_RHO = 0.3  # of two calls of one task
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the arms really do: refusals a call, the first arm's the reference's.
+
+    `grouped`: tasks in a group, each with effects of its own that are none on average. `lost`: the share of
+    trials without a reply. `look_at`: where the looks are, evenly in fives without.
+    """
+
+    rates: tuple[float, ...]
+    tasks: int = 200
+    repeats: int = 1
+    looks: int = 5
+    smallest: float = 0.05
+    grouped: int = 0
+    lost: float = 0.0
+    look_at: tuple[int, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        return self.rates[1] - self.rates[0]
+
+    def describe(self) -> str:
+        parts = [" / ".join(f"{rate:.0%}" for rate in self.rates), f"{self.tasks} tasks"]
+        parts += [f"{self.repeats} repeats"] * (self.repeats > 1) + [f"groups of {self.grouped}"] * (
+            self.grouped > 0
+        )
+        parts += [f"{self.lost:.0%} lost"] * (self.lost > 0)
+        parts += [f"looks at {', '.join(map(str, self.look_at))}"] * bool(self.look_at)
+        return ", ".join([*parts, *(["no looks"] * (self.looks == 1))])
+
+
+@dataclass(slots=True)
+class Run:
+    """One simulated run: what was asked of it, the looks, and what its arms' outcomes were."""
+
+    design: TrialDesign
+    looks: list[ArmLook] = field(default_factory=list)
+    outcomes: list[TrialOutcome] = field(default_factory=list)
+    asked: int = 0  # tasks × arms
+
+    def last(self, arm: str) -> tuple[ArmLook, list[ArmLook]]:
+        its = [one for one in self.looks if one.arm == arm]
+        return its[-1], its[:-1]
+
+
+NULLS = (
+    Truth((0.02, 0.02)),
+    Truth((0.1, 0.1)),
+    Truth((0.3, 0.3), repeats=3),
+    Truth((0.1, 0.1, 0.1, 0.1)),
+    Truth((0.3, 0.3), grouped=5),
+    Truth((0.2, 0.2), look_at=(12, 90, 97, 200)),
+    Truth((0.1, 0.1), lost=0.04),
+    Truth((0.3, 0.3), tasks=60),
+)
+EFFECTS = (
+    Truth((0.1, 0.18)),
+    Truth((0.1, 0.2)),
+    Truth((0.02, 0.1)),
+    Truth((0.1, 0.3)),
+    Truth((0.05, 0.5)),
+    Truth((0.2, 0.1, 0.2, 0.05)),
+)
+
+
+def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
+    """Yield all cells of trials; `whole` takes the same cells with more draws."""
+    random = np.random.default_rng(seed)
+    yield from count_false_verdicts(random, draws)
+    yield from measure_power(random, draws)
+    yield from cover_after_looks(random, draws)
+    yield from count_wrong_alike(random, draws)
+    yield from count_wrong_passes(random, draws)
+    yield from cover_at_any_time(random, draws)
+
+
+def count_false_verdicts(
+    random: np.random.Generator, draws: int, truths: Sequence[Truth] = NULLS
+) -> Iterator[Cell]:
+    """Yield the share of runs of equal arms in which any arm is called better or worse."""
+    for truth in truths:
+        runs = [simulate_run(random, truth) for _ in range(draws)]
+        false = sum(
+            any(run.last(arm)[0].decision in ("better", "worse") for arm in run.design.others) for run in runs
+        )
+        yield Cell("equal arms called better or worse", truth.describe(), false, draws, most=MOST_FALSE)
+        yield _asked("tasks asked of those planned, equal arms", truth, runs)
+
+
+def measure_power(
+    random: np.random.Generator, draws: int, truths: Sequence[Truth] = EFFECTS
+) -> Iterator[Cell]:
+    """Yield the power with five looks and without one, and how many tasks it took."""
+    for truth in truths:
+        looked, fixed = (
+            [simulate_run(random, one) for _ in range(draws)] for one in (truth, replace(truth, looks=1))
+        )
+        without = _find(truth, fixed)
+        yield Cell("real differences found without looks", truth.describe(), without, draws)
+        # What the looks may cost: two points of power, and the error of both simulations.
+        least = max(0.0, without / draws - 0.02)
+        yield Cell(
+            "real differences found with five looks", truth.describe(), _find(truth, looked), draws, least
+        )
+        wrong = sum(
+            (one.decision == "better") != (truth.rates[int(one.arm)] < truth.rates[0])
+            for run in looked
+            for one in (run.last(arm)[0] for arm in run.design.others)
+            if one.decision in ("better", "worse") and truth.rates[int(one.arm)] != truth.rates[0]
+        )
+        yield Cell("found the wrong way", truth.describe(), wrong, draws, most=0.005)
+        yield _asked("tasks asked of those planned, unlike arms", truth, looked)
+
+
+def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]:
+    """Yield how often the intervals hold the truth where the run stopped, and on which side the median is."""
+    for truth in (
+        Truth((0.1, 0.1), smallest=0.02),
+        Truth((0.1, 0.2), smallest=0.02),
+        Truth((0.3, 0.45), repeats=3, smallest=0.02),
+        Truth((0.4, 0.2), smallest=0.02),
+    ):
+        repeated = adjusted = above = raw = 0
+        for _ in range(draws):
+            run = simulate_run(random, truth)
+            last, before = run.last("1")
+            found = adjust_for_looks(last, before, _ALPHA)
+            assert found is not None
+            assert last.low is not None
+            assert last.high is not None
+            assert last.estimate is not None
+            repeated += last.low <= truth.difference <= last.high
+            adjusted += found.low <= truth.difference <= found.high
+            above += abs(found.estimate) > abs(truth.difference)
+            raw += abs(last.estimate) > abs(truth.difference)
+        setting = truth.describe()
+        yield Cell("the repeated interval at the last look", setting, repeated, draws, LEAST_COVERED)
+        yield Cell("the adjusted interval at the last look", setting, adjusted, draws, LEAST_COVERED)
+        if truth.difference:
+            yield Cell("adjusted estimates beyond the truth", setting, above, draws, 0.4, 0.6)
+            yield Cell("plain estimates beyond the truth", setting, raw, draws)
+
+
+def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]:
+    """Yield the share of runs called alike: arms that differ by just what matters, and equal ones."""
+    for truth in (
+        Truth((0.05, 0.1), tasks=400),
+        Truth((0.2, 0.1), tasks=200, smallest=0.1),
+        Truth((0.3, 0.4), tasks=300, smallest=0.1, repeats=3),
+    ):
+        wrong = sum(simulate_run(random, truth).last("1")[0].decision == "alike" for _ in range(draws))
+        setting = f"{truth.describe()}, alike within {truth.smallest:.0%}"
+        yield Cell("arms called alike that are not", setting, wrong, draws, most=MOST_FALSE)
+        same = replace(truth, rates=(truth.rates[0], truth.rates[0]))
+        right = sum(simulate_run(random, same).last("1")[0].decision == "alike" for _ in range(draws))
+        setting = f"{same.describe()}, alike within {same.smallest:.0%}"
+        yield Cell("equal arms called alike", setting, right, draws)
+
+
+def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell]:
+    """Yield how often the gate lets an arm pass that is worse by just its margin, and an equal one."""
+    for truth in (Truth((0.1, 0.15)), Truth((0.02, 0.07)), Truth((0.3, 0.4), smallest=0.1, repeats=3)):
+        for rates, topic, most in (
+            (truth.rates, "passes of the gate that are wrong", MOST_FALSE),
+            ((truth.rates[0], truth.rates[0]), "equal arms that pass the gate", None),
+            ((truth.rates[1], truth.rates[0]), "better arms that pass the gate", None),
+        ):
+            its = replace(truth, rates=rates)
+            passed = 0
+            for _ in range(draws):
+                run = simulate_run(random, its)
+                passed += judge_gate(
+                    run.design, run.outcomes, run.looks, Margin("refused", its.smallest)
+                ).is_passed
+            yield Cell(topic, f"{its.describe()}, no-worse={its.smallest}", passed, draws, most=most)
+
+
+def cover_at_any_time(random: np.random.Generator, draws: int) -> Iterator[Cell]:
+    """Yield how often the anytime interval holds the truth at all tasks from the tenth on, every fifth."""
+    for truth in (Truth((0.1, 0.1)), Truth((0.1, 0.2)), Truth((0.3, 0.3), repeats=3)):
+        held = 0
+        for _ in range(draws):
+            run = simulate_run(random, replace(truth, looks=1))
+            held += all(low <= truth.difference <= high for low, high in _anytime_intervals(run, truth))
+        yield Cell("the anytime interval, at all times", truth.describe(), held, draws, LEAST_COVERED)
+
+
+def _anytime_intervals(run: Run, truth: Truth) -> Iterator[tuple[float, float]]:
+    measure = MEASURES[run.design.primary]
+    counts = count_tasks(run.outcomes, measure)
+    for until in range(10, truth.tasks + 1, 5):
+        some = {arm: {_task(i): its[_task(i)] for i in range(until)} for arm, its in counts.items()}
+        found = anytime_interval(run.design, pair_tasks(some, measure, "1", _REFERENCE, {}))
+        assert found is not None
+        yield found
+
+
+def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
+    """Draw a run task by task, and look at it as `trial run` does: an arm that is decided is dropped."""
+    arms = (_REFERENCE, *(str(place) for place in range(1, len(truth.rates))))
+    groups = {_task(i): f"g{i // truth.grouped}" for i in range(truth.tasks)} if truth.grouped else {}
+    look_at = truth.look_at or plan_looks(truth.tasks, truth.looks)
+    design = TrialDesign(
+        "refused", truth.smallest, _REFERENCE, arms, truth.tasks, look_at, _ALPHA, groups=groups
+    )
+    outcomes = _draw_outcomes(random, truth, arms)
+    run, ended, begun = Run(design), set[str](), 0
+    for number, until in enumerate(look_at, 1):
+        asked = [arm for arm in arms if arm not in ended]
+        for arm in asked:
+            run.outcomes += outcomes[arm][begun * truth.repeats : until * truth.repeats]
+        run.asked += len(asked) * (until - begun)
+        begun = until
+        now = look(design, run.outcomes, number, run.looks)
+        run.looks += now
+        ended |= {one.arm for one in now if one.decision in ENDS}
+        if len(ended) == len(design.others):
+            break
+    return run
+
+
+def _draw_outcomes(
+    random: np.random.Generator, truth: Truth, arms: Sequence[str]
+) -> dict[str, list[TrialOutcome]]:
+    """Draw the outcomes of all trials: of one to three calls, a task being as hard for every arm."""
+    weight, found = 1 / _RHO - 1, {}
+    hardness = random.random(truth.tasks)
+    for arm, rate in zip(arms, truth.rates, strict=True):
+        if truth.grouped:
+            hardness = np.repeat(random.random(-(-truth.tasks // truth.grouped)), truth.grouped)[
+                : truth.tasks
+            ]
+        rates: Floats = betaincinv(rate * weight, (1 - rate) * weight, hardness)
+        calls = random.integers(1, 4, (truth.tasks, truth.repeats))
+        refused = random.binomial(calls, rates[:, None])
+        lost = random.random(calls.shape) < truth.lost
+        found[arm] = [
+            TrialOutcome(arm, _task(i), j, "no_reply")
+            if lost[i, j]
+            else TrialOutcome(arm, _task(i), j, "ok", calls=int(calls[i, j]), refused=int(refused[i, j]))
+            for i in range(truth.tasks)
+            for j in range(truth.repeats)
+        ]
+    return found
+
+
+def _task(place: int) -> str:
+    return f"t{place}"
+
+
+def _find(truth: Truth, runs: Sequence[Run]) -> int:
+    """Return in how many runs the first arm is told from the reference."""
+    wanted = "better" if truth.difference < 0 else "worse"
+    return sum(run.last("1")[0].decision == wanted for run in runs)
+
+
+def _asked(topic: str, truth: Truth, runs: Sequence[Run]) -> Cell:
+    planned = truth.tasks * len(truth.rates) * len(runs)
+    return Cell(topic, truth.describe(), sum(run.asked for run in runs), planned)
