@@ -6,13 +6,15 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from callgauge.checked_files.field_types import KeyedTable, ListOf, NamedTables
+from callgauge.checked_files.field_types import KeyedTable, ListOf, NamedTables, list_declared
+from callgauge.checked_files.file_problems import Mistake
 from callgauge.configuration.configuration_file import (
     CONFIGURATION,
     EXAMPLE,
@@ -20,7 +22,14 @@ from callgauge.configuration.configuration_file import (
     configuration_schema,
     read_configuration,
 )
-from callgauge.configuration.settings import Configuration
+from callgauge.configuration.settings import (
+    BackupSettings,
+    Configuration,
+    EmailSettings,
+    LoadSettings,
+    ServeSettings,
+    SignInSettings,
+)
 from tests.conftest import CASES
 
 MISTAKES = json.loads((CASES / "configuration" / "mistakes.json").read_text(encoding="utf-8"))
@@ -117,6 +126,15 @@ def test_the_documentations_example_is_read(tmp_path: Path) -> None:
     section = page.partition("## Configuration")[2].partition("\n## ")[0]
     (example,) = re.findall(r"^```toml\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     assert [source.name for source in read_text(tmp_path, example).sources] == ["gateway-eu", "gateway-us"]
+
+
+def test_every_default_of_the_settings_is_accepted_in_the_file() -> None:
+    for declaration in (LoadSettings, BackupSettings, EmailSettings, ServeSettings, SignInSettings):
+        for attribute, key, field_type, _ in list_declared(declaration):
+            default, mistakes = attribute.default, list[Mistake]()
+            if default and default is not MISSING and not key.name.endswith("secret"):
+                value = list(default) if isinstance(default, tuple) else default
+                assert field_type.read(value, (key.name,), mistakes) == default, mistakes
 
 
 def test_the_schema_is_one() -> None:
