@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import functools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Protocol, get_args, get_origin, get_type_hints
@@ -386,10 +387,15 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
     return KeyedTable(keys, declared_by=declaration)
 
 
-def list_declared(declaration: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Key, FieldType, str]]:
-    """Yield each field of a dataclass that declares a key, with its key, its type and what it says."""
+@functools.cache
+def list_declared(
+    declaration: type[Any],
+) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
+    """Return each field of a dataclass that declares a key, with its key, its type and what it says."""
     hints = get_type_hints(declaration, include_extras=True)
+    declared = []
     for attribute in dataclasses.fields(declaration):
         if get_origin(hints[attribute.name]) is Annotated:
             _, field_type, about, *keys = get_args(hints[attribute.name])
-            yield attribute, (keys or [Key(attribute.name)])[0], field_type, about
+            declared.append((attribute, (keys or [Key(attribute.name)])[0], field_type, about))
+    return tuple(declared)
