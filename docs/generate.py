@@ -16,7 +16,7 @@ from pathlib import Path
 
 from callgauge.analysis.metrics import metrics
 from callgauge.api.openapi import write_reference
-from callgauge.configuration.configuration_fields import configuration_schema
+from callgauge.configuration.configuration_file import configuration_schema
 from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.task_fields import task_schema
 from ingest.formats import formats

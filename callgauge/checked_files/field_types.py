@@ -5,17 +5,18 @@ A type's `read` returns the value as Python wants it, or UNREAD after it has not
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
+import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
-from callgauge.checked_files.file_problems import quote_value, suggest_name
-from callgauge.checked_files.toml_lines import KeyPath
+from callgauge.checked_files.file_problems import KeyPath, Mistake, quote_value, suggest_name
 
 
 class _Mark(Enum):
@@ -28,15 +29,6 @@ REQUIRED: Any = _Mark.REQUIRED
 Schema = dict[str, Any]
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|min|h)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What is wrong with the value at a key, and what to do about it."""
-
-    key: KeyPath
-    what: str
-    advice: str
 
 
 class FieldType(Protocol):
@@ -86,13 +78,13 @@ class Text:
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if not isinstance(value, str):
-            shown = "what stands here" if self.is_secret else quote_value(value)
+            shown = "this value" if self.is_secret else quote_value(value)
             mistakes.append(Mistake(key, f"{shown} {_name_kind(value)}, not a text", self.advice))
             return UNREAD
         if not value.strip() and not self.may_be_empty:
             return _refuse(value, key, mistakes, "is empty", self.advice)
         if self.pattern is not None and re.fullmatch(self.pattern, value) is None:
-            shown = "what stands here" if self.is_secret else quote_value(value)
+            shown = "this value" if self.is_secret else quote_value(value)
             mistakes.append(Mistake(key, f"{shown} is not allowed", self.advice))
             return UNREAD
         return value
@@ -118,9 +110,9 @@ class Address:
             is_address = False
         if "@" in value.partition("//")[2].partition("/")[0]:
             advice = 'leave it out, and name the variable that holds the key: key = "env:NAME"'
-            mistakes.append(Mistake(key, "the address holds a user's name or password", advice))
+            mistakes.append(Mistake(key, "the address contains a user's name or password", advice))
             return UNREAD
-        return value if is_address else _refuse(value, key, mistakes, "is no address", advice)
+        return value if is_address else _refuse(value, key, mistakes, "is not an address", advice)
 
     def to_schema(self) -> Schema:
         return {"type": "string", "pattern": "^https?://[^/@]+(?:/.*)?$"}
@@ -213,7 +205,7 @@ class Duration:
             seconds = float(value)
         if math.isfinite(seconds) and seconds > 0:
             return seconds
-        return _refuse(value, key, mistakes, "is no time", 'write "60s", "500ms", "2m" or "1h"')
+        return _refuse(value, key, mistakes, "is not a duration", 'write "60s", "500ms", "2m" or "1h"')
 
     def to_schema(self) -> Schema:
         return {
@@ -246,7 +238,7 @@ class ListOf:
             return UNREAD
         for place, one in enumerate(value):
             if isinstance(one, (str, int, float)) and one in value[:place]:
-                _refuse(one, (*key, place), mistakes, "stands twice", "name each once")
+                _refuse(one, (*key, place), mistakes, "is listed twice", "name each once")
                 return UNREAD
         return tuple(read)
 
@@ -322,10 +314,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class KeyedTable:
-    """A table with fixed keys. `exactly_one`: of each of these sets of keys one stands in it."""
+    """A table with fixed keys. It has exactly one key of each set in `exactly_one`.
+
+    `declared_by`: the dataclass that declares it, if one does (`declare_table`).
+    """
 
     fields: Mapping[str, Field]
     exactly_one: Sequence[tuple[str, ...]] = field(default=())
+    declared_by: type[Any] | None = None
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if not isinstance(value, Mapping):
@@ -367,3 +363,39 @@ class KeyedTable:
                 {"oneOf": [{"required": [name]} for name in names]} for names in self.exactly_one
             ]
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """How a declared field is named in the file; `is_required`: there, although the class has a default."""
+
+    name: str
+    is_required: bool = False
+
+
+def declare_table(declaration: type[Any]) -> KeyedTable:
+    """Return the table that a dataclass declares: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
+
+    A field is a key of its name, or of its `Key`; one without a field type is no key of the file.
+    """
+    keys = {}
+    for attribute, key, field_type, about in list_declared(declaration):
+        default = attribute.default if attribute.default is not dataclasses.MISSING else None
+        if key.is_required or attribute.default is attribute.default_factory is dataclasses.MISSING:
+            default = REQUIRED
+        keys[key.name] = Field(field_type, about, default)
+    return KeyedTable(keys, declared_by=declaration)
+
+
+@functools.cache
+def list_declared(
+    declaration: type[Any],
+) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
+    """Return each field of a dataclass that declares a key, with its key, its type and what it says."""
+    hints = get_type_hints(declaration, include_extras=True)
+    declared = []
+    for attribute in dataclasses.fields(declaration):
+        if get_origin(hints[attribute.name]) is Annotated:
+            _, field_type, about, *keys = get_args(hints[attribute.name])
+            declared.append((attribute, (keys or [Key(attribute.name)])[0], field_type, about))
+    return tuple(declared)

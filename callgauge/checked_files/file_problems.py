@@ -9,8 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+KeyPath = tuple[str | int, ...]
+"""The place of a value in a file: names of keys, and places in lists from 0."""
 _MOST_TOLD = 50  # problems in one message
 _LONGEST = 60  # characters of a value in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong with the value at a key, and what to do about it."""
+
+    key: KeyPath
+    what: str
+    advice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +35,9 @@ class Problem:
     advice: str
 
     def __str__(self) -> str:
-        where = [str(self.file)]
-        if self.line is not None:
-            where.append(f"line {self.line}")
-        if self.key:
-            where.append(self.key)
-        return f"{', '.join(where)}: {self.what}; {self.advice}"
+        place = f"{self.file}:{self.line}" if self.line is not None else f"{self.file}"
+        key = f"{self.key}: " if self.key else ""
+        return f"{place}: {key}{self.what}; {self.advice}"
 
 
 class CheckedFileError(Exception):
@@ -44,6 +52,11 @@ class CheckedFileError(Exception):
         more = len(self.problems) - _MOST_TOLD
         told = [str(problem) for problem in self.problems[:_MOST_TOLD]]
         return [*told, *([f"… and {more} more"] if more > 0 else [])]
+
+
+def write_key(key: KeyPath) -> str:
+    """Return a key as people write it: `arms.only[0].model`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).removeprefix(".")
 
 
 def quote_value(value: Any) -> str:
@@ -78,4 +91,4 @@ def read_text(path: Path, most_bytes: int) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
-        raise ValueError(f"is no UTF-8 text: byte {data[problem.start]:#04x} in line {line}") from None
+        raise ValueError(f"is not UTF-8 text: byte {data[problem.start]:#04x} in line {line}") from None

@@ -1,19 +1,29 @@
-"""Reads a TOML file by its declared keys, and notes every mistake with its line."""
+"""Reads TOML files so that each mistake has its line: `tomllib` gives lines for syntax errors only."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from callgauge.checked_files.field_types import UNREAD, KeyedTable, Mistake
-from callgauge.checked_files.file_problems import Problem, read_text
-from callgauge.checked_files.toml_lines import KeyPath, find_key_lines, find_line, write_key
+from callgauge.checked_files.field_types import UNREAD, KeyedTable
+from callgauge.checked_files.file_problems import KeyPath, Mistake, Problem, read_text, write_key
 
 _MOST_BYTES = 4 << 20
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_SCALAR = re.compile(r"[^,\]}#\r\n]+")
+_TEXT = re.compile(
+    r'"""(?:[^"\\]|\\.|""?(?!"))*"{3,5}'
+    r"|'''(?:[^']|''?(?!'))*'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'",
+    re.DOTALL,
+)
 
 
 class TomlReading:
@@ -32,8 +42,8 @@ class TomlReading:
     def problems(self) -> list[Problem]:
         """Return the mistakes in the order of the file."""
         found = [
-            Problem(self.path, find_line(self.lines, one.key), write_key(one.key), one.what, one.advice)
-            for one in self.mistakes
+            Problem(self.path, find_line(self.lines, each.key), write_key(each.key), each.what, each.advice)
+            for each in self.mistakes
         ]
         return sorted(found, key=lambda problem: problem.line or 0)
 
@@ -47,7 +57,7 @@ class TomlReading:
         """
         try:
             self.text = read_text(self.path, _MOST_BYTES)
-            told = tomllib.loads(self.text)
+            decoded = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as problem:
             self._note_syntax(str(problem))
             return None
@@ -58,17 +68,141 @@ class TomlReading:
             self.note((), str(problem), f"name {self.what}")
             return None
         self.lines = find_key_lines(self.text)
-        read: Mapping[str, Any] = _drop_unread(table.read({**defaults, **told}, (), self.mistakes))
-        return read
+        values: Mapping[str, Any] = _drop_unread(table.read({**defaults, **decoded}, (), self.mistakes))
+        return values
 
-    def _note_syntax(self, told: str) -> None:
-        place = _SYNTAX_PLACE.search(told)
+    def _note_syntax(self, message: str) -> None:
+        place = _SYNTAX_PLACE.search(message)
         self.lines[("",)] = int(place[1]) if place and place[1] else self.text.count("\n") + 1
-        self.note(("",), f"this is no TOML: {_SYNTAX_PLACE.sub('', told)}", "correct this line")
+        self.note(("",), f"invalid TOML: {_SYNTAX_PLACE.sub('', message)}", "correct this line")
 
 
-def _drop_unread(read: Any) -> Any:
+def _drop_unread(values: Any) -> Any:
     """Return what was read without what could not be read."""
-    if isinstance(read, Mapping):
-        return {name: _drop_unread(value) for name, value in read.items() if value is not UNREAD}
-    return read
+    if isinstance(values, Mapping):
+        return {name: _drop_unread(value) for name, value in values.items() if value is not UNREAD}
+    return values
+
+
+def find_key_lines(text: str) -> dict[KeyPath, int]:
+    """Return the line, from 1, on which each key of a TOML text stands first.
+
+    `text` is one that `tomllib` reads; of any other text it returns what it understands.
+    """
+    finder = _KeyLines(text)
+    with suppress(IndexError, ValueError, RecursionError):
+        finder.read_document()
+    return finder.lines
+
+
+def find_line(lines: dict[KeyPath, int], key: KeyPath) -> int | None:
+    """Return the line of a key, or of the innermost table around it; None where none is known."""
+    return next((lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in lines), None)
+
+
+class _KeyLines:
+    """Reads a text once from its beginning; `at` is the place of the next character."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text.replace("\r\n", "\n")
+        self.at = 0
+        self.line = 1
+        self.counted = 0  # newlines before this place are in `line`
+        self.lines: dict[KeyPath, int] = {}
+        self.tables: dict[KeyPath, int] = {}  # the last place in each array of tables
+
+    def read_document(self) -> None:
+        table: KeyPath = ()
+        while True:
+            self.skip_blank()
+            if self.at >= len(self.text):
+                return
+            if self.text.startswith("[", self.at):
+                table = self.read_header()
+            else:
+                self.read_pair(table)
+
+    def skip_blank(self) -> None:
+        match = _BLANK.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def read_header(self) -> KeyPath:
+        is_array = self.text.startswith("[[", self.at)
+        self.at += 2 if is_array else 1
+        path: KeyPath = ()
+        names = self.read_key()
+        for number, (name, line) in enumerate(names):
+            path = (*path, name)
+            is_last = number == len(names) - 1
+            if is_array and is_last:
+                self.lines.setdefault(path, line)
+                self.tables[path] = self.tables.get(path, -1) + 1
+            if path in self.tables:
+                path = (*path, self.tables[path])
+            self.lines.setdefault(path, line)
+        self.skip_blank()
+        self.at += 2 if is_array else 1
+        return path
+
+    def read_key(self) -> list[tuple[str, int]]:
+        """Read a dotted key and return its names, each with its line."""
+        names = []
+        while True:
+            self.skip_blank()
+            line = self.count_line()
+            quoted = _TEXT.match(self.text, self.at)
+            found = quoted or _BARE.match(self.text, self.at)
+            if found is None:
+                raise ValueError
+            name = tomllib.loads(f"name = {found[0]}")["name"] if quoted else found[0]
+            names.append((name, line))
+            self.at = found.end()
+            self.skip_blank()
+            if not self.text.startswith(".", self.at):
+                return names
+            self.at += 1
+
+    def read_pair(self, table: KeyPath) -> None:
+        path = table
+        for name, line in self.read_key():
+            path = (*path, name)
+            self.lines.setdefault(path, line)
+        self.at = self.text.index("=", self.at) + 1
+        self.read_value(path)
+
+    def read_value(self, path: KeyPath) -> None:
+        self.skip_blank()
+        if self.text[self.at] == "{":
+            self.read_items("}", lambda _number: self.read_pair(path))
+        elif self.text[self.at] == "[":
+            self.read_items("]", lambda number: self.read_item((*path, number)))
+        else:
+            found = _TEXT.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
+            if found is None:
+                raise ValueError
+            self.at = found.end()
+
+    def read_item(self, path: KeyPath) -> None:
+        self.skip_blank()
+        self.lines.setdefault(path, self.count_line())
+        self.read_value(path)
+
+    def read_items(self, end: str, read_one: Callable[[int], None]) -> None:
+        """Read what stands between brackets, separated by commas."""
+        self.at += 1
+        number = 0
+        while True:
+            self.skip_blank()
+            if self.text[self.at] == end:
+                self.at += 1
+                return
+            read_one(number)
+            number += 1
+            self.skip_blank()
+            if self.text[self.at] == ",":
+                self.at += 1
+
+    def count_line(self) -> int:
+        self.line += self.text.count("\n", self.counted, self.at)
+        self.counted = self.at
+        return self.line

@@ -62,7 +62,7 @@ def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> 
 
 def init_config(file: File = Path("callgauge.toml")) -> None:
     """Write an example of a callgauge.toml, with every key, to change. Never writes over a file."""
-    from callgauge.configuration.example import EXAMPLE
+    from callgauge.configuration.configuration_file import EXAMPLE
 
     try:
         with file.open("x", encoding="utf-8") as new:

@@ -3,132 +3,185 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from callgauge.checked_files.field_types import (
+    FieldType,
+    KeyedTable,
+    ListOf,
+    Schema,
+    declare_table,
+    list_declared,
+)
 from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.checked_files.toml_file import TomlReading
-from callgauge.configuration.configuration_fields import CONFIGURATION
-from callgauge.configuration.contradictions import note_contradictions
-from callgauge.configuration.places import resolve_place
-from callgauge.configuration.settings import (
-    BackupSettings,
-    Configuration,
-    EmailSettings,
-    LoadSettings,
-    ReportSettings,
-    RetentionSettings,
-    ServeSettings,
-    SignInSettings,
-    SourceSettings,
-    WebhookSettings,
-)
+from callgauge.configuration.places import is_address, resolve_place
+from callgauge.configuration.settings import Configuration, FileText, PlaceText, SourceSettings, VariableText
 
-_OPTIONAL = ("load", "retention", "report", "serve")
+CONFIGURATION = declare_table(Configuration)
+EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
+"""A callgauge.toml with all keys, each with a word on it. `callgauge init-config` writes it."""
+_STANDARD_INPUT = "-"
+# Keys that only some ways to sign in use, and those that one cannot do without.
+_USED_BY = {
+    "issuer": ("oidc",),
+    "client_id": ("oidc",),
+    "client_secret": ("oidc",),
+    "user_header": ("header",),
+    "groups_header": ("header",),
+    "proxies": ("header",),
+    "password_file": ("password", "link"),
+}
+_NEEDED_BY = {"oidc": ("issuer", "client_id")}
+_WHO = ("domains", "users", "groups", "admins", "admin_groups")
 
 
 class ConfigurationError(CheckedFileError):
     """Raised when callgauge.toml has mistakes."""
 
 
+def configuration_schema() -> Schema:
+    """Return the JSON Schema of callgauge.toml, as editors take it (draft 7)."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "The configuration of a team's Callgauge",
+        **CONFIGURATION.to_schema(),
+    }
+
+
 def read_configuration(path: Path) -> Configuration:
     """Return what a callgauge.toml says; its paths are relative to the file.
 
-    Only what stands in the file is judged, not whether the files that it names exist, nor whether the
+    Only what is in the file is judged, not whether the files that it names exist, nor whether the
     variables are set: the dashboard and the night may run on two machines. Raises ConfigurationError with all
     mistakes at once.
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
-    known = reading.read_table(CONFIGURATION, {name: {} for name in _OPTIONAL})
+    known = reading.read_table(CONFIGURATION, {})
     if known is not None:
-        note_contradictions(reading, known)
+        _note_contradictions(reading, known)
     if known is None or reading.mistakes:
         raise ConfigurationError(reading.problems())
-    return _make_configuration(path, known)
-
-
-def _make_configuration(path: Path, known: Mapping[str, Any]) -> Configuration:
-    folder = path.parent
-    return Configuration(
-        path=path,
-        store=_find(folder, known["store"]),
-        sources=tuple(_make_source(name, one, folder) for name, one in known["sources"].items()),
-        load=_make_load(known["load"], folder),
-        aliases=known["aliases"],
-        retention=RetentionSettings(**known["retention"]),
-        backup=_make_backup(known["backup"], folder) if known["backup"] else BackupSettings(),
-        report=_make_report(known["report"], folder),
-        serve=ServeSettings(**known["serve"]),
-        sign_in=_make_sign_in(known["sign_in"], folder) if known["sign_in"] else SignInSettings(),
+    sources = tuple(
+        _make_source(name, table, path.parent) for name, table in (known["sources"] or {}).items()
     )
+    values = {**known, "sources": None}
+    configuration: Configuration = _make_settings(
+        Configuration, values, path.parent, path=path, sources=sources
+    )
+    return configuration
+
+
+def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
+    """Return what a table says as an instance of the class that declares it."""
+    for attribute, key, field_type, _ in list_declared(declaration):
+        if values.get(key.name) is not None:
+            attributes[attribute.name] = _convert(field_type, values[key.name], folder)
+    return declaration(**attributes)
+
+
+def _convert(field_type: FieldType, value: Any, folder: Path) -> Any:
+    """Return a value of the file as the settings have it."""
+    match field_type:
+        case ListOf(item=item):
+            return tuple(_convert(item, part, folder) for part in value)
+        case KeyedTable(declared_by=type() as declaration):
+            return _make_settings(declaration, value, folder)
+        case FileText():
+            return Path(resolve_place(folder, value))
+        case PlaceText():
+            return resolve_place(folder, value)
+        case VariableText():
+            return value.removeprefix("env:")
+    return value
 
 
 def _make_source(name: str, table: Mapping[str, Any], folder: Path) -> SourceSettings:
-    return SourceSettings(
-        name=name,
-        paths=tuple(resolve_place(folder, one) for one in table["paths"]),
-        manifests=tuple(resolve_place(folder, one) for one in table["manifests"]),
-        log_format=table["format"],
-        silent_after=table["silent_after"] or None,
-        **_without(table, "paths", "manifests", "format", "silent_after"),
-    )
+    source: SourceSettings = _make_settings(SourceSettings, table, folder, name=name)
+    return source if source.silent_after else replace(source, silent_after=None)
 
 
-def _make_backup(table: Mapping[str, Any], folder: Path) -> BackupSettings:
-    return BackupSettings(to=resolve_place(folder, table["to"]), keep=table["keep"])
+def _note_contradictions(reading: TomlReading, known: Mapping[str, Any]) -> None:
+    """Note each contradiction between values of a file; those that could not be read are not in `known`."""
+    folder = reading.path.parent
+    if is_address(known.get("store", "")):
+        reading.note(
+            ("store",),
+            "is an address",
+            "name a folder of this machine: for a shared store the one that `callgauge ingest --store "
+            "s3://…` made (docs/service.md)",
+        )
+    _check_sources(reading, known.get("sources") or {}, folder)
+    _check_retention(reading, known.get("retention") or {})
+    _check_backup(reading, known, folder)
+    _check_report(reading, known.get("report") or {})
+    if known.get("sign_in"):
+        _check_sign_in(reading, known["sign_in"])
 
 
-def _make_load(table: Mapping[str, Any], folder: Path) -> LoadSettings:
-    return LoadSettings(
-        tools=tuple(_find(folder, tool) for tool in table["tools"]),
-        labels=_find_given(folder, table["labels"]),
-        redact_config=_find_given(folder, table["redact_config"]),
-        shared=table["shared"] and resolve_place(folder, table["shared"]),
-        **_without(table, "tools", "labels", "redact_config", "shared"),
-    )
+def _check_sources(reading: TomlReading, sources: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
+    owners: dict[str, str] = {}
+    for name, source in sources.items():
+        key = ("sources", name)
+        if not (source.get("paths", True) or source.get("manifests", True)):
+            reading.note(key, "names no logs", "add paths, or manifests, the lists of them")
+        for kind in ("paths", "manifests"):
+            for place in source.get(kind, ()):
+                if place == _STANDARD_INPUT:
+                    what = '"-" is standard input, which a night does not have'
+                    reading.note((*key, kind), what, "name files, folders or addresses")
+                elif (owner := owners.setdefault(resolve_place(folder, place), name)) != name:
+                    reading.note(
+                        (*key, kind),
+                        f"{place} is a path of {owner}, too",
+                        "name it in one of the two sources",
+                    )
 
 
-def _make_report(table: Mapping[str, Any], folder: Path) -> ReportSettings:
-    email = table["email"]
-    return ReportSettings(
-        address=table["address"],
-        folder=_find_given(folder, table["folder"]),
-        quiet=table["quiet"],
-        webhooks=tuple(
-            WebhookSettings(kind=one["kind"], url_variable=_name_variable(one["url"]))
-            for one in table["webhooks"]
-        ),
-        email=None
-        if email is None
-        else EmailSettings(
-            sender=email["from"],
-            password_variable=email["password"] and _name_variable(email["password"]),
-            **_without(email, "from", "password"),
-        ),
-    )
+def _check_retention(reading: TomlReading, retention: Mapping[str, Any]) -> None:
+    text, facts = retention.get("text_days"), retention.get("fact_days")
+    if text is not None and facts is not None and text > facts:
+        what = f"texts would stay for {text:,} days, and the calls that they belong to for {facts:,}"
+        reading.note(("retention", "text_days"), what, f"write {facts} or less")
 
 
-def _make_sign_in(table: Mapping[str, Any], folder: Path) -> SignInSettings:
-    return SignInSettings(
-        secret_variable=_name_variable(table["secret"]),
-        client_secret_variable=_name_variable(table["client_secret"]),
-        password_file=_find_given(folder, table["password_file"]),
-        **_without(table, "secret", "client_secret", "password_file"),
-    )
+def _check_backup(reading: TomlReading, known: Mapping[str, Any], folder: Path) -> None:
+    place, store = (known.get("backup") or {}).get("to"), known.get("store")
+    if place is None or store is None or is_address(place):
+        return
+    if Path(resolve_place(folder, place)).is_relative_to(resolve_place(folder, store)):
+        reading.note(
+            ("backup", "to"), "is in the store, and would be lost with it", "name a folder on another disk"
+        )
 
 
-def _without(table: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name not in names}
+def _check_report(reading: TomlReading, report: Mapping[str, Any]) -> None:
+    sent = [name for name in ("webhooks", "email") if report.get(name)]
+    if sent and "address" in report and report["address"] is None:
+        what = "has no address, so its links would lead nowhere"
+        reading.note(("report",), what, 'add address = "https://…", where people reach the dashboard')
+    email = report.get("email") or {}
+    for name, other in (("user", "password"), ("password", "user")):
+        if email.get(name) is not None and other in email and email[other] is None:
+            reading.note(("report", "email", name), f"needs {other}", f"add {other}, or leave both out")
 
 
-def _find(folder: Path, name: str) -> Path:
-    return Path(resolve_place(folder, name))
-
-
-def _find_given(folder: Path, name: str | None) -> Path | None:
-    return None if name is None else _find(folder, name)
-
-
-def _name_variable(told: str) -> str:
-    return told.removeprefix("env:")
+def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
+    method = sign_in.get("method")
+    if method is None:
+        return
+    for name in _NEEDED_BY.get(method, ()):
+        if name in sign_in and sign_in[name] is None:
+            reading.note(("sign_in", "method"), f'"{method}" needs {name}', f"add {name} to [sign_in]")
+    for name, methods in _USED_BY.items():
+        if ("sign_in", name) in reading.lines and method not in methods:
+            one = " or ".join(f'"{word}"' for word in methods)
+            reading.note(
+                ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {one}"
+            )
+    if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
+        what = f'"{method}" with nobody who may come in'  # the provider may know anybody
+        reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

@@ -1,6 +1,7 @@
-"""What callgauge.toml says, as plain data: one class for each of its tables. Paths are absolute.
+"""What callgauge.toml says: each class declares the keys of a table, for the reader and for the JSON Schema.
 
-No secret stands in the file: a field that ends with `_variable` names an environment variable.
+Paths are absolute. No secret is in the file: a field that ends with `_variable` names an environment
+variable.
 """
 
 from __future__ import annotations
@@ -8,140 +9,227 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
+from callgauge.checked_files.field_types import (
+    Address,
+    Choice,
+    FieldType,
+    Flag,
+    Key,
+    ListOf,
+    NamedTables,
+    Number,
+    Text,
+    declare_table,
+)
+
+WebhookKind = Literal["slack", "teams", "discord", "json", "apprise"]
+MailSecurity = Literal["starttls", "tls", "none"]
 SignInMethod = Literal["none", "password", "link", "header", "oidc"]
+
+
+class PlaceText(Text):
+    """A folder, file, pattern or address. Relative to the configuration's folder."""
+
+    __slots__ = ()
+
+
+class FileText(PlaceText):
+    """A folder or file of this machine."""
+
+    __slots__ = ()
+
+
+class VariableText(Text):
+    """The name of an environment variable, `env:NAME`."""
+
+    __slots__ = ()
+
+
+def _list_of(item: FieldType) -> ListOf:
+    return ListOf(item, takes_one=True)
+
+
+_VARIABLE = VariableText(
+    'write "env:NAME", the environment variable that holds it; no secret is in this file',
+    r"env:[A-Za-z_][A-Za-z0-9_]*",
+    is_secret=True,
+)
+_NAME = Text(
+    "write letters (a to z), digits, `.`, `_` and `-`, at most 64, the first a letter or a digit",
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
+)
+_MOMENT = Text(
+    'write a day ("2026-11-20"), a time ("2026-11-20T18:00+01:00") or how long ago ("12h", "7d", "2w")',
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,6} *[smhdw]",
+)
+_DOMAIN = Text('write a domain without its @: "example.com"', r"[^@\s/]+")
+_TEXTS = _list_of(Text())
+_PLACES = _list_of(PlaceText())
+_DAYS = Number(1, 36_500, is_whole=True)
+_PORT = Number(1, 65_535, is_whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """Logs that belong together, such as those of one gateway.
-
-    `paths` and `manifests` are those of `callgauge ingest`, absolute or an address. `silent_after`: days
-    without new data after which the source is overdue; None never.
-    """
+    """Logs that belong together, such as those of one gateway. `silent_after` None: never overdue."""
 
     name: str
-    paths: tuple[str, ...] = ()
-    manifests: tuple[str, ...] = ()
-    log_format: str | None = None
-    model: str | None = None
-    from_path: tuple[str, ...] = ()
-    silent_after: float | None = 2.0
+    paths: Annotated[
+        tuple[str, ...], _PLACES, "Files, folders, archives, patterns, addresses; as for ingest."
+    ] = ()
+    manifests: Annotated[tuple[str, ...], _PLACES, "Lists of such paths, one a line."] = ()
+    log_format: Annotated[
+        str | None, Text(), "Read all as this format; contents decide without it.", Key("format")
+    ] = None
+    model: Annotated[str | None, Text(), "The model of logs that name none."] = None
+    from_path: Annotated[tuple[str, ...], _TEXTS, "Where the path says what the log does not."] = ()
+    silent_after: Annotated[float | None, Number(0), "Days without new data that are too many; 0: never."] = (
+        2.0
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSettings:
     """How logs are loaded: the options of `callgauge ingest`."""
 
-    tools: tuple[Path, ...] = ()
-    labels: Path | None = None
-    workers: int | None = None
-    on: str | None = None
-    shared: str | None = None
-    max_line: int | None = None
-    since: str | None = None
-    replace: bool = False
-    redact: bool = False
-    redact_config: Path | None = None
-    results: bool = True
+    tools: Annotated[
+        tuple[Path, ...], _list_of(FileText()), "Files with tool definitions, for logs that carry none."
+    ] = ()
+    labels: Annotated[Path | None, FileText(), "A file of names for prompts."] = None
+    workers: Annotated[int | None, Number(1, 64, is_whole=True), "Processes that read."] = None
+    on: Annotated[str | None, Text(), "Read on a Ray cluster: ray, or ray://HOST:PORT."] = None
+    shared: Annotated[
+        str | None, PlaceText(), "With on: a folder or address that all its machines reach, for rows."
+    ] = None
+    max_line: Annotated[int | None, Number(1024, is_whole=True), "The longest line to read, in bytes."] = None
+    since: Annotated[str | None, _MOMENT, "Only files changed since: 2026-11-20, 12h, 7d, 2w."] = None
+    replace: Annotated[bool, Flag(), "Of files that got other content, drop what they no longer hold."] = (
+        False
+    )
+    redact: Annotated[bool, Flag(), "Replace secrets, e-mail addresses and home folders."] = False
+    redact_config: Annotated[Path | None, FileText(), "A file of own patterns; redacts."] = None
+    results: Annotated[bool, Flag(), "Keep what tools said."] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
-    """After how many days something goes; None keeps it. Daily sums stay for ever.
+    """After how many days something goes; None keeps it. Daily sums stay for ever."""
 
-    `text_days`: arguments, messages, results. `fact_days`: calls, turns, sessions.
-    """
-
-    text_days: int | None = None
-    fact_days: int | None = None
+    text_days: Annotated[int | None, _DAYS, "Arguments, messages and results go after so many days."] = None
+    fact_days: Annotated[
+        int | None, _DAYS, "Calls, turns and sessions go after so many days; daily sums stay."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
     """Where backups go (an absolute folder, or s3://…) and how many are kept; no backup without a place."""
 
-    to: str | None = None
-    keep: int = 7
+    to: Annotated[
+        str | None,
+        PlaceText(),
+        "A folder, or an address such as s3://bucket/callgauge.",
+        Key("to", is_required=True),
+    ] = None
+    keep: Annotated[int, Number(1, 1000, is_whole=True), "How many backups are kept."] = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings:
     """A webhook that takes the report. `url_variable` holds its address, which is a secret by itself."""
 
-    kind: Literal["slack", "teams", "discord", "json", "apprise"]
-    url_variable: str
+    kind: Annotated[WebhookKind, Choice(get_args(WebhookKind)), "What the address understands."] = "json"
+    url_variable: Annotated[str, _VARIABLE, "env:NAME, the variable that holds the address.", Key("url")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailSettings:
     """A mail server and whom the report is sent to. `password_variable` None: no sign-in to the server."""
 
-    host: str
-    port: int = 587
-    security: Literal["starttls", "tls", "none"] = "starttls"
-    user: str | None = None
-    password_variable: str | None = None
-    sender: str = ""
-    to: tuple[str, ...] = ()
+    host: Annotated[str, Text(), "The mail server."]
+    port: Annotated[int, _PORT, "Its port."] = 587
+    security: Annotated[MailSecurity, Choice(get_args(MailSecurity)), "How the connection is secured."] = (
+        "starttls"
+    )
+    user: Annotated[str | None, Text(), "The name to sign in with; none without it."] = None
+    password_variable: Annotated[
+        str | None, _VARIABLE, "env:NAME, the variable that holds the password.", Key("password")
+    ] = None
+    sender: Annotated[str, Text(), "The address it comes from.", Key("from", is_required=True)] = ""
+    to: Annotated[tuple[str, ...], _TEXTS, "The addresses it goes to.", Key("to", is_required=True)] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
-    """The morning report. `folder`: where it is written, that of the store without one.
+    """The morning report."""
 
-    `address`: where people reach the dashboard, for links. `quiet`: nothing is sent on quiet days.
-    """
+    address: Annotated[str | None, Address(), "Where people reach the dashboard, for links."] = None
+    folder: Annotated[
+        Path | None, FileText(), "Where reports are written; reports/ in the store without it."
+    ] = None
+    quiet: Annotated[bool, Flag(), "Send nothing when nothing changed."] = False
+    webhooks: Annotated[
+        tuple[WebhookSettings, ...],
+        ListOf(declare_table(WebhookSettings), fewest=0),
+        "Where it is sent, [[report.webhooks]].",
+    ] = ()
+    email: Annotated[EmailSettings | None, declare_table(EmailSettings), "Who gets it by mail."] = None
 
-    address: str | None = None
-    folder: Path | None = None
-    quiet: bool = False
-    webhooks: tuple[WebhookSettings, ...] = ()
-    email: EmailSettings | None = None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeSettings:
+    """Where the dashboard listens, and what it shows."""
+
+    address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
+    port: Annotated[int, _PORT, "The port."] = 8501
+    hosts: Annotated[tuple[str, ...], _TEXTS, "Names by which browsers reach it, besides localhost."] = ()
+    embed_in: Annotated[tuple[str, ...], _TEXTS, "Sites whose pages may show it in a frame."] = ()
+    texts: Annotated[bool, Flag(), "Show arguments, messages and results; else rates and codes only."] = True
+    healthy_hours: Annotated[
+        float, Number(0, 24 * 366, is_above=True), "How old the newest load may be for /healthz, in hours."
+    ] = 26.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInSettings:
     """Who may see the dashboard, and as what.
 
-    `domains`, `users`, `groups`: who may come in, by e-mail address, its domain, or a group of the provider;
-    with the methods `password` and `link` the file of users says it. `admins`, `admin_groups`: who is an
-    admin; all others are viewers. `hours`: how long a sign-in lasts. `address`: where browsers reach the
-    dashboard, where a proxy speaks https for it.
+    With the methods `password` and `link` the file of users says who may come in. All but admins are viewers.
     """
 
-    method: SignInMethod = "none"
-    address: str | None = None
-    hours: float = 12.0
-    domains: tuple[str, ...] = ()
-    users: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    admins: tuple[str, ...] = ()
-    admin_groups: tuple[str, ...] = ()
-    secret_variable: str = "CALLGAUGE_SECRET"  # noqa: S105 - its name
-    issuer: str | None = None
-    client_id: str | None = None
-    client_secret_variable: str = "CALLGAUGE_CLIENT_SECRET"  # noqa: S105 - its name
-    user_header: str = "X-Forwarded-Email"
-    groups_header: str | None = "X-Forwarded-Groups"
-    proxies: tuple[str, ...] = ("127.0.0.1", "::1")
-    password_file: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeSettings:
-    """Where the dashboard listens, and what it shows: with `texts` False only rates and codes.
-
-    `healthy_hours`: how old the newest load may be before `/healthz` says that something is wrong.
-    """
-
-    address: str = "127.0.0.1"
-    port: int = 8501
-    hosts: tuple[str, ...] = ()
-    embed_in: tuple[str, ...] = ()
-    texts: bool = True
-    healthy_hours: float = 26.0
+    method: Annotated[
+        SignInMethod,
+        Choice(get_args(SignInMethod)),
+        "How people sign in.",
+        Key("method", is_required=True),
+    ] = "none"
+    address: Annotated[
+        str | None, Address(), "Where browsers reach the dashboard; needed behind a proxy with https."
+    ] = None
+    hours: Annotated[float, Number(0, 24 * 31, is_above=True), "How long a sign-in lasts."] = 12.0
+    domains: Annotated[
+        tuple[str, ...], _list_of(_DOMAIN), "Domains of e-mail addresses that may come in."
+    ] = ()
+    users: Annotated[tuple[str, ...], _TEXTS, "E-mail addresses that may come in."] = ()
+    groups: Annotated[tuple[str, ...], _TEXTS, "Groups of the provider that may come in."] = ()
+    admins: Annotated[tuple[str, ...], _TEXTS, "E-mail addresses of admins."] = ()
+    admin_groups: Annotated[tuple[str, ...], _TEXTS, "Groups whose members are admins."] = ()
+    secret_variable: Annotated[
+        str, _VARIABLE, "env:NAME, the variable that signs the cookies.", Key("secret")
+    ] = "CALLGAUGE_SECRET"  # noqa: S105 - its name
+    issuer: Annotated[str | None, Address(), "OIDC: the provider's address."] = None
+    client_id: Annotated[str | None, Text(), "OIDC: this dashboard's id there."] = None
+    client_secret_variable: Annotated[str, _VARIABLE, "OIDC: env:NAME.", Key("client_secret")] = (
+        "CALLGAUGE_CLIENT_SECRET"  # noqa: S105 - its name
+    )
+    user_header: Annotated[str, Text(), "header: where the proxy names the user."] = "X-Forwarded-Email"
+    groups_header: Annotated[str | None, Text(), "header: where it names the groups."] = "X-Forwarded-Groups"
+    proxies: Annotated[tuple[str, ...], _TEXTS, "header: addresses of the proxy."] = ("127.0.0.1", "::1")
+    password_file: Annotated[
+        Path | None, FileText(), "password, link: the file of users; that of the store without it."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,12 +237,30 @@ class Configuration:
     """All of callgauge.toml. `path`: the file itself. `aliases`: the model's name by a name in the logs."""
 
     path: Path
-    store: Path
-    sources: tuple[SourceSettings, ...] = ()
-    load: LoadSettings = field(default_factory=LoadSettings)
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    retention: RetentionSettings = field(default_factory=RetentionSettings)
-    backup: BackupSettings = field(default_factory=BackupSettings)
-    report: ReportSettings = field(default_factory=ReportSettings)
-    serve: ServeSettings = field(default_factory=ServeSettings)
-    sign_in: SignInSettings = field(default_factory=SignInSettings)
+    store: Annotated[Path, FileText(), "The store's folder."]
+    sources: Annotated[
+        tuple[SourceSettings, ...],
+        NamedTables(declare_table(SourceSettings), _NAME),
+        "Where logs come from, [sources.NAME].",
+    ] = ()
+    load: Annotated[LoadSettings, declare_table(LoadSettings), "How logs are loaded."] = field(
+        default_factory=LoadSettings
+    )
+    aliases: Annotated[
+        Mapping[str, str], NamedTables(Text(), Text()), "Models, each by a name that logs have for it."
+    ] = field(default_factory=dict)
+    retention: Annotated[RetentionSettings, declare_table(RetentionSettings), "When data goes."] = field(
+        default_factory=RetentionSettings
+    )
+    backup: Annotated[BackupSettings, declare_table(BackupSettings), "Where backups go."] = field(
+        default_factory=BackupSettings
+    )
+    report: Annotated[ReportSettings, declare_table(ReportSettings), "The morning report."] = field(
+        default_factory=ReportSettings
+    )
+    serve: Annotated[ServeSettings, declare_table(ServeSettings), "Where the dashboard listens."] = field(
+        default_factory=ServeSettings
+    )
+    sign_in: Annotated[SignInSettings, declare_table(SignInSettings), "Who may see the dashboard."] = field(
+        default_factory=SignInSettings
+    )

@@ -21,14 +21,20 @@ from callgauge.checked_files.field_types import (
     Flag,
     KeyedTable,
     ListOf,
-    Mistake,
     NamedTables,
     Number,
     Schema,
     Text,
 )
-from callgauge.checked_files.file_problems import CheckedFileError, Problem, quote_value, read_text
-from callgauge.checked_files.toml_lines import KeyPath, write_key
+from callgauge.checked_files.file_problems import (
+    CheckedFileError,
+    KeyPath,
+    Mistake,
+    Problem,
+    quote_value,
+    read_text,
+    write_key,
+)
 from callgauge.memory.alert_rules import RULE_KINDS
 from callgauge.memory.decisions import FrozenComparison, FrozenSide
 from callgauge.memory.kept_slices import PARAMETERS
@@ -84,7 +90,7 @@ class _Moment:
             return dt.date.fromisoformat(value).isoformat()
         except (TypeError, ValueError, OverflowError):
             advice = f"write {'2026-11-09T06:00:00+00:00' if self.has_time else '2026-11-09'}"
-            what = f"{quote_value(value)!a} is no {'moment' if self.has_time else 'day'}"
+            what = f"{quote_value(value)!a} is not a {'time' if self.has_time else 'date'}"
             mistakes.append(Mistake(key, what, advice))
             return UNREAD
 
@@ -345,12 +351,12 @@ def _read_file(path: Path) -> dict[str, list[dict[str, Any]]]:
     except RecursionError:
         raise CheckedFileError([Problem(path, None, "", "is nested too deeply", _WHAT)]) from None
     except json.JSONDecodeError as problem:
-        what = f"this is no JSON: {problem.msg}"
+        what = f"invalid JSON: {problem.msg}"
         raise CheckedFileError([Problem(path, problem.lineno, "", what, _WHAT)]) from None
     except ValueError as problem:
         raise CheckedFileError([Problem(path, None, "", str(problem), _WHAT)]) from None
     if not isinstance(told, dict) or _MARK not in told:
-        raise CheckedFileError([Problem(path, None, "", "is no export of a memory", _WHAT)])
+        raise CheckedFileError([Problem(path, None, "", "is not an export of a memory", _WHAT)])
     mistakes: list[Mistake] = []
     tables = {name: told.pop(name, []) for name in _TABLES}
     _FILE.read(told, (), mistakes)
@@ -365,7 +371,7 @@ def _read_file(path: Path) -> dict[str, list[dict[str, Any]]]:
 def _read_rows(name: str, rows: Any, mistakes: list[Mistake]) -> Iterator[dict[str, Any]]:
     table, seen = _TABLES[name], set()
     if not isinstance(rows, list):
-        mistakes.append(Mistake((name,), f"{quote_value(rows)} is no list", "write a list of records"))
+        mistakes.append(Mistake((name,), f"{quote_value(rows)} is not a list", "write a list of records"))
         return
     for place, row in enumerate(rows):
         before = len(mistakes)
@@ -373,7 +379,7 @@ def _read_rows(name: str, rows: Any, mistakes: list[Mistake]) -> Iterator[dict[s
         if len(mistakes) > before:
             continue
         if (its := _key_of(read, table)) in seen:
-            mistakes.append(Mistake((name, place), "stands twice", "name each once"))
+            mistakes.append(Mistake((name, place), "is listed twice", "name each once"))
         seen.add(its)
         if name == "baselines" and read["first_day"] > read["last_day"]:
             mistakes.append(Mistake((name, place), "its first day is after its last", "swap them"))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from callgauge.checked_files.file_problems import Problem
-from callgauge.checked_files.toml_lines import KeyPath, find_key_lines, find_line, write_key
+from callgauge.checked_files.file_problems import KeyPath, Problem, write_key
+from callgauge.checked_files.toml_file import find_key_lines, find_line
 from callgauge.configuration.places import is_address
 from callgauge.configuration.settings import Configuration, SignInSettings, SourceSettings
 from callgauge.nightly.source_loads import list_named, load_words

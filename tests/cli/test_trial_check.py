@@ -107,8 +107,8 @@ def test_mistakes_end_it_with_2_and_a_line_each(tmp_path: Path) -> None:
     found = check(path)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.split("\n") == [
-        f"callgauge: {path}, line 8, measure.looks: 0 is too small; write a whole number from 1 to 20",
-        f'callgauge: {path}, line 14, run.sed: there is no such key; did you mean "seed"?',
+        f"callgauge: {path}:8: measure.looks: 0 is too small; write a whole number from 1 to 20",
+        f'callgauge: {path}:14: run.sed: there is no such key; did you mean "seed"?',
         "callgauge: 2 mistakes: nothing was asked",
         "",
     ]
@@ -119,7 +119,7 @@ def test_a_secret_anywhere_in_the_plan_is_refused_and_not_repeated(tmp_path: Pat
     path = write_plan(tmp_path, [["[tasks]", f"[tasks] # {key}"]])
     found = check(path)
     assert found.returncode == 2
-    assert f"{path}, line 60: this looks like a secret" in found.stderr
+    assert f"{path}:60: this looks like a secret" in found.stderr
     assert key not in found.stdout + found.stderr
 
 

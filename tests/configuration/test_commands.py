@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from callgauge.checked_files.field_types import KeyedTable, NamedTables
 from callgauge.cli.main import app
-from callgauge.configuration.configuration_fields import CONFIGURATION
-from callgauge.configuration.example import EXAMPLE
+from callgauge.configuration.configuration_file import CONFIGURATION, EXAMPLE
 from callgauge.memory.nights.source_states import SourceStates
 from tests.configuration.team import TOML, write_log, write_team
 from tests.store.night import ask
@@ -92,17 +91,17 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
     monkeypatch.delenv("CALLGAUGE_TEST_HOOK", raising=False)
     told = run("check-config", file)
     assert told.exit_code == 1
-    problems = [line.partition("callgauge.toml, ")[2] for line in told.stderr.splitlines()]
+    problems = [line.partition("callgauge.toml:")[2] for line in told.stderr.splitlines()]
     for number, begins in enumerate(
         [
-            f"line 1, store: cannot make the store {tmp_path}/none/store: there is no folder",
-            f"line 2, sources.eu: {tmp_path}/nowhere does not exist",
-            "line 4, sources.eu.format: there is no format 'otlpp'; did you mean otlp?",
-            "line 5, sources.eu.from_path: --from-path '{modle}' has {modle}, which is unknown",
-            "line 6, load: --since '2026-99-99' is no time",
-            f"line 7, load.tools: {tmp_path}/tools.json is no file that can be read here",
-            f"line 10, backup.to: {tmp_path}/file/backup cannot be written",
-            "line 14, report.webhooks[0].url: the variable CALLGAUGE_TEST_HOOK is not set here",
+            f"1: store: cannot make the store {tmp_path}/none/store: there is no folder",
+            f"2: sources.eu: {tmp_path}/nowhere does not exist",
+            "4: sources.eu.format: there is no format 'otlpp'; did you mean otlp?",
+            "5: sources.eu.from_path: --from-path '{modle}' has {modle}, which is unknown",
+            "6: load: --since '2026-99-99' is no time",
+            f"7: load.tools: {tmp_path}/tools.json is no file that can be read here",
+            f"10: backup.to: {tmp_path}/file/backup cannot be written",
+            "14: report.webhooks[0].url: the variable CALLGAUGE_TEST_HOOK is not set here",
         ]
     ):
         assert problems[number].startswith(begins), problems
@@ -119,12 +118,17 @@ def test_mistakes_of_the_file_end_every_command_that_reads_it_each_on_its_line(t
     readers = ("nightly", "ingest", "serve", "report", "users list", "install-service --for cron")
     for words in (("check-config", file), *((*one.split(), "--config", file) for one in readers)):
         told = run(*words)
-        lines = [line.removeprefix(f"callgauge: {file}, ") for line in told.stderr.splitlines()]
+        lines = [line.removeprefix(f"callgauge: {file}:").strip() for line in told.stderr.splitlines()]
         assert told.exit_code == 2, words
-        assert [line.partition(":")[0] for line in lines] == [
-            "store", "line 1, stroe", "line 2, sources.two words", "line 3, sources.two words.paths",
-            "line 5, serve.port",
-        ], told.output  # fmt: skip
+        begins = (
+            "store: ",
+            "1: stroe: ",
+            "2: sources.two words: ",
+            "3: sources.two words.paths: ",
+            "5: serve.port: ",
+        )
+        for line, begin in zip(lines, begins, strict=True):
+            assert line.startswith(begin), told.output
 
 
 def test_a_file_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:
@@ -136,7 +140,7 @@ def test_files_of_a_source_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     (tmp_path / "eu" / "c.jsonl").symlink_to(tmp_path / "nowhere")
     told = run("check-config", file)
     assert (told.exit_code, "3 files" in told.stdout) == (1, True), told.output
-    assert f"line 2, sources.eu: {tmp_path}/eu/c.jsonl " in told.stderr
+    assert f"2: sources.eu: {tmp_path}/eu/c.jsonl " in told.stderr
 
 
 def test_the_example_is_written_once(tmp_path: Path) -> None:

@@ -6,17 +6,30 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from callgauge.checked_files.field_types import KeyedTable, ListOf, NamedTables
-from callgauge.configuration.configuration_fields import CONFIGURATION, configuration_schema
-from callgauge.configuration.configuration_file import ConfigurationError, read_configuration
-from callgauge.configuration.example import EXAMPLE
-from callgauge.configuration.settings import Configuration
+from callgauge.checked_files.field_types import KeyedTable, ListOf, NamedTables, list_declared
+from callgauge.checked_files.file_problems import Mistake
+from callgauge.configuration.configuration_file import (
+    CONFIGURATION,
+    EXAMPLE,
+    ConfigurationError,
+    configuration_schema,
+    read_configuration,
+)
+from callgauge.configuration.settings import (
+    BackupSettings,
+    Configuration,
+    EmailSettings,
+    LoadSettings,
+    ServeSettings,
+    SignInSettings,
+)
 from tests.conftest import CASES
 
 MISTAKES = json.loads((CASES / "configuration" / "mistakes.json").read_text(encoding="utf-8"))
@@ -34,7 +47,7 @@ def read_text(folder: Path, text: str) -> Configuration:
 def test_every_mistake_is_told_at_once(case: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as error:
         read_text(tmp_path, case["text"])
-    told = [re.sub(r"^.*?callgauge\.toml, ", "", str(problem)) for problem in error.value.problems]
+    told = [re.sub(r"^.*?callgauge\.toml: ?", "", str(problem)) for problem in error.value.problems]
     assert told == case["told"]
     if case["by_schema"] is not None:
         assert SCHEMA.is_valid(tomllib.loads(case["text"])) is not case["by_schema"]
@@ -44,7 +57,7 @@ def test_every_mistake_is_told_at_once(case: dict[str, Any], tmp_path: Path) -> 
 def test_what_is_no_text_is_told_so(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "callgauge.toml"
     path.write_bytes(data)
-    with pytest.raises(ConfigurationError, match=r"is no UTF-8 text|is no TOML"):
+    with pytest.raises(ConfigurationError, match=r"is not UTF-8 text|invalid TOML"):
         read_configuration(path)
 
 
@@ -113,6 +126,15 @@ def test_the_documentations_example_is_read(tmp_path: Path) -> None:
     section = page.partition("## Configuration")[2].partition("\n## ")[0]
     (example,) = re.findall(r"^```toml\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     assert [source.name for source in read_text(tmp_path, example).sources] == ["gateway-eu", "gateway-us"]
+
+
+def test_every_default_of_the_settings_is_accepted_in_the_file() -> None:
+    for declaration in (LoadSettings, BackupSettings, EmailSettings, ServeSettings, SignInSettings):
+        for attribute, key, field_type, _ in list_declared(declaration):
+            default, mistakes = attribute.default, list[Mistake]()
+            if default and default is not MISSING and not key.name.endswith("secret"):
+                value = list(default) if isinstance(default, tuple) else default
+                assert field_type.read(value, (key.name,), mistakes) == default, mistakes
 
 
 def test_the_schema_is_one() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from callgauge.checked_files.field_types import Mistake
+from callgauge.checked_files.file_problems import Mistake
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.task_file import read_task
 from callgauge.trials.results.checks import Verdict, check_turn

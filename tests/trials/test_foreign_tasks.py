@@ -15,9 +15,8 @@ from callgauge.analysis.testsets.trial_package import gather_tasks, write_tasks
 from callgauge.gateway import ChatMessage
 from callgauge.trials.planning.foreign_tasks import FOREIGN_FORMATS, find_format
 from callgauge.trials.planning.plan_file import read_plan
-from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
+from callgauge.trials.planning.task import Expectation, ExpectedCall, Task, TaskError
 from callgauge.trials.planning.task_file import read_tasks
-from callgauge.trials.planning.trial_errors import TaskError
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from tests.trials.stored_failures import RIGHT, ask_store, call, store_tables, the_calls
 
@@ -133,7 +132,7 @@ def test_an_entry_that_cannot_be_a_task_is_named_by_its_line(
     tmp_path: Path, said: dict[str, Any], why: str
 ) -> None:
     told = refusal(tmp_path, "B.json", [entry(id="simple_0"), entry(id="simple_1") | said])
-    assert told.startswith(f", line 2: {why}")
+    assert told.startswith(f":2: {why}")
     assert told.count("\n") == 0
 
 
@@ -148,14 +147,14 @@ def test_an_entry_that_cannot_be_a_task_is_named_by_its_line(
 def test_a_ground_truth_that_cannot_be_read_is_said(tmp_path: Path, truth: Any, why: str) -> None:
     saved(tmp_path, "possible_answer_B.json", [{"id": "simple_0", "ground_truth": truth}])
     told = refusal(tmp_path, "B.json", [entry(id="simple_0")])
-    assert told.startswith(", line 1: ")
+    assert told.startswith(":1: ")
     assert why in told
 
 
 def test_a_broken_file_of_answers_is_named(tmp_path: Path) -> None:
     saved(tmp_path, "possible_answer_B.json", '{"id": "simple_0"}\n{"id": \n')
     told = refusal(tmp_path, "B.json", [entry(id="simple_0")])
-    assert "possible_answer_B.json, line 3: this is not JSON" in told
+    assert "possible_answer_B.json:3: this is not JSON" in told
 
 
 # --- Inspect
@@ -201,16 +200,14 @@ def test_a_table_of_samples_has_the_line_where_each_row_begins(tmp_path: Path) -
     text = 'id,input,target\na,"two\nlines",yes\n,b,\n'
     tasks = read_tasks(saved(tmp_path, "s.csv", text))
     assert [(task.id, task.messages[0].text) for task in tasks] == [("a", "two\nlines"), ("line-4", "b")]
-    assert refusal(tmp_path, "s.csv", "input,target\na,b\nc,d,e\n").startswith(
-        ", line 3: the row has more cells"
-    )
-    assert refusal(tmp_path, "s.csv", 'input,target\na,"b').startswith(", line 2: this is not CSV")
+    assert refusal(tmp_path, "s.csv", "input,target\na,b\nc,d,e\n").startswith(":3: the row has more cells")
+    assert refusal(tmp_path, "s.csv", 'input,target\na,"b').startswith(":2: this is not CSV")
 
 
 @pytest.mark.parametrize("name", ["choices", "sandbox", "files", "setup"])
 def test_a_sample_that_needs_inspect_itself_is_refused(tmp_path: Path, name: str) -> None:
     told = refusal(tmp_path, "s.jsonl", [{"input": "a", "target": "b", name: ["x"]}])
-    assert told.startswith(f", line 1: a sample with {name} needs Inspect itself")
+    assert told.startswith(f":1: a sample with {name} needs Inspect itself")
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
@@ -226,7 +223,9 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         {"target": "b"},
     ]
     told = refusal(tmp_path, "s.jsonl", [{"input": "good", "target": ""}, *wrong]).splitlines()
-    assert [line.rpartition(", line ")[2].split(": ")[0] for line in told] == [str(n) for n in range(2, 11)]
+    assert [line.partition(".jsonl:")[2].split(": ")[0] or line[1:].split(": ")[0] for line in told] == [
+        str(n) for n in range(2, 11)
+    ]
 
 
 # --- K2-Vendor-Verifier
@@ -250,10 +249,8 @@ def test_a_request_body_is_its_messages_and_tools(tmp_path: Path) -> None:
     assert [one.role for one in task.messages] == ["system", "user", "assistant", "tool"]
     assert [one["function"]["name"] for one in task.definitions] == ["get_weather"]
     told = refusal(tmp_path, "samples.jsonl", [body | {"tool_choice": "required"}])
-    assert told.startswith(", line 1: tool_choice is neither auto nor left out")
-    assert refusal(tmp_path, "samples.jsonl", [body | {"tools": "x"}]).startswith(
-        ", line 1: tools is no list"
-    )
+    assert told.startswith(":1: tool_choice is neither auto nor left out")
+    assert refusal(tmp_path, "samples.jsonl", [body | {"tools": "x"}]).startswith(":1: tools is no list")
 
 
 # --- promptfoo
@@ -302,11 +299,11 @@ def test_a_config_gives_each_test_the_rendered_prompt_and_what_it_asserts(tmp_pa
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("type: equals", "type: llm-rubric", ", line 21: the assertion 'llm-rubric' is not read"),
-        ("type: equals", "type: not-contains", ", line 21: the assertion 'not-contains' is not read"),
-        ("{question: Hello,", "{", ", line 21: the prompt asks for question, which is not among the vars"),
-        ("question: Hello,", "question: [a, b],", ", line 21: vars.question has several values"),
-        ("{{question}}", "{{question | upper}}", ", line 13: the prompt has a template other than"),
+        ("type: equals", "type: llm-rubric", ":21: the assertion 'llm-rubric' is not read"),
+        ("type: equals", "type: not-contains", ":21: the assertion 'not-contains' is not read"),
+        ("{question: Hello,", "{", ":21: the prompt asks for question, which is not among the vars"),
+        ("question: Hello,", "question: [a, b],", ":21: vars.question has several values"),
+        ("{{question}}", "{{question | upper}}", ":13: the prompt has a template other than"),
         ("{{question}}'", "{{question}}'\n  - more", ": the config has 2 prompts; keep one here"),
         ("'Answer in {{ language }}: {{question}}'", "file://ask.py", ": the prompt file://ask.py is code"),
         ("'Answer in {{ language }}: {{question}}'", "file://no.txt", "no.txt: it cannot be read"),
@@ -373,7 +370,7 @@ def test_no_file_breaks_a_reader(tmp_path: Path, form: str, content: str) -> Non
 
 def test_bytes_that_are_no_text_are_named_by_line(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_bytes(b'{"question": 1}\n\xff')
-    with pytest.raises(TaskError, match="line 2: the text is not UTF-8"):
+    with pytest.raises(TaskError, match=":2: the text is not UTF-8"):
         read_tasks(tmp_path / "t.json", "bfcl")
     with pytest.raises(TaskError, match="cannot be read"):
         read_tasks(tmp_path / "none.json", "bfcl")

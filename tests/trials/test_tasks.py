@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callgauge.checked_files.field_types import Mistake
+from callgauge.checked_files.file_problems import Mistake
 from callgauge.gateway import Call, ChatMessage, RecordedAnswer
 from callgauge.trials.planning.safe_names import make_file_stem
-from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
+from callgauge.trials.planning.task import Expectation, ExpectedCall, Task, TaskError
 from callgauge.trials.planning.task_fields import task_schema
 from callgauge.trials.planning.task_file import read_task, read_tasks, write_tasks
-from callgauge.trials.planning.trial_errors import TaskError
 from tests.conftest import CASES
 from tests.trials.made_turns import TOOLS
 
@@ -118,7 +117,7 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path, case: dict[str, Any
     path.write_text("\n".join(case["lines"]), encoding="utf-8")
     with pytest.raises(TaskError) as error:
         read_tasks(path)
-    told = [str(one).removeprefix(f"{path}, ").removeprefix(f"{path}: ") for one in error.value.problems]
+    told = [str(one).removeprefix(f"{path}:").strip() for one in error.value.problems]
     assert told == case["told"]
 
 
@@ -127,11 +126,11 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path, case: dict[str, Any
     [
         (
             b'{"id": "a", "input": "caf\xe9"}',
-            "it is no UTF-8 text: byte 0xe9 in line 1; name a file of tasks",
+            "it is not UTF-8 text: byte 0xe9 in line 1; name a file of tasks",
         ),
-        (b'{"id": "a", "input": "\\ud800"}', "line 1: this is no JSON"),
-        (b"\x00" * 9, "line 1: this is no JSON"),
-        (b'{"id": "a", "input": ' + b"[" * 5000, "line 1: this is no JSON"),
+        (b'{"id": "a", "input": "\\ud800"}', ":1: invalid JSON"),
+        (b"\x00" * 9, ":1: invalid JSON"),
+        (b'{"id": "a", "input": ' + b"[" * 5000, ":1: invalid JSON"),
     ],
 )
 def test_bytes_that_are_no_tasks_are_told(tmp_path: Path, content: bytes, told: str) -> None:

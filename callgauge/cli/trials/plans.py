@@ -24,7 +24,7 @@ PlanFile = Annotated[
 
 def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
     """Return a plan and its tasks. Exits with 2 after a line for each mistake, or where it holds a secret."""
-    from callgauge.trials.planning.trial_errors import PlanError
+    from callgauge.trials.planning.plan import PlanError
     from callgauge.trials.planning.trial_files import read_plan_and_tasks
 
     try:
@@ -33,7 +33,7 @@ def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
         problems = [str(problem) for problem in error.problems]
     else:
         problems = [
-            f"{path}, line {line}: this looks like a secret; take it out, and name the variable that holds it"
+            f"{path}:{line}: this looks like a secret; take it out, and name the variable that holds it"
             for line in find_secret_lines(plan.text)
         ]
         if not problems:

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from callgauge.checked_files.field_types import Mistake
-from callgauge.checked_files.file_problems import suggest_name
-from callgauge.checked_files.toml_lines import KeyPath
+from callgauge.checked_files.file_problems import KeyPath, Mistake, suggest_name
 from callgauge.trials.planning.plan import TrialArm
 from callgauge.trials.planning.safe_names import is_reserved_name
 from lenient import Policy

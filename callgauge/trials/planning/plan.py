@@ -5,43 +5,71 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
+from callgauge.checked_files.field_types import Choice, ListOf, Number, Text
+from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.gateway import Capabilities
 from lenient import Policy, ToolCatalog
 
 MeasureName = Literal["refused", "mended", "right", "turn_ok", "tokens", "cost"]
 StrategyChoice = Literal["auto", "tool_use", "json_fallback"]
+MEASURES = Choice(get_args(MeasureName))
+ABOVE_ZERO = Number(0, is_above=True)
+
+
+class PlanError(CheckedFileError):
+    """Raised when a plan, or a file that it names, has mistakes."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """What is measured, decided before the run.
+    """What is measured, decided before the run. What is expected serves planning alone."""
 
-    `smallest` is the smallest difference worth knowing: a share for rates, else a number of tokens or USD.
-    `looks`: how often the run may look at the results and stop; 1 is never before the end. What is expected
-    serves planning alone: the reference's rate, the standard deviation of a trial's tokens or cost, and the
-    correlation of two arms over tasks.
-    """
-
-    primary: MeasureName
-    smallest: float
-    reference: str | None = None
-    looks: int = 5
-    alpha: float = 0.05
-    secondary: tuple[MeasureName, ...] = ()
-    expected_rate: float | None = None
-    expected_spread: float | None = None
-    expected_correlation: float = 0.0
+    primary: Annotated[MeasureName, MEASURES, f"What decides: one of {', '.join(MEASURES.words)}."]
+    smallest: Annotated[
+        float,
+        ABOVE_ZERO,
+        "The smallest difference worth knowing: a share (0.05 is five points), or tokens, or USD.",
+    ]
+    reference: Annotated[
+        str | None, Text(), "The arm that others are held against; the first without it."
+    ] = None
+    looks: Annotated[
+        int, Number(1, 20, is_whole=True), "How often the run may look and stop; 1 is never early."
+    ] = 5
+    alpha: Annotated[
+        float, Number(0, 0.5, is_above=True), "The chance of finding a difference in nothing."
+    ] = 0.05
+    secondary: Annotated[
+        tuple[MeasureName, ...], ListOf(MEASURES, fewest=0), "What is told besides and decides nothing."
+    ] = ()
+    expected_rate: Annotated[
+        float | None,
+        Number(0, 1),
+        "For planning: the rate of the reference, as far as it is known, as a share.",
+    ] = None
+    expected_spread: Annotated[
+        float | None,
+        ABOVE_ZERO,
+        "For planning: the standard deviation of a trial's tokens, or of its cost in USD.",
+    ] = None
+    expected_correlation: Annotated[
+        float,
+        Number(0, 1, is_below=True),
+        "For planning: how much two arms agree over tasks; 0 asks for the most tasks.",
+    ] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Caps of a run, whichever is reached first; None is no cap. Cost in USD."""
+    """Caps of a run, whichever is reached first; None is no cap."""
 
-    cost: float | None = None
-    tokens: int | None = None
-    minutes: float | None = None
+    cost: Annotated[float | None, ABOVE_ZERO, "USD; needs a price for every model."] = None
+    tokens: Annotated[int | None, Number(1, is_whole=True), "Tokens read and written, all arms together."] = (
+        None
+    )
+    minutes: Annotated[float | None, ABOVE_ZERO, "Minutes by the clock."] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +90,11 @@ class EndpointPlan:
 class TokenPrice:
     """USD a million tokens. `source` says whose price it is: `plan`, or the list that Callgauge brings."""
 
-    input: float
-    output: float
-    cached: float | None = None
+    input: Annotated[float, Number(0), "USD a million tokens read."]
+    output: Annotated[float, Number(0), "USD a million tokens written."]
+    cached: Annotated[
+        float | None, Number(0), "USD a million tokens read from the cache; else as `input`."
+    ] = None
     source: str = "plan"
 
     def cost(self, read: float, written: float, cached: float = 0) -> float:

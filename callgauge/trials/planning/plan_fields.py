@@ -19,10 +19,11 @@ from callgauge.checked_files.field_types import (
     Number,
     Schema,
     Text,
+    declare_table,
 )
 from callgauge.gateway import WIRES
 from callgauge.trials.planning.foreign_tasks import FOREIGN_FORMATS, OWN_FORMAT
-from callgauge.trials.planning.plan import MeasureName, StrategyChoice
+from callgauge.trials.planning.plan import ABOVE_ZERO, Budget, MeasurePlan, StrategyChoice, TokenPrice
 from lenient import Policy
 
 FUNCTION = Text('write "module:function"', r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -32,46 +33,15 @@ _NAME = Text(
 )
 _TOOL_NAME = Text("write the tool's name")
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
-_MEASURES = get_args(MeasureName)
 _STRATEGY = Choice(get_args(StrategyChoice))
 _POLICY = Choice(tuple(Policy))
 _COMPENSATIONS = Number(0, 20, is_whole=True)
-_ABOVE_NOTHING = Number(0, is_above=True)
 
 
 def _one_or_more(item: FieldType) -> ListOf:
     return ListOf(item, takes_one=True)
 
 
-_MEASURE = KeyedTable(
-    {
-        "primary": Field(Choice(_MEASURES), "What decides: one of " + ", ".join(_MEASURES) + ".", REQUIRED),
-        "smallest": Field(
-            _ABOVE_NOTHING,
-            "The smallest difference worth knowing: a share (0.05 is five points), or tokens, or USD.",
-            REQUIRED,
-        ),
-        "reference": Field(Text(), "The arm that others are held against; the first without it."),
-        "looks": Field(
-            Number(1, 20, is_whole=True), "How often the run may look and stop; 1 is never early.", 5
-        ),
-        "alpha": Field(Number(0, 0.5, is_above=True), "The chance of finding a difference in nothing.", 0.05),
-        "secondary": Field(
-            ListOf(Choice(_MEASURES), fewest=0), "What is told besides and decides nothing.", ()
-        ),
-        "expected_rate": Field(
-            Number(0, 1), "For planning: the rate of the reference, as far as it is known, as a share."
-        ),
-        "expected_spread": Field(
-            _ABOVE_NOTHING, "For planning: the standard deviation of a trial's tokens, or of its cost in USD."
-        ),
-        "expected_correlation": Field(
-            Number(0, 1, is_below=True),
-            "For planning: how much two arms agree over tasks; 0 asks for the most tasks.",
-            0.0,
-        ),
-    }
-)
 _RUN = KeyedTable(
     {
         "repeats": Field(
@@ -98,20 +68,13 @@ _RUN = KeyedTable(
         ),
     }
 )
-_BUDGET = KeyedTable(
-    {
-        "cost": Field(_ABOVE_NOTHING, "USD; needs a price for every model."),
-        "tokens": Field(Number(1, is_whole=True), "Tokens read and written, all arms together."),
-        "minutes": Field(_ABOVE_NOTHING, "Minutes by the clock."),
-    }
-)
 _ENDPOINT = KeyedTable(
     {
         "wire": Field(Choice(tuple(WIRES)), "The format that the server speaks.", "openai-chat"),
         "url": Field(Address(), "The address before the wire's own path.", REQUIRED),
         "key": Field(
             Text(
-                'write "env:NAME", the environment variable that holds the key; a key stands in no plan',
+                'write "env:NAME", the environment variable that holds the key; no key is in a plan',
                 f"env:{_VARIABLE}",
                 is_secret=True,
             ),
@@ -122,11 +85,10 @@ _ENDPOINT = KeyedTable(
             "The software behind the address, such as llama.cpp, vllm, ollama: what its texts are worth.",
         ),
         "concurrency": Field(Number(1, 1000, is_whole=True), "Requests at once.", 4),
-        "requests_per_minute": Field(_ABOVE_NOTHING, "The most requests a minute."),
-        "tokens_per_minute": Field(_ABOVE_NOTHING, "The most tokens a minute."),
+        "requests_per_minute": Field(ABOVE_ZERO, "The most requests a minute."),
+        "tokens_per_minute": Field(ABOVE_ZERO, "The most tokens a minute."),
     }
 )
-_PRICE_PART = Number(0)
 _MODEL = KeyedTable(
     {
         "endpoint": Field(Text(), "The name of its endpoint in this plan.", REQUIRED),
@@ -143,15 +105,7 @@ _MODEL = KeyedTable(
             "How replies are drawn.",
         ),
         "price": Field(
-            KeyedTable(
-                {
-                    "input": Field(_PRICE_PART, "USD a million tokens read.", REQUIRED),
-                    "output": Field(_PRICE_PART, "USD a million tokens written.", REQUIRED),
-                    "cached": Field(
-                        _PRICE_PART, "USD a million tokens read from the cache; else as `input`."
-                    ),
-                }
-            ),
+            declare_table(TokenPrice),
             "The price; without it that of Callgauge's list, where the model stands in it.",
         ),
         "capabilities": Field(
@@ -233,9 +187,9 @@ PLAN = KeyedTable(
     {
         "name": Field(Text(), "The trial's name.", REQUIRED),
         "question": Field(Text(may_be_empty=True), "What the trial is to find out; shown on its page.", ""),
-        "measure": Field(_MEASURE, "What is measured, decided before the run.", REQUIRED),
+        "measure": Field(declare_table(MeasurePlan), "What is measured, decided before the run.", REQUIRED),
         "run": Field(_RUN, "How each trial is run."),
-        "budget": Field(_BUDGET, "Caps; the first that is reached ends the run."),
+        "budget": Field(declare_table(Budget), "Caps; the first that is reached ends the run."),
         "endpoints": Field(NamedTables(_ENDPOINT, _NAME), "The servers.", REQUIRED),
         "models": Field(NamedTables(_MODEL, _NAME), "The models.", REQUIRED),
         "prompts": Field(NamedTables(_PROMPT, _NAME), "The system prompts."),

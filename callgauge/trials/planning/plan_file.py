@@ -19,6 +19,7 @@ from callgauge.trials.planning.plan import (
     MeasurePlan,
     ModelPlan,
     Plan,
+    PlanError,
     PromptPlan,
     RunPlan,
     ServerPlan,
@@ -27,7 +28,6 @@ from callgauge.trials.planning.plan import (
     TrialArm,
 )
 from callgauge.trials.planning.plan_fields import PLAN
-from callgauge.trials.planning.trial_errors import PlanError
 from lenient import ToolCatalog, ToolDefinitionError
 
 _MOST_BYTES = 4 << 20  # of a prompt
@@ -109,7 +109,7 @@ class _PlanReading(TomlReading):
                 self.note(key, f'[endpoints] has no "{used}"', suggest_name(used, tuple(endpoints)))
             pattern = (model.get("capabilities") or {}).get("tool_id_pattern")
             if pattern is not None and not _is_pattern(pattern):
-                what = f"{quote_value(pattern)} is no regular expression"
+                what = f"{quote_value(pattern)} is not a regular expression"
                 place = ("models", name, "capabilities", "tool_id_pattern")
                 self.note(place, what, "write one as Python reads it")
 
@@ -190,7 +190,7 @@ class _PlanReading(TomlReading):
     def _check_measure(self, measure: Mapping[str, Any], arms: tuple[TrialArm, ...]) -> None:
         primary, smallest = measure.get("primary"), measure.get("smallest")
         if primary in _OF_SHARES and smallest is not None and smallest >= 1:
-            what = f"{smallest:g} is no share"
+            what = f"{smallest:g} is not a share"
             advice = f"write a share: {smallest / 100:g} is {smallest:g} points"
             self.note(("measure", "smallest"), what, advice)
         if primary is not None and primary in (measure.get("secondary") or ()):
@@ -198,7 +198,7 @@ class _PlanReading(TomlReading):
         of_others = ("expected_rate",) if primary not in _OF_SHARES else ("expected_spread",)
         for name in of_others:
             if primary is not None and measure.get(name) is not None:
-                what = f"it says nothing of {primary}"
+                what = f"is not used with {primary}"
                 other = "expected_spread" if name == "expected_rate" else "expected_rate"
                 self.note(("measure", name), what, f"write {other}, or leave it out")
         names = [arm.name for arm in arms]

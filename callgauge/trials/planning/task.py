@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.gateway import ChatMessage, RecordedAnswer
+
+
+class TaskError(CheckedFileError):
+    """Raised when a file of tasks has mistakes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,10 @@ from callgauge.checked_files.field_types import (
     Flag,
     KeyedTable,
     ListOf,
-    Mistake,
     Schema,
     Text,
 )
-from callgauge.checked_files.file_problems import quote_value
-from callgauge.checked_files.toml_lines import KeyPath
+from callgauge.checked_files.file_problems import KeyPath, Mistake, quote_value
 from callgauge.trials.planning.plan_fields import FUNCTION
 
 _ADVICE = 'write {"search_orders": {"customer": ["Acme"], "limit": [10, ""]}}: a tool, and accepted values'
@@ -35,18 +33,18 @@ class _CallChoice:
         if isinstance(value, str) and value.strip():
             return value, None
         if not isinstance(value, Mapping) or len(value) != 1:
-            mistakes.append(Mistake(key, f"{quote_value(value)} is no expected call", _ADVICE))
+            mistakes.append(Mistake(key, f"{quote_value(value)} is not an expected call", _ADVICE))
             return UNREAD
         ((tool, accepted),) = value.items()
         if not isinstance(accepted, Mapping):
             mistakes.append(
-                Mistake((*key, tool), f"{quote_value(accepted)} is no table of parameters", _ADVICE)
+                Mistake((*key, tool), f"{quote_value(accepted)} is not a table of parameters", _ADVICE)
             )
             return UNREAD
         known = len(mistakes)
         for name, values in accepted.items():
             if not isinstance(values, list) or not values:
-                what = f"{quote_value(values)} is no list of accepted values"
+                what = f"{quote_value(values)} is not a list of accepted values"
                 advice = (
                     f"write [{quote_value(values)}]" if values != [] else 'name one, [""] if it is left out'
                 )
@@ -70,7 +68,7 @@ class _Messages:
         if isinstance(value, list):
             return ListOf(_MESSAGE).read(value, key, mistakes)
         mistakes.append(
-            Mistake(key, f"{quote_value(value)} is no input", "write a text, or a list of messages")
+            Mistake(key, f"{quote_value(value)} is not an input", "write a text, or a list of messages")
         )
         return UNREAD
 
@@ -91,7 +89,9 @@ class _Content:
         ]
         if texts and len(texts) == len(parts):
             return "\n".join(texts)
-        mistakes.append(Mistake(key, f"{quote_value(value)} is no text", "write a text: images are not sent"))
+        mistakes.append(
+            Mistake(key, f"{quote_value(value)} is not a text", "write a text: images are not sent")
+        )
         return UNREAD
 
     def to_schema(self) -> Schema:
@@ -152,7 +152,7 @@ _RECORDED = KeyedTable(
     {
         "tool": Field(Text(), "The tool.", REQUIRED),
         "when": Field(AnyTable(), "What its arguments contain; any arguments without it."),
-        "result": Field(AnyValue(), "What it answers; what is no text is written as JSON.", REQUIRED),
+        "result": Field(AnyValue(), "What it answers; what is not a text is written as JSON.", REQUIRED),
         "status": Field(
             Choice(("success", "tool_rejected", "execution_failed")), "How the call ends.", "success"
         ),

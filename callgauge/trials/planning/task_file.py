@@ -12,9 +12,15 @@ from typing import Any
 
 import orjson
 
-from callgauge.checked_files.field_types import UNREAD, Mistake
-from callgauge.checked_files.file_problems import Problem, quote_value, read_text
-from callgauge.checked_files.toml_lines import KeyPath, write_key
+from callgauge.checked_files.field_types import UNREAD
+from callgauge.checked_files.file_problems import (
+    KeyPath,
+    Mistake,
+    Problem,
+    quote_value,
+    read_text,
+    write_key,
+)
 from callgauge.gateway import ChatMessage, RecordedAnswer
 from callgauge.gateway.read_calls import read_past_messages
 from callgauge.trials.planning.foreign_tasks import (
@@ -23,9 +29,8 @@ from callgauge.trials.planning.foreign_tasks import (
     find_format,
     read_foreign_tasks,
 )
-from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
+from callgauge.trials.planning.task import Expectation, ExpectedCall, Task, TaskError
 from callgauge.trials.planning.task_fields import TASK
-from callgauge.trials.planning.trial_errors import TaskError
 from lenient import ToolCatalog, ToolDefinitionError
 
 _MOST_BYTES = 1 << 30
@@ -50,7 +55,7 @@ def read_numbered_tasks(path: Path, form: str | None = None) -> list[tuple[int, 
     for number, task, mistakes in lines:
         if task is not None:
             if task.id in first_lines:
-                what = f"{quote_value(task.id)} stands in line {first_lines[task.id]} already"
+                what = f"{quote_value(task.id)} is already the id in line {first_lines[task.id]}"
                 mistakes.append(Mistake(("id",), what, "give each task an id of its own"))
             first_lines.setdefault(task.id, number)
             tasks.append((number, task))
@@ -59,7 +64,7 @@ def read_numbered_tasks(path: Path, form: str | None = None) -> list[tuple[int, 
             for mistake in mistakes
         ]
     if not tasks and not problems:
-        problems.append(Problem(path, None, "", "it holds no task", _NEXT_STEP))
+        problems.append(Problem(path, None, "", "it contains no task", _NEXT_STEP))
     if problems:
         raise TaskError(problems)
     return tasks
@@ -100,7 +105,7 @@ def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
     try:
         told = orjson.loads(line)
     except orjson.JSONDecodeError as problem:
-        what = f"this is no JSON: {problem.msg} in column {problem.colno}"
+        what = f"invalid JSON: {problem.msg} in column {problem.colno}"
         mistakes.append(Mistake((), what, _NEXT_STEP))
         return None
     except UnicodeEncodeError:
@@ -225,7 +230,7 @@ def _find_contradictions(name: str, expect: Expectation) -> Iterator[Mistake]:
         try:
             re.compile(expect.answer_matches)
         except (re.error, OverflowError, RecursionError) as problem:
-            what = f"{quote_value(expect.answer_matches)} is no regular expression: {problem}"
+            what = f"{quote_value(expect.answer_matches)} is not a regular expression: {problem}"
             yield Mistake((*key, "answer", "regex"), what, "write one as Python reads it")
 
 

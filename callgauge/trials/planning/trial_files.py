@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from callgauge.checked_files.file_problems import Problem, suggest_name
-from callgauge.checked_files.toml_lines import find_key_lines, find_line, write_key
-from callgauge.trials.planning.plan import Plan
+from callgauge.checked_files.file_problems import Problem, suggest_name, write_key
+from callgauge.checked_files.toml_file import find_key_lines, find_line
+from callgauge.trials.planning.plan import Plan, PlanError
 from callgauge.trials.planning.plan_file import read_plan
-from callgauge.trials.planning.task import Task
+from callgauge.trials.planning.task import Task, TaskError
 from callgauge.trials.planning.task_file import read_numbered_tasks
-from callgauge.trials.planning.trial_errors import PlanError, TaskError
 from lenient import ToolCatalog
 
 

@@ -47,7 +47,7 @@ def read_answers(path: Path) -> dict[str, Any]:
                     for record in read_records(beside)
                 }
             except ForeignTaskError as problem:
-                where = f"{beside}, line {problem.line}" if problem.line else str(beside)
+                where = f"{beside}:{problem.line}" if problem.line else str(beside)
                 raise ForeignTaskError(f"{where}: {problem.message}", advice=problem.advice) from None
     return {}
 
