@@ -379,7 +379,7 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
     A field is a key of its name, or of its `Key`; one without a field type is no key of the file.
     """
     keys = {}
-    for attribute, key, field_type, about in list_declared(declaration):
+    for attribute, key, field_type, about in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
         default = attribute.default if attribute.default is not dataclasses.MISSING else None
         if key.is_required or attribute.default is attribute.default_factory is dataclasses.MISSING:
             default = REQUIRED

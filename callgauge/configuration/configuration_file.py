@@ -77,7 +77,7 @@ def read_configuration(path: Path) -> Configuration:
 
 def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
     """Return what a table says as an instance of the class that declares it."""
-    for attribute, key, field_type, _ in list_declared(declaration):
+    for attribute, key, field_type, _ in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
         if values.get(key.name) is not None:
             attributes[attribute.name] = _convert(field_type, values[key.name], folder)
     return declaration(**attributes)
