@@ -159,6 +159,7 @@ def test_only_so_many_may_wait(desk: ReplayQueue, generation: str) -> None:
         desk.drop(job)
 
 
+@pytest.mark.thorough
 def test_who_asks_for_the_same_replay_gets_the_finished_one(desk: ReplayQueue, generation: str) -> None:
     first, second = SessionReplay(desk), SessionReplay(desk)
     first.begin(ReplayJob(asked(generation)))

@@ -96,6 +96,7 @@ def test_the_days_chosen_do_not_shorten_what_is_compared_with(store: Path) -> No
     assert sentences(opened(days="2026-11-01 to 2026-11-10")) == []
 
 
+@pytest.mark.thorough
 def test_an_alert_leads_to_its_comparison_with_the_days_before_it_began(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
     (link,) = [one for one in opened().get("page_link") if KESTREL in str(one.proto.label)]

@@ -134,6 +134,7 @@ def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Pa
     assert (mixed["Baseline: falcon-3"]["text"], mixed["heron"]["text"]) == ("22.0%", "16.6%")
 
 
+@pytest.mark.thorough
 def test_no_table_of_the_page_says_the_opposite_of_the_headline(store: Path) -> None:
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")

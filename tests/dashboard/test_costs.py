@@ -100,6 +100,7 @@ def test_the_models_page_tells_cost_per_turn_and_per_completed_turn_beside_what_
     assert rows["new"]["Cost / turn"]["title"] == "Unpriced of 3 model calls: 3 without a price on their day"
 
 
+@pytest.mark.thorough
 def test_a_hardly_priced_model_is_not_in_the_chart_of_cost_against_success(store: Path) -> None:
     untold = a_turn(
         99, model="falcon", steps=1000, counted_steps=0, session_id="long", turn_id="long", recorded_ok=True
@@ -127,6 +128,7 @@ def test_one_sentence_says_which_models_complete_most_for_their_money(priced: Pa
     assert "($6.00 a turn, 100%)" in text
 
 
+@pytest.mark.thorough
 def test_the_price_of_a_day_is_that_of_the_turns_day(store: Path) -> None:
     publish(store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [
         *turns("falcon", 10, 10),
@@ -163,6 +165,7 @@ def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: P
     ]
 
 
+@pytest.mark.thorough
 def test_another_currency_leaves_ours_out_and_is_written_everywhere(store: Path) -> None:
     both = ("falcon", "gpt-4o")
     publish(store, {

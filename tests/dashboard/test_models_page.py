@@ -134,6 +134,7 @@ def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: P
     assert app.multiselect(key="added").value == ["execution"], "a turn is not told apart by strategy"
 
 
+@pytest.mark.thorough
 def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(few_of_many: Path) -> None:
     app = opened(PAGE)
     rows = sheet_of(app, RANKING)
@@ -283,6 +284,7 @@ def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
     assert "surely 20% or more" in strict[0]["What stands out"]["text"]
 
 
+@pytest.mark.thorough
 def test_the_first_bad_day_is_marked_with_what_was_new(store: Path) -> None:
     days = [f"2026-11-{day:02d}" for day in range(1, 21)]
     rows = [

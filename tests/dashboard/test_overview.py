@@ -181,6 +181,7 @@ def test_the_best_models_are_named_with_their_interval_and_the_thin_ones_only_co
     assert [(row["Rank"]["text"], row["Model"]["text"]) for row in rows] == [("1", "good"), ("2", "bad")]
 
 
+@pytest.mark.thorough
 def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
     prompts = [
         {
@@ -218,6 +219,7 @@ def test_a_change_against_the_baseline_is_coloured_only_when_it_is_decided(store
     assert not next(metric for metric in none.metric if metric.label == "Parse errors").delta
 
 
+@pytest.mark.thorough
 def test_a_goal_is_kept_for_the_team_and_says_whether_it_is_met(store: Path) -> None:
     app = overview(store, tool_calls=model_calls("m", "2026-11-20", 40, 120, 1000))
     app.number_input(key="goal_parse_error").set_value(5.0)

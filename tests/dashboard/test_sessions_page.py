@@ -110,6 +110,7 @@ def test_an_unknown_session_and_an_unknown_place_are_said_to_be_unknown(long: Pa
     assert time_line(app)["start"] == 0
 
 
+@pytest.mark.thorough
 def test_of_five_thousand_steps_only_the_window_is_sent(long: Path) -> None:
     line = time_line(opened(SESSIONS, session="s1"))
     assert len(drawn_calls(line)) == 10

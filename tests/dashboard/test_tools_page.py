@@ -191,6 +191,7 @@ def test_a_parameter_leads_to_who_gets_it_wrong(two_tools: Path) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_definition(store: Path) -> None:
     days = [f"2026-10-{day:02}" for day in range(1, 25)]
     publish(

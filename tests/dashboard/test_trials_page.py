@@ -99,6 +99,7 @@ def test_several_arms_are_answered_by_their_verdicts(store: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Path) -> None:
     app = run_page(store, tasks=100, done=33)
     assert answer(app).startswith("Not decided yet: new, after 33 of 100 tasks. So far: refused calls ")
@@ -107,6 +108,7 @@ def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Pat
     assert (rows[1]["Verdict"]["text"], rows[1]["Difference"]["pale"]) == ("Still open", True)
 
 
+@pytest.mark.thorough
 def test_before_a_trial_has_ended_the_page_waits(store: Path) -> None:
     app = run_page(store, tasks=100, done=0)
     assert "No trial has ended yet. The page fills up by itself." in said(app)
@@ -203,6 +205,7 @@ def test_many_tasks_are_paged_and_found_by_their_id(store: Path) -> None:
     assert "No task matches." in said(opened(PAGE, trial=RUN, task="nothing"))
 
 
+@pytest.mark.thorough
 def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) -> None:
     made = make_run((OLD, NEW), tasks=60)
     publish(store, join_tables(small_tables(), made.tables))

@@ -328,6 +328,7 @@ def test_the_other_way_round_the_difference_is_the_same_with_the_other_sign() ->
         assert turned.p == pytest.approx(found.p, abs=1e-12)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("alike", [0.0, 0.2])
 def test_false_alarms_stay_at_the_stated_rate(alike: float) -> None:
     random = np.random.default_rng(11)
