@@ -35,6 +35,9 @@ from lenient.unwrap.surrounding_text import (
     is_foreign_object,
 )
 from lenient.unwrap.wrappers import (
+    ESCAPED_LINES,
+    ESCAPED_START,
+    FENCE_WITHIN,
     MAX_LAYERS,
     Unwrapper,
     ValueStart,
@@ -45,10 +48,12 @@ from lenient.unwrap.wrappers import (
 Fits = Callable[[Any, str | None], bool]
 """Returns True when a value needs no further check; repeated keys are found when its text is given, too."""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+_SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
+_SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
 
 
 def extract_value(
@@ -156,6 +161,8 @@ class _LayerReader:
             return self.read_layer(quoted, broken=False)
         if broken and (anew := self.read_anew(piece)) is not None:
             return anew
+        if broken and (bare := self.read_bare_object(piece)) is not None:
+            return bare
         before = len(self.findings.items)
         if (lines := self.read_key_values(piece)) is not None:
             return lines
@@ -199,6 +206,27 @@ class _LayerReader:
         if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
         return self.read_chosen(ValueStart(piece, anew))
+
+    def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
+        """Return the repaired object when a short text is a broken object and nothing else, else None."""
+        text = piece.text
+        if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
+            return None
+        if ESCAPED_START.match(text) or ESCAPED_LINES.match(text) or FENCE_WITHIN.match(text):
+            return None
+        if _SIDE_BY_SIDE.search(text) and find_valid_end(text, 0) is not None:
+            return None
+        apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
+        self.tried.append("mends")
+        try:
+            located, end = apart.repair_at_start(ValueStart(piece, 0), Lookahead(text))
+        except UnreadableError:
+            return None
+        if end < len(text):
+            return None
+        self.findings.extend(apart.findings.items)
+        self.trace.extend(apart.trace)
+        return located
 
     def read_key_values(self, piece: SourceText) -> LocatedValue | None:
         """Return the object of a text without braces: names and values, in lines or in a row.

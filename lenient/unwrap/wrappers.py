@@ -44,20 +44,20 @@ _ODD = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
 _CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
-_FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
+FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
 _COMMENT = compile_regex(r"(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+\n)\s*+")
 _COMMENTS = compile_regex(rf"(?:{_COMMENT.pattern})++(?=[{{\[\"'`<｛])")
 _NEXT_OBJECT = re.compile(r"\s*+,\s*+[{｛]")
 _CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
 _ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
-_ESCAPED_START = compile_regex(
+ESCAPED_START = compile_regex(
     r"[{\[](?:[\s,]|\\++[nrt])*+"
     r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
 _ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
 """An object whose first quote is an entity."""
-_ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
+ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
 _MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
 """The end of a key or value in quotes, whose beginning is not there, up to the last closing bracket."""
 _FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
@@ -136,13 +136,13 @@ class Unwrapper:
             ):
                 break
         text, at = self.text, self.position
-        if _ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
+        if ESCAPED_START.match(text, at) or self.has_escaped_lines(at):
             return self.read_escaped_value(at)
         if _ENTITIES.match(text, at):
             return self.read_entities(at)
         if text[at] == "(" and _ROUND_OBJECT.match(text, at):
             return self.finish_start(at)
-        if (inner := _FENCE_WITHIN.match(text, at)) is not None:
+        if (inner := FENCE_WITHIN.match(text, at)) is not None:
             self.report("doubled_braces", at, at + 1, "")
             self.position = inner.end()
             self.pass_fence()
@@ -160,7 +160,7 @@ class Unwrapper:
 
         One layer of escapes must then be decoded.
         """
-        return _ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
+        return ESCAPED_LINES.match(self.text, at) is not None and '\\"' not in self.text
 
     def finish_start(self, position: int, *, opened: bool = False) -> ValueStart:
         return ValueStart(
@@ -258,7 +258,7 @@ class Unwrapper:
             )
             piece = SourceText(body.text, piece, at, end)
             at, end, inner = 0, len(body.text), body.text
-            if not _ESCAPED_START.match(inner):
+            if not ESCAPED_START.match(inner):
                 break
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
@@ -283,7 +283,7 @@ class Unwrapper:
             return self.finish_start(at, opened=True)
         blank = _BLANK.match(text, at + 1)
         inner = blank.end() if blank else at + 1
-        if _ESCAPED_START.match(text, inner):
+        if ESCAPED_START.match(text, inner):
             self.quoted = True
             return self.read_escaped_value(inner)
         if opening != '"' and are_json_members(
@@ -317,7 +317,7 @@ class Unwrapper:
             self.pass_blanks()
             if self.position != end:
                 self.report("narration_removed", self.position, end)
-        if _ESCAPED_START.match(self.text, end):
+        if ESCAPED_START.match(self.text, end):
             return self.read_escaped_value(end)
         return self.finish_start(end)
 
