@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-CORPUS = Path(__file__).parents[1] / "bench" / "corpus"
+CORPUS = Path(__file__).parents[2] / "bench" / "corpus"
 HELD_OUT = CORPUS / "held_out"
 FIELDS = {"id", "tool", "raw", "raw_hex", "intended", "note", "source"}
 CALL_FIELDS = {"id", "dialect", "text", "tools", "calls", "native", "cut"}
