@@ -104,7 +104,7 @@ THIRD_PARTY = {
         "ingest", "callgauge.api.tables", "callgauge.analysis.export", "callgauge.analysis.sandbox",
     ),
     # lenient runs without it, only slower
-    "msgspec": ("ingest", "callgauge.gateway", "lenient.validate.compiled_tool"),
+    "msgspec": ("ingest", "callgauge.gateway", "lenient.coerce.compiled_tool"),
     "httpx2": (
         "callgauge.gateway.endpoint", "callgauge.gateway.tools.mcp_servers", "callgauge.recorder.proxy",
         "callgauge.serving.sign_in.oidc",
@@ -147,7 +147,7 @@ ASKS_LENIENT = (
 ORDER = {
     "lenient": (
         "regex", "diagnostics", "definitions/json_schema", "definitions", "scan/strings", "scan", "unwrap",
-        "validate", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
+        "coerce", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
@@ -158,11 +158,12 @@ ORDER = {
     ),
     "callgauge": (
         "checked_files", "configuration", "stats", "stats/over_time", "memory", "memory/nights",
-        "serving", "serving/sign_in", "prices", "gateway/wires", "gateway/tools", "gateway", "recorder",
+        "serving", "serving/sign_in", "prices", "gateway/apis", "gateway/tools", "gateway", "recorder",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "analysis/metrics", "analysis/queries", "analysis/sandbox", "analysis", "analysis/texts",
-        "analysis/measures", "analysis/comparisons", "analysis/replay", "analysis/testsets", "dashboard",
+        "analysis/measures", "analysis/verdicts", "analysis/comparisons", "analysis/replay",
+        "analysis/testsets", "dashboard",
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",

@@ -3,6 +3,16 @@
 Needs the extra `callgauge[trials]` to ask models; tools and the executor work without it.
 """
 
+from callgauge.gateway.apis import WIRES
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+)
 from callgauge.gateway.capabilities import Capabilities, JsonStability
 from callgauge.gateway.endpoint import Endpoint, MissingExtraError
 from callgauge.gateway.gateway import Gateway, Limits, Prompt
@@ -24,16 +34,6 @@ from callgauge.gateway.tools import (
     tool,
 )
 from callgauge.gateway.turn import CallResult, Turn, TurnStep
-from callgauge.gateway.wires import WIRES
-from callgauge.gateway.wires.messages import (
-    Call,
-    CallSource,
-    ChatMessage,
-    ChatRequest,
-    FinishReason,
-    Reply,
-    Tokens,
-)
 
 __all__ = [
     "WIRES",

@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from urllib.parse import urlsplit
 
+from callgauge.gateway.apis import WIRES, BrokenReplyError, ErrorInReplyError, Wire
+from callgauge.gateway.apis.messages import Call, CallSource, ChatRequest, FinishReason, Reply
 from callgauge.gateway.provider_errors import (
     NoReplyError,
     Trouble,
@@ -23,8 +25,6 @@ from callgauge.gateway.provider_errors import (
     shorten_error,
 )
 from callgauge.gateway.retry_after import read_retry_after
-from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
-from callgauge.gateway.wires.messages import Call, CallSource, ChatRequest, FinishReason, Reply
 from lenient.calls.refusals import ServerRefusal
 
 if TYPE_CHECKING:

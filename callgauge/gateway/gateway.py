@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from callgauge.gateway.apis.messages import ChatMessage, ChatRequest, Reply, Tokens
 from callgauge.gateway.capabilities import Capabilities, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.probe import Probe, probe_model
@@ -19,7 +20,6 @@ from callgauge.gateway.tools.executor import TOOLS_LOG, Executor
 from callgauge.gateway.tools.toolbox import Tool, Toolbox
 from callgauge.gateway.turn import Strategy, Turn, TurnStep
 from callgauge.gateway.turn_loop import TurnLoop
-from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply, Tokens
 from lenient import ToolCatalog
 
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from callgauge.gateway.apis.adapter import Wire
+from callgauge.gateway.apis.messages import Call, ChatMessage, ChatRequest, Reply, Tokens, sum_tokens
 from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability, known_of_wire
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
-from callgauge.gateway.wires.messages import Call, ChatMessage, ChatRequest, Reply, Tokens, sum_tokens
-from callgauge.gateway.wires.wire import Wire
 from lenient import ToolCatalog, ToolDefinition, extract_tool_calls, parse_arguments
 
 Ask = Callable[[ChatRequest], Awaitable[Reply]]

@@ -15,10 +15,10 @@ from typing import Any
 
 import orjson
 
+from callgauge.gateway.apis.messages import Call, CallSource, ChatMessage, Reply
 from callgauge.gateway.sentences import say_unread
 from callgauge.gateway.tools.executor import ToolResult
 from callgauge.gateway.tools.toolbox import make_safe_name
-from callgauge.gateway.wires.messages import Call, CallSource, ChatMessage, Reply
 from lenient import (
     TextCall,
     ToolCallRequest,

@@ -13,10 +13,10 @@ from typing import Any
 
 import orjson
 
+from callgauge.gateway.apis.messages import CallSource, Reply, Tokens
 from callgauge.gateway.endpoint import REWRITING_SERVERS
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.turn import CallResult, Strategy
-from callgauge.gateway.wires.messages import CallSource, Reply, Tokens
 
 _LOG = logging.getLogger("callgauge.SessionLog")
 _SNIPPET = 100  # characters (seed 002)

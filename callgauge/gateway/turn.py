@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from callgauge.gateway.apis.messages import Reply, Tokens, sum_tokens
 from callgauge.gateway.provider_errors import NoReplyError
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.tools.executor import ToolResult
-from callgauge.gateway.wires.messages import Reply, Tokens, sum_tokens
 
 Strategy = Literal["tool_use", "json_fallback"]
 Status = Literal["ok", "error", "prompt_limit", "max_steps"]

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from callgauge.gateway.apis.messages import ChatMessage, FinishReason, Reply
 from callgauge.gateway.capabilities import MISTRAL_IDS
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.read_calls import (
@@ -33,7 +34,6 @@ from callgauge.gateway.session_log import TurnLog
 from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult, say_cut_off
 from callgauge.gateway.tools.toolbox import ToolContext
 from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
-from callgauge.gateway.wires.messages import ChatMessage, FinishReason, Reply
 from lenient import leaked_tool_calls
 
 MOST_REPEATS = 3  # of the same refused call, before the turn ends

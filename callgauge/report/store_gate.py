@@ -20,15 +20,15 @@ from callgauge.analysis.comparisons.sides import CompareSide, compare_sides, mea
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
-from callgauge.analysis.measures.verdicts import (
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
+from callgauge.analysis.time_ranges import Days, read_range
+from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
     format_points,
     format_size,
 )
-from callgauge.analysis.metrics import MetricError
-from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-from callgauge.analysis.time_ranges import Days, read_range
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import write_link

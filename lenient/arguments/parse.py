@@ -13,6 +13,8 @@ from typing import Any
 from orjson import JSONDecodeError, loads
 
 from lenient.arguments.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
+from lenient.coerce.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
+from lenient.coerce.validator import NO_DEFINITION, Validator, read_undeclared
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
@@ -23,8 +25,6 @@ from lenient.scan.strings.escapes import REPLACEMENT
 from lenient.scan.valid_json import NO_JSON, locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
-from lenient.validate.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
-from lenient.validate.validator import NO_DEFINITION, Validator, read_undeclared
 
 _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,

@@ -11,11 +11,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from lenient.coerce.defaults import apply_defaults
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.tools import ToolDefinition
 from lenient.diagnostics import Diagnostic, join_diagnostics
 from lenient.diagnostics.codes import CODES, Severity, Stage
-from lenient.validate.defaults import apply_defaults
 
 
 class Outcome(StrEnum):

@@ -21,7 +21,7 @@ class ToolDefinition:
     """A tool's name, description and parameters.
 
     `schema` is the JSON Schema of the whole arguments object, None for a definition declared by hand.
-    `compiled` is a cache that `lenient.validate.compiled_tool` fills on first use; it does not count when
+    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use; it does not count when
     definitions are compared.
     """
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lenient.coerce.defaults import convert_default
+from lenient.coerce.schema_match import SchemaMatcher
 from lenient.definitions.json_schema.constraints import compile_pattern
 from lenient.definitions.json_schema.nodes import Node, are_all_disjoint, normalise_name
 from lenient.definitions.json_schema.schema_compiler import compile_schema, lists_its_type
@@ -18,8 +20,6 @@ from lenient.definitions.json_schema.schema_walk import SchemaPlace
 from lenient.definitions.json_schema.value_kinds import KINDS_BY_TYPE, TYPE_NAMES, type_names
 from lenient.definitions.tools import ToolDefinition
 from lenient.lint.definition_codes import LintFinding
-from lenient.validate.defaults import convert_default
-from lenient.validate.schema_match import SchemaMatcher
 
 MAX_DESCRIPTION = 1_024
 _READ = 2_000  # characters of a description that are looked at

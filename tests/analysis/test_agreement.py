@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from callgauge.analysis.measures.comparisons import RankedTable, rank_table
-from callgauge.analysis.measures.verdicts import describe_agreement
+from callgauge.analysis.verdicts.sentences import describe_agreement
 from tests.analysis.session_shares import of_slice
 
 

@@ -9,14 +9,14 @@ import pytest
 from bench.statistics.interaction_cells import differing_dimensions
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SMALLEST, Standing, compare_pairs
-from callgauge.analysis.measures.headlines import (
+from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
+from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.analysis.verdicts.headlines import (
     ArmNames,
     describe_dimension,
     write_advice,
     write_headline,
 )
-from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
-from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.stats import Share
 from tests.analysis.session_shares import of_slice
 

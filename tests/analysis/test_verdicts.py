@@ -15,7 +15,7 @@ from callgauge.analysis.measures.comparisons import (
 )
 from callgauge.analysis.measures.same_mix import Stratum
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.measures.verdicts import (
+from callgauge.analysis.verdicts.sentences import (
     describe_bottom,
     describe_mix,
     describe_top,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs, rank_table
-from callgauge.analysis.measures.verdicts import describe_mix, describe_verdict
+from callgauge.analysis.verdicts.sentences import describe_mix, describe_verdict
 from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,

@@ -10,11 +10,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from callgauge.gateway.apis import WIRES, BrokenReplyError, ErrorInReplyError, Wire
+from callgauge.gateway.apis.messages import ChatMessage, ChatRequest, Reply
 from callgauge.gateway.read_calls import native_history, read_native_calls
 from callgauge.gateway.session_log import TurnLog
 from callgauge.gateway.tools.executor import ToolResult
-from callgauge.gateway.wires import WIRES, BrokenReplyError, ErrorInReplyError, Wire
-from callgauge.gateway.wires.messages import ChatMessage, ChatRequest, Reply
 from tests.fuzz.choices import Choices
 from tests.fuzz.definitions import CATALOG
 from tests.fuzz.texts import corrupted, json_value, raw_arguments

@@ -23,7 +23,7 @@ from callgauge.gateway import (
     Tokens,
     Trouble,
 )
-from callgauge.gateway.wires import BrokenReplyError, ErrorInReplyError
+from callgauge.gateway.apis import BrokenReplyError, ErrorInReplyError
 from lenient import ToolDefinition
 from tests.gateway.served.brain import Emitted
 from tests.gateway.served.in_process import BrainEndpoint, ask_with

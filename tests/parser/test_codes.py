@@ -13,9 +13,9 @@ import pytest
 
 import lenient
 from lenient import CODES
+from lenient.coerce.coercions import COERCIONS, JsonType, json_type
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.examples import run_example
-from lenient.validate.coercions import COERCIONS, JsonType, json_type
 from tests.conftest import CASES
 
 SOURCES = sorted(Path(lenient.__file__).parent.rglob("*.py"))

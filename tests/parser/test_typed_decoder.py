@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
-from lenient.validate.compiled_tool import compile_tool
+from lenient.coerce.compiled_tool import compile_tool
 from tests.parser.strategies import broken, definitions, examples, names, objects, spelled, texts, values
 
-WITHOUT = patch("lenient.validate.compiled_tool._IS_INSTALLED", new=False)
+WITHOUT = patch("lenient.coerce.compiled_tool._IS_INSTALLED", new=False)
 
 
 def agree(raw: str, tool: ToolDefinition) -> None:

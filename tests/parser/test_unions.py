@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lenient import ToolDefinition
+from lenient.coerce.compiled_tool import compile_tool
 from lenient.definitions.json_schema.nodes import Node, are_all_disjoint, are_disjoint, find_tag
-from lenient.validate.compiled_tool import compile_tool
 
 NULLABLE = {"type": ["integer", "null"]}
 

@@ -44,7 +44,8 @@ FIRST_DAY = "2020-01-01"  # of a price without a day in the library: before any 
 NO_TEXT = re.compile(r"audio|embed|image|live|ocr|realtime|transcribe|tts|voice|voxtral|whisper")
 DAY_OF_VERSION = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
 HEADER = """\
-# List prices of {day}, from genai-prices {version}: ./dev prices rewrites this file.
+# List prices of {day}, from genai-prices {version}: ./dev prices rewrites this file; our own rows are in
+# tests/prices/rewrite_price_list.py.
 # Copyright (c) Pydantic Services Inc. 2025 to present; MIT License, see LICENSE.genai-prices.
 # Per million tokens, in USD, without discounts for batches, priority or long prompts. cache_write: to the
 # cache of five minutes. An empty cached_input or cache_write: priced as other input. A price from 2020-01-01

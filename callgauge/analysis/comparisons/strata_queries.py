@@ -82,7 +82,7 @@ def judge_pairs(
 
     A pair: the value that is judged and its baseline, such as the newest version of a prompt and the one
     before it. `chosen`: the parameters of the metrics. The whole differences are corrected for the number of
-    pairs. None where one of the two has nothing of this rate. `measures.headlines` makes sentences of it.
+    pairs. None where one of the two has nothing of this rate. `verdicts.headlines` makes sentences of it.
     """
     slices = {one.name: one for one in make_slices(ask("slices", rates=(rate.name,), by=by, **chosen))}
     known = [pair for pair in pairs if all(name in slices for name in pair)]

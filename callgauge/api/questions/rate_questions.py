@@ -24,10 +24,10 @@ from callgauge.analysis.measures.comparisons import (
     choose_reference,
     compare_pairs,
 )
-from callgauge.analysis.measures.headlines import ArmNames, write_headline
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.measures.verdicts import describe_basis, describe_bottom, describe_top
+from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
+from callgauge.analysis.verdicts.sentences import describe_basis, describe_bottom, describe_top
 from callgauge.api.questions.answers import (
     Answer,
     Row,

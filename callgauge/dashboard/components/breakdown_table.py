@@ -8,11 +8,11 @@ from dataclasses import replace
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures import headlines, verdicts
 from callgauge.analysis.measures.breakdown import Breakdown, StratumComparison
 from callgauge.analysis.measures.comparisons import SliceComparison
-from callgauge.analysis.measures.headlines import ArmNames
 from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.analysis.verdicts import headlines, sentences
+from callgauge.analysis.verdicts.headlines import ArmNames
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
@@ -35,7 +35,7 @@ def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> str:
     with st.container(key="verdict", gap="xsmall"):
         said = headlines.write_headline(found, names, filters.short_label, smallest)
         st.header(wording.in_markdown(said, 900), anchor=False)
-        st.caption(wording.in_markdown(verdicts.describe_basis(found.whole, names, smallest), 900))
+        st.caption(wording.in_markdown(sentences.describe_basis(found.whole, names, smallest), 900))
     return said
 
 
@@ -60,7 +60,7 @@ def draw_breakdown(
         _draw_table(found.whole, names, dimension, judged, thin, smallest, link)
         st.caption(
             "Verdicts are corrected for all models, tools and prompts together. "
-            f"It takes {verdicts.PAIR_RULE}."
+            f"It takes {sentences.PAIR_RULE}."
         )
 
 
@@ -131,7 +131,7 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
         Cell(
             f"{wording.plural(len(thin), dimension)} with too few sessions",
             sub=f"{listed}{more}",
-            title=f"Too few for a verdict: it takes {verdicts.PAIR_RULE}.",
+            title=f"Too few for a verdict: it takes {sentences.PAIR_RULE}.",
         ),
         *(
             Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=count_values(one))

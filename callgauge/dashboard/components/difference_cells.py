@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callgauge.analysis.measures import verdicts
 from callgauge.analysis.measures.comparisons import RankedTable, SliceComparison, Standing
 from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.verdicts import sentences
 from callgauge.dashboard.components.table import Cell, Column, Percentages
 
 _STEP = 0.05
@@ -46,7 +46,7 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
 
     def write(decimals: int) -> tuple[str, str]:
         estimate, low, high = (
-            verdicts.fixed_points(value, decimals) for value in (found.estimate, found.low, found.high)
+            sentences.fixed_points(value, decimals) for value in (found.estimate, found.low, found.high)
         )
         return estimate, f"{low} to {high}"
 
@@ -74,9 +74,9 @@ def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
     """
     if held.standing() is Standing.REFERENCE:
         return Cell("Baseline", tone="info", leads=True)
-    word = verdicts.shorten_verdict(held, smallest)
-    sentences = [verdicts.describe_verdict(held, smallest), verdicts.describe_mix(held)]
-    title = " ".join(sentence for sentence in sentences if sentence)
+    word = sentences.shorten_verdict(held, smallest)
+    parts = [sentences.describe_verdict(held, smallest), sentences.describe_mix(held)]
+    title = " ".join(part for part in parts if part)
     return Cell(
         word.text,
         sub=word.sub or None,
@@ -94,7 +94,7 @@ def verdict_with_difference_cell(held: SliceComparison, smallest: float) -> Cell
     if found is None or held.p is None:
         return replace(cell, sub=None)
     values = {**(cell.values or {}), "difference": found.estimate, "low": found.low, "high": found.high}
-    return replace(cell, sub=f"{verdicts.fixed_points(found.estimate, 1)} points", values=values)
+    return replace(cell, sub=f"{sentences.fixed_points(found.estimate, 1)} points", values=values)
 
 
 def rank_column() -> Column:

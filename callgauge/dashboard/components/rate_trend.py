@@ -14,7 +14,7 @@ from callgauge.analysis.measures import trends
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.analysis.measures.trends import DayRate, RateShift
-from callgauge.analysis.measures.verdicts import LESS
+from callgauge.analysis.verdicts.sentences import LESS
 from callgauge.dashboard import charts, filters, store_queries
 from callgauge.dashboard.charts import Level, Mark, Trend
 from callgauge.dashboard.components import cards

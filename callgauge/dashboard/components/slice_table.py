@@ -12,7 +12,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, rank_slices
-from callgauge.analysis.measures.verdicts import LESS, RULE
+from callgauge.analysis.verdicts.sentences import LESS, RULE
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.controls.url_widgets import draw_fold

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lenient.calls.reading.json_in_text import find_json_end, pass_blanks
+from lenient.coerce.compiled_tool import compile_tool
 from lenient.definitions.json_schema.nodes import Node, normalise_name
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.regex import compile_regex
-from lenient.validate.compiled_tool import compile_tool
 
 _THOUGHT = re.compile(
     r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think)>|\[(THINK)\]|◁(think)▷"

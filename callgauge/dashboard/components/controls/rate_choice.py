@@ -10,7 +10,7 @@ import streamlit as st
 from callgauge.analysis.measures.comparisons import SMALLEST, choose_reference
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.measures.verdicts import format_size
+from callgauge.analysis.verdicts.sentences import format_size
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 

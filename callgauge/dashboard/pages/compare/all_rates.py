@@ -9,8 +9,8 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.sides import CompareSide
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
-from callgauge.analysis.measures.headlines import ArmNames
 from callgauge.analysis.measures.rates import GROUPS, RATES, RateDefinition
+from callgauge.analysis.verdicts.headlines import ArmNames
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import count_cell, name_columns

@@ -8,7 +8,7 @@ import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
-from callgauge.analysis.measures.headlines import ArmNames
+from callgauge.analysis.verdicts.headlines import ArmNames
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline

@@ -11,10 +11,10 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.sides import CompareSide, list_cautions
 from callgauge.analysis.measures.comparisons import SliceComparison
-from callgauge.analysis.measures.headlines import ArmNames
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import SameMix
 from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.verdicts.headlines import ArmNames
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import name_columns

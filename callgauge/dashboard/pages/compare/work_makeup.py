@@ -9,8 +9,8 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES, class_words
 from callgauge.analysis.comparisons.sides import CompareSide
-from callgauge.analysis.measures import verdicts
 from callgauge.analysis.measures.makeup import MakeupShift, find_makeup_shifts
+from callgauge.analysis.verdicts import sentences
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
@@ -62,7 +62,7 @@ def _shift_row(shift: MakeupShift) -> list[Cell]:
         Cell(wording.one_line(value, 60), title=wording.one_line(value, 400), order=value),
         _part_cell(shift.a, shift.a_total),
         _part_cell(shift.b, shift.b_total),
-        Cell(verdicts.fixed_points(shift.change, 1), order=abs(shift.change), values={"": shift.change}),
+        Cell(sentences.fixed_points(shift.change, 1), order=abs(shift.change), values={"": shift.change}),
     ]
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES, class_words
 from callgauge.analysis.measures.slices import read_shares
-from callgauge.analysis.measures.verdicts import RULE, format_difference
+from callgauge.analysis.verdicts.sentences import RULE, format_difference
 from callgauge.stats import Difference, Share, compare_rates, holm, relate_shares
 
 _CHANCE = 0.05

@@ -12,7 +12,7 @@ from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
 from callgauge.analysis.measures.comparisons import RankedTable
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.measures.verdicts import RULE, describe_top
+from callgauge.analysis.verdicts.sentences import RULE, describe_top
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import (

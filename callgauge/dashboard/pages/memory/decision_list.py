@@ -14,7 +14,7 @@ from callgauge.analysis.comparisons.sides import compare_sides, measure_sides, r
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.measures.verdicts import format_points, shorten_verdict
+from callgauge.analysis.verdicts.sentences import format_points, shorten_verdict
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link

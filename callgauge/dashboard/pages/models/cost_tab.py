@@ -11,8 +11,8 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.costs import Cost
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.measures.verdicts import LESS, RULE
 from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.verdicts.sentences import LESS, RULE
 from callgauge.dashboard import charts, filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart

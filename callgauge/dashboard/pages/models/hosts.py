@@ -17,7 +17,7 @@ from callgauge.analysis.measures.comparisons import SliceComparison, compare_pai
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import SameMix
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.measures.verdicts import RULE
+from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import (

@@ -8,8 +8,8 @@ from datetime import date
 from typing import Literal
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures import verdicts
 from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.verdicts import sentences
 from callgauge.stats import compare_rates
 
 NATIVE = "tool_use"
@@ -91,14 +91,16 @@ def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFindi
         known = found.is_decisive and tried.share.has_enough and used.calls.share.has_enough
         if known and found.estimate < 0:
             return AuditFinding(
-                used, f"{text}, {verdicts.format_difference(found)}: it may no longer need text.", "warn", 1
+                used, f"{text}, {sentences.format_difference(found)}: it may no longer need text.", "warn", 1
             )
         if known:
             return AuditFinding(
-                used, f"{text}, {verdicts.format_difference(found)}: text calls suit it.", None, 5
+                used, f"{text}, {sentences.format_difference(found)}: text calls suit it.", None, 5
             )
         if used.last_ok is None or tried.share.has_enough:
-            return AuditFinding(used, f"{text}, {verdicts.format_difference(found)}: not decided.", "info", 4)
+            return AuditFinding(
+                used, f"{text}, {sentences.format_difference(found)}: not decided.", "info", 4
+            )
     if used.last_ok is False:
         return AuditFinding(used, "The last probe said no: it needs text calls.", None, 5)
     return AuditFinding(used, "No evidence: no probe, and no native call of it.", "info", 4)

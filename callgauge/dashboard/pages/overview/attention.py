@@ -21,8 +21,8 @@ from callgauge.analysis.measures.attention import (
     find_returned_errors,
     format_rate,
 )
-from callgauge.analysis.measures.verdicts import RULE
 from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.url_widgets import draw_popover

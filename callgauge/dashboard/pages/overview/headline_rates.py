@@ -14,7 +14,7 @@ from callgauge.analysis.measures.comparisons import SliceComparison, Standing, c
 from callgauge.analysis.measures.costs import CostSummary
 from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
-from callgauge.analysis.measures.verdicts import format_points
+from callgauge.analysis.verdicts.sentences import format_points
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.memory.goals import describe_goal
 from callgauge.dashboard.page_files import page_file

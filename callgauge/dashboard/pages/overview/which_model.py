@@ -13,7 +13,7 @@ from callgauge.analysis.measures.comparisons import RankedTable, choose_referenc
 from callgauge.analysis.measures.costs import CostSummary
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.measures.verdicts import describe_agreement, describe_bottom, describe_top
+from callgauge.analysis.verdicts.sentences import describe_agreement, describe_bottom, describe_top
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link

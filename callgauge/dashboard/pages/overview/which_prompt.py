@@ -9,8 +9,8 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import judge_pairs
-from callgauge.analysis.measures.headlines import ArmNames, write_advice
 from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.verdicts.headlines import ArmNames, write_advice
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link

@@ -17,10 +17,10 @@ from callgauge.analysis.comparisons.strata_queries import (
     read_strata,
 )
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
-from callgauge.analysis.measures.headlines import ArmNames
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, SameMix
 from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.verdicts.headlines import ArmNames
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline

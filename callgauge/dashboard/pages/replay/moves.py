@@ -11,10 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import testsets, wording
-from callgauge.analysis.measures import verdicts
 from callgauge.analysis.reparsed_call import NOT_READ
 from callgauge.analysis.replay.jobs import ReplayJob
 from callgauge.analysis.replay.tally import CodeMoves, ReplayedRate, ReplaySummary
+from callgauge.analysis.verdicts import sentences
 from callgauge.dashboard import charts, filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import PER_PAGE, draw_pager
@@ -135,11 +135,11 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
     if difference is None:
         change = Cell("–", sub="fewer than two sessions")
     else:
-        sub = f"{verdicts.format_points(difference.low)} to {verdicts.format_points(difference.high)}"
+        sub = f"{sentences.format_points(difference.low)} to {sentences.format_points(difference.high)}"
         way = _BETTER[name] * difference.estimate
         decisive = difference.is_decisive and rate.has_enough
         change = Cell(
-            f"{verdicts.format_points(difference.estimate)} points",
+            f"{sentences.format_points(difference.estimate)} points",
             sub=sub,
             tone=("good" if way > 0 else "bad") if decisive and way else None,
             title=f"{difference.method}; p {difference.p:.3f}",

@@ -10,7 +10,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.day_paging import DISAGREEMENTS, read_page
 from callgauge.analysis.measures.slices import sum_groups
-from callgauge.analysis.measures.verdicts import RULE, format_difference
+from callgauge.analysis.verdicts.sentences import RULE, format_difference
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.call_descriptions import REASONS

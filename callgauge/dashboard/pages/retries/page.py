@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.verdicts import RULE, format_difference
+from callgauge.analysis.verdicts.sentences import RULE, format_difference
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one, choose_segment

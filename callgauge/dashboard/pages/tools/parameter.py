@@ -9,7 +9,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.slices import sum_groups
-from callgauge.analysis.measures.verdicts import LESS
+from callgauge.analysis.verdicts.sentences import LESS
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_dimension

@@ -10,8 +10,8 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
-from callgauge.analysis.measures.verdicts import format_size
 from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.verdicts.sentences import format_size
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_one

@@ -15,7 +15,7 @@ from callgauge.analysis.measures.trials import (
     TrialMeasure,
     TrialRun,
 )
-from callgauge.analysis.measures.verdicts import fixed_points
+from callgauge.analysis.verdicts.sentences import fixed_points
 from callgauge.stats import Interval
 from callgauge.stats.task_pairs import MOST_MISSING, Decision, MeasuredDifference
 

@@ -11,21 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Required, TypedDict, Union
 
-from lenient.definitions.json_schema.nodes import Node
-from lenient.definitions.json_schema.schema_compiler import compile_schema
-from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.definitions.tools import ToolDefinition
-from lenient.diagnostics import MAX_DEPTH
-from lenient.scan.valid_json import (
-    LONG,
-    NO_JSON,
-    Accepts,
-    ReadFitting,
-    decode_around_string,
-    holds_each_key_once,
-    make_reader,
-)
-from lenient.validate.fast_check import (
+from lenient.coerce.fast_check import (
     ALWAYS_FITS,
     FIRST_TYPES,
     SCALARS,
@@ -39,6 +25,20 @@ from lenient.validate.fast_check import (
     make_function_test,
     require_all,
     require_any,
+)
+from lenient.definitions.json_schema.nodes import Node
+from lenient.definitions.json_schema.schema_compiler import compile_schema
+from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.definitions.tools import ToolDefinition
+from lenient.diagnostics import MAX_DEPTH
+from lenient.scan.valid_json import (
+    LONG,
+    NO_JSON,
+    Accepts,
+    ReadFitting,
+    decode_around_string,
+    holds_each_key_once,
+    make_reader,
 )
 
 _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from lenient.coerce.compiled_tool import compile_tool
+from lenient.coerce.validator import REJECTED, Validator
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import known_fields
 from lenient.definitions.parameters import UNSET, ToolParameter
@@ -25,8 +27,6 @@ from lenient.diagnostics.codes import Severity
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.unwrap.extraction import decode_nested
-from lenient.validate.compiled_tool import compile_tool
-from lenient.validate.validator import REJECTED, Validator
 
 
 def apply_defaults(

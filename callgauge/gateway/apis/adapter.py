@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from callgauge.gateway.wires.messages import Call, ChatRequest, FinishReason, Reply, Tokens
+from callgauge.gateway.apis.messages import Call, ChatRequest, FinishReason, Reply, Tokens
 
 T = TypeVar("T")
 ENDED_EARLY = "The stream ended before the reply did."

@@ -15,16 +15,7 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.wires.messages import (
-    Call,
-    CallSource,
-    ChatMessage,
-    ChatRequest,
-    FinishReason,
-    Reply,
-    Tokens,
-)
-from callgauge.gateway.wires.wire import (
+from callgauge.gateway.apis.adapter import (
     BrokenReplyError,
     ErrorInReplyError,
     ReplyParts,
@@ -32,6 +23,15 @@ from callgauge.gateway.wires.wire import (
     check_error,
     select_known,
     write_object,
+)
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
 )
 
 

@@ -13,16 +13,7 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.wires.messages import (
-    Call,
-    CallSource,
-    ChatMessage,
-    ChatRequest,
-    FinishReason,
-    Reply,
-    Tokens,
-)
-from callgauge.gateway.wires.wire import (
+from callgauge.gateway.apis.adapter import (
     ENDED_EARLY,
     BrokenReplyError,
     ReplyParts,
@@ -31,6 +22,15 @@ from callgauge.gateway.wires.wire import (
     check_error,
     decode_object,
     write_object,
+)
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
 )
 
 

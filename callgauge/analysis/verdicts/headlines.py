@@ -9,7 +9,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.breakdown import Breakdown, StratumComparison
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing
 from callgauge.analysis.measures.same_mix import describe_dimensions
-from callgauge.analysis.measures.verdicts import format_size
+from callgauge.analysis.verdicts.sentences import format_size
 
 _NAMED = 2  # strata that a headline names; the table has the others
 Label = Callable[[str, str], str]

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from lenient.coerce.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
+from lenient.coerce.schema_match import SchemaMatcher
 from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
 from lenient.definitions.json_schema.nodes import (
     Conditions,
@@ -32,8 +34,6 @@ from lenient.diagnostics import (
 )
 from lenient.diagnostics.codes import CODES, Severity
 from lenient.scan.source_text import LocatedValue
-from lenient.validate.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
-from lenient.validate.schema_match import SchemaMatcher
 
 REJECTED: Final = object()
 """What stands in place of a value that does not fit."""

@@ -11,16 +11,7 @@ from typing import Any
 
 import msgspec
 
-from callgauge.gateway.wires.messages import (
-    Call,
-    CallSource,
-    ChatMessage,
-    ChatRequest,
-    FinishReason,
-    Reply,
-    Tokens,
-)
-from callgauge.gateway.wires.wire import (
+from callgauge.gateway.apis.adapter import (
     BrokenReplyError,
     ErrorInReplyError,
     ReplyParts,
@@ -29,6 +20,15 @@ from callgauge.gateway.wires.wire import (
     decode_object,
     select_known,
     write_object,
+)
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
 )
 
 DEFAULT_MAX_TOKENS = 4096  # the API wants a number
