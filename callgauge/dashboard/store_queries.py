@@ -60,7 +60,7 @@ class PageRun:
 
 
 def _current_run() -> PageRun:
-    run: PageRun = st.session_state.get(_RUN) or st.session_state.setdefault(_RUN, PageRun())
+    run: PageRun = st.session_state.setdefault(_RUN, PageRun())
     return run
 
 
