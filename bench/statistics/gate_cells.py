@@ -15,14 +15,15 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from bench.statistics.cells import Cell
-from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.comparisons import compare_pairs
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, relate_slices
-from callgauge.report.store_gate import decide, widen_by_days
-from callgauge.stats import GROUPS, Share
+from callgauge.report.store_gate import decide
+from callgauge.stats import GROUPS, DayCounts, Share
 
 MOST_WRONG = 0.05
 MARGIN = 0.02
+_FIRST_DAY = 20_001  # no first of a month: whole months may be read as one day
 _LONGEST = 30  # calls in a session
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
@@ -93,16 +94,9 @@ def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> s
     rates = expit(np.repeat(levels, spans.days) + spans.day_sd * effects)
     counts, sessions = _draw_days(rates, spans, random)
     before, now = slice(None, spans.days[0]), slice(spans.days[0], None)
-    sides = relate_slices([_make_slice(counts[:, :, days], sessions[days]) for days in (before, now)])
-    (held,) = compare_pairs([(sides[1], sides[0])])
-    return _decide(held, *(counts[:, :, days].sum(axis=1).T.astype(int).tolist() for days in (before, now)))
-
-
-def _decide(held: SliceComparison, before: list[list[int]], now: list[list[int]]) -> str:
-    if held.p is None:
-        return "cannot be told"
-    reach = widen_by_days(held, [(k, n) for k, n in before], [(k, n) for k, n in now])
-    return decide(held, reach, MARGIN)
+    sides = relate_slices([_make_slice(counts, sessions, days) for days in (before, now)])
+    (comparison,) = compare_pairs([(sides[1], sides[0])])
+    return "cannot be told" if comparison.p is None else decide(comparison, MARGIN)
 
 
 def _find_level(rate: float, sd: float) -> float:
@@ -132,7 +126,10 @@ def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> 
     return counts, sessions
 
 
-def _make_slice(counts: np.ndarray, sessions: np.ndarray) -> Slice:
-    k, n = counts.sum(axis=2)
-    share = Share.from_groups(k, n, int(sessions.sum()))
+def _make_slice(counts: np.ndarray, sessions: np.ndarray, days: slice) -> Slice:
+    """Return the slice of some of the days."""
+    k, n = counts[:, :, days].sum(axis=2)
+    ordinals = _FIRST_DAY + np.arange(counts.shape[2])[days]
+    by_day = DayCounts(ordinals, *counts[:, :, days].sum(axis=1))
+    share = Share(int(k.sum()), int(n.sum()), int(sessions[days].sum()), np.stack([k, n]), by_day)
     return Slice(RATES["parse_error"], "drawn", "all", share, share.n)

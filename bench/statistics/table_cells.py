@@ -25,16 +25,15 @@ _BEHIND, _MANY = 0.05, 100  # how far power may be behind the oracle's, and from
 
 
 def rank_table(shares: Sequence[Share]) -> Ranking:
-    """Rank the shares as the page Models does: arms with enough, held against that with most sessions."""
+    """Rank the shares as the page Models does: the arms with enough."""
     judged = [place for place, share in enumerate(shares) if share.has_enough]
     if len(judged) < 2:
         return Ranking([(1, len(shares))] * len(shares), list(range(len(shares))), {})
-    reference = max(judged, key=lambda place: shares[place].sessions or 0)
     pairs = [(one, other) for place, one in enumerate(judged) for other in judged[:place]]
     estimates = [share.estimate for share in shares]
     found = compare_estimates([(estimates[one], estimates[other]) for one, other in pairs])  # type: ignore[misc]
     differences: dict[tuple[int, int], Difference] = dict(zip(pairs, found, strict=True))
-    return rank_arms(len(shares), differences, high_is_good=False, reference=reference)
+    return rank_arms(len(shares), differences, high_is_good=False)
 
 
 def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:

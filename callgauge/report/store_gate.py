@@ -35,13 +35,9 @@ from callgauge.report.content.compose import write_link
 from callgauge.report.content.morning_report import ReportError
 from callgauge.stats import Difference
 from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
-from callgauge.stats.over_time.day_effects import LEAST_DAYS
-from callgauge.stats.over_time.day_spread import reach_of_days
 
 USUAL_RATE = "parse_error"
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
-DayCount = tuple[int, int]
-"""k and n of a day."""
 Labels = Mapping[str, Mapping[str, str]]
 
 
@@ -151,15 +147,9 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
         why = describe_verdict(held, margin.size)
     else:
-        before, now = (_list_days(ask, side, margin.rate) for side in (a, b))
-        is_same = a.arm.days == b.arm.days
-        if not is_same and len(before) < LEAST_DAYS:
-            days = wording.plural(len(before), "day")
-            why = f"The baseline has {days}, and it takes {LEAST_DAYS} to know how much days differ."
-        else:
-            decided_by = _take_reach(found) if is_same else widen_by_days(held, before, now)
-            verdict = decide(held, decided_by, margin.size)
-            why = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
+        decided_by = _take_reach(found)
+        verdict = decide(held, margin.size)
+        why = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -174,26 +164,16 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     )
 
 
-def decide(held: SliceComparison, reach: GateReach, margin: float) -> Verdict:
+def decide(held: SliceComparison, margin: float) -> Verdict:
     """Return the verdict on the first side of a comparison that may be judged."""
+    found = held.difference
+    if found is None:
+        raise ValueError("nothing was compared")
     sign = -1 if held.slice.rate.is_good else 1
-    ends = sorted((sign * reach.low, sign * reach.high))  # more is worse
+    ends = sorted((sign * found.low, sign * found.high))  # more is worse
     if ends[1] < margin:
         return "not worse"
     return "worse" if ends[0] > 0 and held.is_decisive else "cannot be told"
-
-
-def widen_by_days(held: SliceComparison, before: Sequence[DayCount], now: Sequence[DayCount]) -> GateReach:
-    """Return the difference of a comparison, whose interval reaches at least as far as days differ.
-
-    `before`, `now`: (k, n) of the days of the second and of the first side.
-    """
-    found = held.difference
-    if found is None or held.other is None:
-        raise ValueError("nothing was compared")
-    days = reach_of_days((held.other.share, held.slice.share), (before, now))
-    low, high = found.estimate - days, found.estimate + days
-    return GateReach(found.estimate, max(-1.0, min(low, found.low)), min(1.0, max(high, found.high)))
 
 
 def _take_reach(found: Difference) -> GateReach:
@@ -203,12 +183,6 @@ def _take_reach(found: Difference) -> GateReach:
 def _count_judged(side: CompareSide, rate: RateDefinition) -> int:
     whole = side.whole_slice(rate)
     return whole.share.n if whole else 0
-
-
-def _list_days(ask: Ask, side: CompareSide, rate: RateDefinition) -> list[DayCount]:
-    rows = ask("slices", rates=(rate.name,), also="day", **side.arm.parameters())
-    its = zip(rows["also"], rows["k"], rows["n"], strict=True)
-    return [(int(k), int(n)) for day, k, n in its if day != "unknown" and n]
 
 
 def _make_side(side: CompareSide, rate: RateDefinition) -> GateSide:
@@ -238,11 +212,9 @@ def describe_gate(gate: StoreGate) -> str:
     if gate.decided_by is None or gate.difference is None:
         return f"{verdict}. {gate.why}"
     sides = " against ".join(_describe_side(side) for side in (gate.slice, gate.baseline))
-    mix = " at the same mix of work" if gate.at_same_mix else ""
+    mix = ", mix-adjusted" if gate.at_same_mix else ""
     words = f"{verdict} by {format_size(gate.margin)}: {RATES[gate.rate].title.lower()} of {sides}"
     words += f"; difference{mix} {_write_reach(gate.difference)}"
-    if gate.decided_by != gate.difference:
-        words += f", with the spread of days {_write_ends(gate.decided_by)}"
     return f"{words}. {gate.why}".rstrip()
 
 

@@ -9,6 +9,7 @@ from callgauge.stats.differences import (
     bootstrap_interval,
     compare_estimates,
     compare_rates,
+    compare_shares,
 )
 from callgauge.stats.intervals import Interval
 from callgauge.stats.paired import compare_paired, compare_same_calls
@@ -24,7 +25,14 @@ from callgauge.stats.rates import (
 )
 from callgauge.stats.repeats import PassK, pass_k
 from callgauge.stats.sample_size import sessions_needed
-from callgauge.stats.session_groups import GROUPS, compare_ratios, place_in_groups, ratio_interval
+from callgauge.stats.session_groups import (
+    GROUPS,
+    DayCounts,
+    compare_ratios,
+    place_in_groups,
+    ratio_interval,
+    read_days,
+)
 from callgauge.stats.standardisation import StandardisedDifference, standardise
 
 __all__ = [
@@ -32,6 +40,7 @@ __all__ = [
     "ENOUGH_SESSIONS",
     "ENOUGH_TO_COMPARE",
     "GROUPS",
+    "DayCounts",
     "Difference",
     "Estimate",
     "Interval",
@@ -46,12 +55,14 @@ __all__ = [
     "compare_rates",
     "compare_ratios",
     "compare_same_calls",
+    "compare_shares",
     "holm",
     "make_shares",
     "pass_k",
     "place_in_groups",
     "rank_arms",
     "ratio_interval",
+    "read_days",
     "relate_shares",
     "sessions_needed",
     "standardise",

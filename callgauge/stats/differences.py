@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from callgauge.stats.day_spread import DayExcess, measure_excesses, widen_estimates
 from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, wilson_bounds
 from callgauge.stats.rates import Estimate, Share
 
@@ -52,8 +53,23 @@ class Difference:
 
 def compare_rates(of: Share, against: Share) -> Difference | None:
     """Return the difference of two rates, `of` minus `against`; None when either has no observations."""
-    one, other = of.estimate, against.estimate
-    return None if one is None or other is None else compare_estimates([(one, other)])[0]
+    return compare_shares([(of, against)])[0]
+
+
+def compare_shares(
+    pairs: Sequence[tuple[Share, Share]], excesses: Sequence[DayExcess] | None = None
+) -> list[Difference | None]:
+    """Return the difference of each pair of rates, as `compare_rates`; how much days differ is in it.
+
+    `excesses`: what days add to each (`measure_excesses`), where that is known already.
+    """
+    known = measure_excesses(pairs) if excesses is None else excesses
+    estimates = [
+        widen_estimates(a, b, excess) if (a := of.estimate) and (b := against.estimate) else None
+        for (of, against), excess in zip(pairs, known, strict=True)
+    ]
+    differences = iter(compare_estimates([pair for pair in estimates if pair]))
+    return [next(differences) if pair else None for pair in estimates]
 
 
 def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:

@@ -9,11 +9,16 @@ a stratum without a hit has none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 from callgauge.stats.corrections import holm
+from callgauge.stats.day_spread import measure_excesses, widen_estimates
 from callgauge.stats.differences import Difference, compare_differences
-from callgauge.stats.rates import Likeness
+from callgauge.stats.rates import Likeness, Share
 from callgauge.stats.standardisation import Strata, estimate_at_mix
+
+_UNSEEN = Share(0, 0)
 
 
 def contrast_strata(
@@ -24,14 +29,27 @@ def contrast_strata(
     `judged`: the places of the strata to contrast; None for the others, and where no other stratum is in both
     arms. `likeness`: what the tables of both arms tell of how alike calls of a session are.
     """
+    others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
+    excesses = measure_excesses(
+        [pair for place in judged for pair in (strata[place], _sum_arms(others[place]))]
+    )
     quads = {}
-    for place in judged:
-        one, other = (share.estimate for share in strata[place])
-        rest = estimate_at_mix([*strata[:place], *strata[place + 1 :]], *likeness)
-        if one and other and rest:
-            quads[place] = ((one, other), rest)
+    for place, own, of_rest in zip(judged, excesses[::2], excesses[1::2], strict=True):
+        first, second = (share.estimate for share in strata[place])
+        rest = estimate_at_mix(others[place], *likeness)
+        if first and second and rest:
+            quads[place] = (
+                widen_estimates(first, second, own),
+                widen_estimates(*rest, of_rest),
+            )
     found = dict(zip(quads, compare_differences(list(quads.values())), strict=True))
     return [found.get(place) for place in range(len(strata))]
+
+
+def _sum_arms(strata: Strata) -> tuple[Share, Share]:
+    """Return the shares of both arms over all strata."""
+    of, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
+    return reduce(add, of, _UNSEEN), reduce(add, against, _UNSEEN)
 
 
 def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:

@@ -1,68 +1,83 @@
-"""Ranks with their doubt: which arms may be the best, and between which ranks each arm may lie."""
+"""Ranks with their doubt: which arm is the best, which may be, and between which ranks each may lie.
+
+No arm is the reference: what is known of the best does not depend on what the others are compared with.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from callgauge.stats.corrections import holm
 from callgauge.stats.differences import Difference
 
 LEVEL = 0.05
-_OF_REFERENCE = 0.9  # of the level is for the differences from the reference, the rest for all others
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the pairwise differences of several arms, looked at together, say of their order.
+    """What the pairwise differences of several arms, taken together, say of their order.
 
-    `ranks`: for each arm the first and last rank that it may have, 1 for the best; together these hold the
-    true ranks of all arms with 95 % confidence. `best`: the arms that no other arm is better than. `p`: the
-    adjusted p-value of each pair of arms, by their indices, in the order given. `wins`: the pairs (better,
-    worse) that are certain.
+    `ranks`: for each arm the first and last rank that it may have, 1 for the best. `best`: the arms that no
+    other arm is better than; of `arms` that were compared. `p`: the adjusted p-value of each pair of arms, by
+    their indices, in the order given. `wins`: the pairs (better, worse) that are certain.
     """
 
     ranks: Sequence[tuple[int, int]]
     best: Sequence[int]
-    p: Mapping[tuple[int, int], float]
-    wins: Sequence[tuple[int, int]] = ()
+    p: Mapping[Pair, float]
+    wins: Sequence[Pair] = ()
 
 
 def rank_arms(
-    arms: int,
-    differences: Mapping[tuple[int, int], Difference],
-    *,
-    high_is_good: bool,
-    reference: int | None = None,
-    smallest: float = 0.0,
+    arms: int, differences: Mapping[Pair, Difference], *, high_is_good: bool, smallest: float = 0.0
 ) -> Ranking:
-    """Return the ranks that fit the differences, after Mogstad, Romano, Shaikh & Wilhelm (2024).
+    """Return the ranks that fit the differences. Each of three rules makes an arm better than another:
 
-    An arm's first rank is 1 + the number of arms that are better than it for certain, its last rank the
-    number of arms minus those that are worse for certain; a pair without a difference is never certain. All
-    pairs are one family: the chance that any claim is false stays at 5 % (weighted Holm 1979). Pairs with the
-    `reference` get nine tenths of the level, since these are the ones that people read. A difference whose
-    whole interval is smaller than `smallest` makes no arm better than another.
+    1. An arm is the best where it is better than each other arm, each at 5 %: for the claim to be false, one
+       of them must be false, so that none needs a correction (Gutmann & Maymin 1987).
+    2. An arm is none of the best where another is better at 5 % / (arms - 1) (multiple comparisons with the
+       best; Hsu 1984, with Bonferroni's correction).
+    3. Any pair is certain at 5 % after Holm's correction for all pairs (Holm 1979); ranks after Mogstad,
+       Romano, Shaikh & Wilhelm (2024).
+
+    A pair's p-value is the smallest that one of the rules gives it. A difference whose whole interval is
+    smaller than `smallest` makes no arm better; a pair without a difference is never certain.
+    docs/statistics.md has the simulated shares of false claims.
     """
     pairs = list(differences)
-    of_reference = [reference is not None and reference in pair for pair in pairs]
-    counts = {True: sum(of_reference), False: len(pairs) - sum(of_reference)}
-    shares = (
-        {True: _OF_REFERENCE, False: 1 - _OF_REFERENCE} if all(counts.values()) else {True: 1.0, False: 1.0}
-    )
-    adjusted = holm(
-        [differences[pair].p for pair in pairs], [shares[known] / counts[known] for known in of_reference]
-    )
-    wins = [
-        pair if (differences[pair].estimate > 0) == high_is_good else pair[::-1]
-        for pair, p in zip(pairs, adjusted, strict=True)
-        if p < LEVEL and not differences[pair].is_within(smallest)
-    ]
-    beaten, beats = Counter(worse for _, worse in wins), Counter(better for better, _ in wins)
+    adjusted = dict(zip(pairs, holm([differences[pair].p for pair in pairs]), strict=True))
+    beats = {
+        (pair if (differences[pair].estimate > 0) == high_is_good else pair[::-1]): pair
+        for pair in pairs
+        if not differences[pair].is_within(smallest)
+    }
+    rivals = len({arm for pair in pairs for arm in pair}) - 1
+    alone = {win: differences[pair].p for win, pair in beats.items()}
+    for win, p in [*_find_best(alone, rivals), *_leave_out(alone, rivals)]:
+        adjusted[beats[win]] = min(adjusted[beats[win]], p)
+    wins = [win for win, pair in beats.items() if adjusted[pair] < LEVEL]
+    beaten, ahead = Counter(worse for _, worse in wins), Counter(better for better, _ in wins)
     return Ranking(
-        [(1 + beaten[arm], arms - beats[arm]) for arm in range(arms)],
+        [(1 + beaten[arm], arms - ahead[arm]) for arm in range(arms)],
         [arm for arm in range(arms) if not beaten[arm]],
-        dict(zip(pairs, adjusted, strict=True)),
+        adjusted,
         wins,
     )
+
+
+def _find_best(alone: Mapping[Pair, float], rivals: int) -> Iterator[tuple[Pair, float]]:
+    """Yield the wins of the arm that is better than each of its rivals. `alone`: each p-value by itself."""
+    certain = [(win, p) for win, p in alone.items() if p < LEVEL]
+    number = Counter(better for (better, _), _ in certain)
+    yield from ((win, p) for win, p in certain if number[win[0]] == rivals)
+
+
+def _leave_out(alone: Mapping[Pair, float], rivals: int) -> Iterator[tuple[Pair, float]]:
+    """Yield the wins that leave an arm out of the best: those of the best, where the arm lost to one."""
+    certain = {win: rivals * p for win, p in alone.items() if rivals * p < LEVEL}
+    out = {worse for _, worse in certain}
+    lost_to_best = {worse for better, worse in certain if better not in out}
+    yield from ((win, p) for win, p in certain.items() if win[0] not in out or win[1] not in lost_to_best)

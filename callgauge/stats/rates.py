@@ -24,9 +24,7 @@ import numpy as np
 from scipy.special import digamma, polygamma
 
 from callgauge.stats.intervals import Floats, Interval, Z, t_quantile, t_quantiles, wilson_bounds
-from callgauge.stats.session_groups import GROUPS
-
-Places = np.ndarray[Any, np.dtype[np.int64]]
+from callgauge.stats.session_groups import GROUPS, DayCounts, Integers
 
 ENOUGH = 30
 """Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
@@ -116,14 +114,15 @@ class Share:
 
     `sessions`: how many sessions the observations come from, where that is known; a session counts once for
     each day, model and prompt that it saw. `by_group`: an array of shape (2, GROUPS) with k and n of each
-    random group of sessions; None when all observations are independent. `likeness`: what the other rates of
-    the table lend.
+    random group of sessions; None when all observations are independent. `by_day`: k and n of each day, where
+    that is known. `likeness`: what the other rates of the table lend.
     """
 
     k: int
     n: int
     sessions: int | None = None
     by_group: Floats | None = field(default=None, compare=False, repr=False)
+    by_day: DayCounts | None = field(default=None, compare=False, repr=False)
     likeness: Likeness | None = field(default=None, compare=False)
     _spread: Spread | None = field(default=None, compare=False, repr=False)
 
@@ -140,6 +139,7 @@ class Share:
             self.n + other.n,
             None if apart else (self.sessions or 0) + (other.sessions or 0),
             self.by_group + other.by_group if known else None,  # type: ignore[operator]
+            self.by_day + other.by_day if self.by_day and other.by_day else None,
             self.likeness or other.likeness,
         )
 
@@ -220,13 +220,18 @@ class Share:
 
 
 def make_shares(
-    counts: Sequence[tuple[int, int, int]], by_group: Floats, tables: Sequence[object] | None = None
+    counts: Sequence[tuple[int, int, int]],
+    by_group: Floats,
+    tables: Sequence[object] | None = None,
+    by_day: Sequence[DayCounts] | None = None,
 ) -> list[Share]:
     """Return a share for each (k, n, sessions) of a table; its rates lend each other their likeness.
 
-    `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as of `relate_shares`.
+    `by_group`: an array of shape (rows, 2, GROUPS). `tables`: as of `relate_shares`. `by_day`: the counts of
+    each row by day.
     """
-    shares = [Share(*each, groups) for each, groups in zip(counts, by_group, strict=True)]
+    days = by_day if by_day is not None else [None] * len(counts)
+    shares = [Share(*each, groups, day) for each, groups, day in zip(counts, by_group, days, strict=True)]
     return relate_shares(shares, tables)
 
 
@@ -334,7 +339,7 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
 
 
 def _lend(
-    rate: Floats, effect: Floats, freedom: Floats, base: Floats, whole: Floats, table: Places
+    rate: Floats, effect: Floats, freedom: Floats, base: Floats, whole: Floats, table: Integers
 ) -> tuple[Floats, Floats]:
     """Return the correlation that each rate's table shows, and the degrees of freedom that it lends the rate.
 
@@ -364,7 +369,7 @@ def _lend(
     return correlation, np.where(others > 1e-9, np.minimum(agreed[table], others), 0.0)
 
 
-def judge_rates(counts: Floats, sessions: Floats, table: Places) -> tuple[np.ndarray[Any, Any], Floats]:
+def judge_rates(counts: Floats, sessions: Floats, table: Integers) -> tuple[np.ndarray[Any, Any], Floats]:
     """Return whether each rate has enough, and its design effect: as `relate_shares` would, for thousands.
 
     `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the

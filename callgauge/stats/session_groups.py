@@ -1,4 +1,4 @@
-"""Counts and amounts by random group of sessions, as arrays, and the intervals of ratios of their sums.
+"""Counts and amounts by random group of sessions and by day, and intervals of ratios of their sums.
 
 A ratio, such as money per completed turn, has a delete-a-group jackknife of its logarithm (Wolter 2007,
 chapter 4), with Student's t.
@@ -7,6 +7,8 @@ chapter 4), with Student's t.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
 from itertools import chain
 from math import exp, log, sqrt
 from typing import Any
@@ -20,6 +22,29 @@ GROUPS = 50
 """The number of random groups of sessions, in ingest/store/session_group.sql as well."""
 _FEWEST = 8  # groups of sessions: of fewer the variance of a ratio is not known
 _CAUTION = 0.6  # of the degrees of freedom: amounts are skewed, which Student's t does not allow for
+
+
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """Counts of one rate by day: `k` hits of `n` observations on each of `days`, ordinals in order."""
+
+    days: Integers
+    k: Floats
+    n: Floats
+
+    def __add__(self, other: DayCounts) -> DayCounts:
+        days = np.union1d(self.days, other.days)
+        k, n = np.zeros((2, len(days)))
+        for each in (self, other):
+            places = np.searchsorted(days, each.days)
+            k[places] += each.k
+            n[places] += each.n
+        return DayCounts(days, k, n)
+
+    @classmethod
+    def none(cls) -> DayCounts:
+        """Return the counts of no day."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
 
 def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[float]]) -> Floats:
@@ -36,13 +61,31 @@ def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[f
     return found
 
 
-def _flatten(lists: Iterable[Sequence[float]]) -> tuple[Floats, Integers]:
+def read_days(
+    days: Iterable[Sequence[date]], k: Iterable[Sequence[float]], n: Iterable[Sequence[float]]
+) -> list[DayCounts]:
+    """Return the counts by day of each row, from the lists of its days and of k and n on them.
+
+    Any of them may be a pandas series of lists in Arrow.
+    """
+    calendar, lengths = _flatten(days, "datetime64[D]")
+    ordinals = np.asarray(calendar, dtype="datetime64[D]").astype(np.int64)
+    counts = [np.asarray(_flatten(column)[0], dtype=float) for column in (k, n)]
+    ends = np.cumsum(lengths)
+    return [
+        DayCounts(ordinals[first:last], *(each[first:last] for each in counts))
+        for first, last in zip(ends - lengths, ends, strict=True)
+    ]
+
+
+def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.ndarray, Integers]:
     """Return the elements of all lists one after another, and the length of each list."""
     arrow = getattr(lists, "list", None)  # what pandas has for series of lists in Arrow
     if arrow is not None:
         return arrow.flatten().to_numpy(), arrow.len().to_numpy()
     several = list(lists)
-    return np.fromiter(chain.from_iterable(several), float), np.array([len(each) for each in several], int)
+    elements = list(chain.from_iterable(several))
+    return np.array(elements, dtype=kind), np.array([len(each) for each in several], int)
 
 
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:

@@ -14,6 +14,7 @@ from math import inf
 
 import numpy as np
 
+from callgauge.stats.day_spread import NO_EXCESS, DayExcess, widen_estimates
 from callgauge.stats.differences import Difference, compare_estimates
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
@@ -63,17 +64,25 @@ def standardise(strata: Strata) -> StandardisedDifference | None:
 
 
 def standardise_all(
-    several: Sequence[Strata], likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None
+    several: Sequence[Strata],
+    likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
+    excesses: Sequence[DayExcess] | None = None,
 ) -> list[StandardisedDifference | None]:
     """Return the difference of each pair of arms at the same mix; None where no stratum occurs in both.
 
     A stratum that is seen in only one group of sessions of an arm is left out, since it cannot show how
     sessions differ. Sessions that are in several strata are kept together (callgauge.stats.rates).
     `likeness`: for each pair, what the tables of both arms tell of how alike calls of a session are.
+    `excesses`: what days add to the variance of each plain difference; the mix changes it little.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
-    pairs = [mix.estimate_arms(*each) for mix, each in zip(mixes, lent, strict=True) if mix]
+    beyond = excesses or [NO_EXCESS] * len(mixes)
+    pairs = [
+        widen_estimates(*mix.estimate_arms(*each), excess)
+        for mix, each, excess in zip(mixes, lent, beyond, strict=True)
+        if mix
+    ]
     found = iter(compare_estimates(pairs))
     return [mix.describe(next(found)) if mix else None for mix in mixes]
 
@@ -131,7 +140,7 @@ class _Mix:
         by_mix = float(((mixes[0] - mixes[1]) * (self.k / self.n).mean(0)).sum())
         whole, within = self.totals[0] / self.totals[1], self.k.sum(1) / self.n.sum(1)
         by_mix += float((whole[0] - whole[1]) - (within[0] - within[1]))
-        method = f"at the same mix of {len(self.used):,} strata (Mantel-Haenszel), {found.method}"
+        method = f"mix-adjusted over {len(self.used):,} strata (Mantel-Haenszel), {found.method}"
         of, against = self.rates.tolist()
         return StandardisedDifference(
             Difference(found.estimate, found.low, found.high, found.p, method),

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from callgauge.stats.over_time.day_spread import reach_of_days
 from typer.testing import CliRunner
 
 from bench.statistics.cells import Cell
@@ -31,7 +32,6 @@ from callgauge.report.store_gate import (
 )
 from callgauge.stats import Share
 from callgauge.stats.gate_syntax import GateSyntaxError
-from callgauge.stats.over_time.day_spread import reach_of_days
 from tests.dashboard.conftest import opened, said
 from tests.report.conftest import LAST
 

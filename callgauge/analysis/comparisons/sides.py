@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import pandas as pd
 
@@ -13,7 +14,13 @@ from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
-from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
+from callgauge.analysis.measures.slices import (
+    MEASURED_ENOUGH,
+    Slice,
+    make_slices,
+    merge_slices,
+    relate_slices,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +40,15 @@ class CompareSide:
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
     """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
-    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
-    found = make_slices(pd.concat(rows, ignore_index=True))
+    # Old months may be read as one day each. Where the sides are of different days, each day counts.
+    also = "day" if arms[0].days != arms[1].days and any(map(_holds_month, arms)) else None
+    rows = [ask("slices", rates=tuple(RATES), also=also, **arm.parameters()) for arm in arms]
+    found = make_slices(pd.concat(rows, ignore_index=True), related=also is None)
     firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
+    if also:
+        firsts, seconds = _sum_days(firsts), _sum_days(seconds)
+        related = relate_slices([*firsts, *seconds])
+        firsts, seconds = related[: len(firsts)], related[len(firsts) :]
     one, other = (
         CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in its})
         for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
@@ -43,10 +56,27 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
     return one, other
 
 
+def _holds_month(arm: Arm) -> bool:
+    """Return whether the days of an arm hold a whole month; True for all days."""
+    if arm.days is None:
+        return True
+    first, last = arm.days
+    begin = first if first.day == 1 else (first.replace(day=28) + timedelta(4)).replace(day=1)
+    return (begin.replace(day=28) + timedelta(4)).replace(day=1) <= last + timedelta(1)
+
+
+def _sum_days(several: Sequence[Slice]) -> list[Slice]:
+    """Return the sum of the slices of each rate over their days."""
+    by_rate: dict[str, list[Slice]] = {}
+    for each in several:
+        by_rate.setdefault(each.rate.name, []).append(each)
+    return [whole for parts in by_rate.values() if (whole := merge_slices(parts))]
+
+
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
     """Return the strata of both sides, by the letters of their arms."""
     apart = find_apart(a, b)
-    work = [read_strata(ask, rate, None, side.arm.parameters(), apart=apart) for side in (a, b)]
+    work = [read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)]
     of_a, of_b = (its.by_arm.get("all", {}) for its in work)
     return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
 
@@ -89,11 +119,6 @@ def list_cautions(
                 f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "
                 "judged: those that could may be unlike the others."
             )
-    if a.arm.days != b.arm.days:
-        yield (
-            "Days differ by more than their sessions show, so this says less about the days than it seems. "
-            "The Overview's alerts take the usual spread between days into account."
-        )
     if do_overlap(a.arm, b.arm):
         yield (
             "The slices overlap: a call can be in both, which hides part of the difference. "

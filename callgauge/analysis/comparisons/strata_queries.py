@@ -8,71 +8,37 @@ from typing import Any
 import pandas as pd
 
 from callgauge.analysis.measures.breakdown import BROKEN_DOWN_BY, Breakdown, break_down
-from callgauge.analysis.measures.comparisons import (
-    RankedTable,
-    SliceComparison,
-    compare_pairs,
-    limit_ranked,
-    rank_table,
-)
+from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions, make_strata
 from callgauge.analysis.measures.slices import Slice, make_slices
 
 Ask = Callable[..., pd.DataFrame]
 """Answers a metric, given its name and its parameters by name."""
-RANKED = 25
-"""Slices that a page ranks, the most used."""
 ArmSlices = Mapping[str, Mapping[str, Sequence[Slice]]]
 """The slices of each arm within each value of a dimension: by dimension, then by arm."""
 
 
 def read_strata(
     ask: Ask,
-    rate: RateDefinition,
+    rates: Sequence[RateDefinition],
     by: str | None,
     chosen: Mapping[str, Any],
     *,
     arms: Sequence[str] | None = None,
     apart: Iterable[str] = (),
-) -> ArmStrata:
-    """Return the strata of each value of the dimension `by`; of all together, named `all`, without `by`.
+) -> dict[str, ArmStrata]:
+    """Return by rate the strata of each value of the dimension `by`; of all together, named `all`, without.
 
-    `arms`: read only these values. `apart`: further dimensions that tell the arms apart.
+    `rates`: all of the same unit. `arms`: read only these values. `apart`: further dimensions that tell the
+    arms apart.
     """
-    dimensions = choose_dimensions(rate, [*([by] if by else []), *apart])
+    dimensions = choose_dimensions(rates[0], [*([by] if by else []), *apart])
     asked = dict(zip(("first", "second", "third"), dimensions, strict=False))
-    rows = ask(
-        "strata",
-        rates=(rate.name,),
-        by=by,
-        among=tuple(arms) if arms is not None else None,
-        **asked,
-        **chosen,
-    )
-    return make_strata(rows, dimensions)
-
-
-def rank_at_same_mix(
-    ask: Ask,
-    rate: RateDefinition,
-    by: str,
-    several: Sequence[Slice],
-    baseline: Slice,
-    chosen: Mapping[str, Any],
-    smallest: float,
-    *,
-    most: int = RANKED,
-) -> RankedTable:
-    """Return the slices ranked, each compared with the baseline at the same mix of work.
-
-    `smallest`: the smallest difference worth knowing, a share. Every two slices are compared, so only the
-    `most` used of those of which enough is known are ranked; the others, and those of which too little is
-    known, are not.
-    """
-    shown, thin = limit_ranked(several, baseline, most)
-    strata = read_strata(ask, rate, by, chosen, arms=[one.name for one in shown]) if len(shown) > 1 else None
-    return rank_table([*shown, *thin], baseline, strata, smallest)
+    names = tuple(rate.name for rate in rates)
+    among = tuple(arms) if arms is not None else None
+    rows = ask("strata", rates=names, by=by, among=among, **asked, **chosen)
+    return {name: make_strata(rows[rows["rate"] == name], dimensions) for name in names}
 
 
 def judge_pairs(
@@ -89,7 +55,7 @@ def judge_pairs(
     if not known:
         return [None] * len(pairs)
     names = tuple(dict.fromkeys(name for pair in known for name in pair))
-    work = read_strata(ask, rate, by, chosen, arms=names)
+    work = read_strata(ask, [rate], by, chosen, arms=names)[rate.name]
     compared = [(slices[of], slices[against]) for of, against in known]
     mixes = work.compare([((one.name, one), (other.name, other)) for one, other in compared])
     arms = read_arms(ask, rate, by, names, chosen)

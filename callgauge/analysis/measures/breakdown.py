@@ -81,7 +81,7 @@ class Breakdown:
         smallest difference worth knowing, a share.
         """
         whole = self.whole.standing(smallest)
-        if whole in (Standing.TOO_FEW, Standing.UNMEASURED, Standing.REFERENCE):
+        if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
             return []
         named: list[StratumComparison] = []
         for its in self.strata.values():

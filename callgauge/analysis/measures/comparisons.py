@@ -9,7 +9,8 @@ from enum import Enum
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, SameMix
 from callgauge.analysis.measures.slices import Slice, rank_slices
-from callgauge.stats import Difference, compare_estimates, holm, rank_arms
+from callgauge.stats import Difference, compare_shares, holm, rank_arms
+from callgauge.stats.day_spread import NO_EXCESS, measure_excesses
 
 LEVEL = 0.05
 SMALLEST = 0.02
@@ -23,6 +24,7 @@ class Standing(Enum):
     UNNAMED = "several things that the log does not name"
     UNMEASURED = "nothing was observed"
     TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"
+    TOO_FEW_DAYS = "on different days, and too few of them on a side"
     OTHER_WORK = "most of the work of the two is not of the same kind"
     BETTER = "better"
     WORSE = "worse"
@@ -41,7 +43,8 @@ class SliceComparison:
     table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
     of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
     in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
-    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
+    these are, in the plural. `is_thin`: one of the two has too little for a verdict. `has_too_few_days`: both
+    are of different days, and one of fewer than five.
     """
 
     slice: Slice
@@ -54,6 +57,7 @@ class SliceComparison:
     compared: int = 1
     family: str = "comparisons"
     is_thin: bool = False
+    has_too_few_days: bool = False
 
     @property
     def is_at_same_mix(self) -> bool:
@@ -81,6 +85,14 @@ class SliceComparison:
             and self.p < LEVEL
         )
 
+    def is_better_alone(self, name: str, smallest: float = SMALLEST) -> bool:
+        """Return whether `name`, one of the two, is better when only these two are compared."""
+        found = self.difference
+        if found is None or self.p is None or not found.is_decisive or found.is_within(smallest):
+            return False
+        is_first_better = (found.estimate > 0) == self.slice.rate.is_good
+        return self.slice.rate.better is not None and is_first_better == (self.slice.name == name)
+
     def standing(self, smallest: float = SMALLEST) -> Standing:
         """Return what can be said of it; `smallest`: the smallest difference worth knowing, a share."""
         found = self.difference
@@ -90,7 +102,7 @@ class SliceComparison:
             return Standing.UNMEASURED
         if self.p is None:
             if self.is_thin:
-                return Standing.TOO_FEW
+                return Standing.TOO_FEW_DAYS if self.has_too_few_days else Standing.TOO_FEW
             is_named = self.slice.is_named and (self.other is None or self.other.is_named)
             return Standing.OTHER_WORK if self.does_other_work and is_named else Standing.UNNAMED
         if found.is_within(smallest):
@@ -128,16 +140,28 @@ def _hold_against(
 
     `mixes`: each pair at the same mix, None for a pair without common work; or None where work is not known.
     """
-    estimates = [(one.share.estimate, other.share.estimate if other else None) for one, other in pairs]
-    found = iter(compare_estimates([(a, b) for a, b in estimates if a and b]))
+    known = [(one.share, other.share) for one, other in pairs if other is not None]
+    excesses = measure_excesses(known)
+    differences = iter(zip(compare_shares(known, excesses), excesses, strict=True))
     held = []
-    for (one, other), (a, b), mix in zip(pairs, estimates, mixes or [None] * len(pairs), strict=True):
-        plain = next(found) if a and b else None
+    for (one, other), mix in zip(pairs, mixes or [None] * len(pairs), strict=True):
+        plain, excess = next(differences) if other is not None else (None, NO_EXCESS)
         told = mix.found.difference if mix and plain and mix.found.outweighs(plain) else plain
-        judged = other is not None and one.has_enough_to_compare and other.has_enough_to_compare
+        has_sessions = other is not None and one.has_enough_to_compare and other.has_enough_to_compare
+        judged = has_sessions and not excess.has_too_few
         is_apart = mixes is not None and mix is None and plain is not None and judged
         p = told.p if told and judged else None
-        each = SliceComparison(one, told, p, other, plain, mix, is_apart, is_thin=not judged)
+        each = SliceComparison(
+            one,
+            told,
+            p,
+            other,
+            plain,
+            mix,
+            is_apart,
+            is_thin=not judged,
+            has_too_few_days=has_sessions and excess.has_too_few,
+        )
         held.append(replace(each, p=None) if each.does_other_work else each)
     return held
 
@@ -158,11 +182,13 @@ class Place:
 class RankedTable:
     """Slices of one rate, the best first, each held against `reference`.
 
+    Only the rows depend on `reference`, and of these only the differences: what is best does not.
     `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
     `best`: the slices of which none is known to be worse than another: the tie group at the top. `wins`: the
     pairs (better, worse) that are decided, by name. `places`: the place of each slice with a rank, by name;
-    empty where neither end of the rate is better. `pairs`: how many were compared. `is_apart`: some of the
-    best do different work, so that they were not compared.
+    empty where neither end of the rate is better. `pairs`: each comparison of two slices that may be judged,
+    by both names, its p-value corrected for all of them. `is_apart`: some of the best do different work, so
+    that they were not compared. `smallest`: the smallest difference of interest, a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -171,8 +197,13 @@ class RankedTable:
     best: Sequence[Slice]
     wins: frozenset[tuple[str, str]]
     places: Mapping[str, Place]
-    pairs: int
+    pairs: Mapping[tuple[str, str], SliceComparison]
     is_apart: bool = False
+    smallest: float = SMALLEST
+
+    @property
+    def rate(self) -> RateDefinition:
+        return self.reference.rate
 
     @property
     def judged(self) -> list[Slice]:
@@ -184,6 +215,33 @@ class RankedTable:
         """True when some slice is held against the reference at the same mix of work."""
         return any(row.is_at_same_mix and row.p is not None for row in self.rows)
 
+    def find_losses(self, name: str) -> list[Slice]:
+        """Return the slices that are better than this one, the best first."""
+        return [each for each in self.judged if (each.name, name) in self.wins]
+
+    def find_pair(self, of: str, against: str) -> PairRates | None:
+        """Return both rates of two slices as they were compared; None where they were not."""
+        held = self.pairs.get((of, against)) or self.pairs.get((against, of))
+        if held is None or held.difference is None or held.other is None:
+            return None
+        mix = held.same_mix.found if held.is_at_same_mix and held.same_mix else None
+        rates = (mix.of, mix.against) if mix else (held.slice.share.rate or 0.0, held.other.share.rate or 0.0)
+        ends = (held.difference.low, held.difference.high)
+        if held.slice.name != of:
+            rates, ends = rates[::-1], (-ends[1], -ends[0])
+        return PairRates(*rates, *ends, is_mixed=mix is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRates:
+    """The rates of two slices, the interval of their difference, and whether they are mix-adjusted."""
+
+    of: float
+    against: float
+    low: float
+    high: float
+    is_mixed: bool
+
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
     """Return the slice to hold the others against: that with most sessions, never chosen by its rate."""
@@ -193,13 +251,13 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
     )
 
 
-def limit_ranked(several: Sequence[Slice], reference: Slice, most: int) -> tuple[list[Slice], list[Slice]]:
+def limit_ranked(several: Sequence[Slice], most: int) -> tuple[list[Slice], list[Slice]]:
     """Return the slices to rank, at most `most`, and those of which too little is known.
 
-    To be ranked are the reference and the most used of those of which enough is known.
+    To be ranked are the most used of those of which enough is known.
     """
     solid = [one for one in several if one.is_solid]
-    by_use = sorted(solid, key=lambda one: (one is not reference, -one.total, one.name))
+    by_use = sorted(solid, key=lambda one: (-one.total, one.name))
     return by_use[:most], [one for one in several if not one.is_solid]
 
 
@@ -211,10 +269,10 @@ def rank_table(
 ) -> RankedTable:
     """Rank slices of one rate, and hold each against `reference`.
 
-    `strata`: the work of each slice, so that two of them are compared at the same mix where that matters. The
-    p-values are adjusted over all pairs of slices that may be judged. What the logs do not name is several
-    things, and gets no rank and no verdict. Slices whose whole difference is smaller than `smallest` are not
-    ranked apart.
+    `strata`: the work of each slice, so that two of them are compared at the same mix where that matters.
+    The p-values are corrected for all pairs of slices that may be judged (`stats.rank_arms`). What the logs
+    do not name is several things, and gets no rank and no verdict. Slices whose whole difference is smaller
+    than `smallest` are not ranked apart.
     """
     order = [reference, *(one for one in several if one is not reference)]
     places = [place for place, one in enumerate(order) if one.is_solid and one.is_named]
@@ -232,14 +290,10 @@ def rank_table(
     differences = {
         pair: each.difference for pair, each in held.items() if each.p is not None and each.difference
     }
-    ranking = rank_arms(
-        len(order),
-        differences,
-        high_is_good=reference.rate.is_good,
-        reference=0 if 0 in places else None,
-        smallest=smallest,
-    )
-    of_reference = sum(other == 0 for _, other in differences)
+    ranking = rank_arms(len(order), differences, high_is_good=reference.rate.is_good, smallest=smallest)
+    held = {
+        pair: replace(each, p=ranking.p.get(pair), compared=len(differences)) for pair, each in held.items()
+    }
     judged = {place for pair in differences for place in pair}
     unjudged = len(order) - len(judged)  # these take no rank from the others
     ranks = {
@@ -247,22 +301,23 @@ def rank_table(
         for place, (first, last) in enumerate(ranking.ranks)
         if place in judged
     }
-    rows = [SliceComparison(reference, None, None)] + [
-        replace(held[place, 0], p=ranking.p.get((place, 0)), compared=of_reference)
-        for place in range(1, len(order))
-    ]
-    best = [place for place in ranking.best if place in judged]
+    rows = [SliceComparison(reference, None, None), *(held[place, 0] for place in range(1, len(order)))]
+    best = {order[place].name for place in ranking.best if place in judged}
     wins = frozenset((order[one].name, order[other].name) for one, other in ranking.wins)
     found_places = _find_places(ranks, wins) if reference.rate.better else {}
+    ordered = _order_rows(rows, found_places)
+    compared = {(order[one].name, order[other].name): held[one, other] for one, other in differences}
+    named = [(order[one].name, order[other].name) for one, other in inner]
     return RankedTable(
-        _order_rows(rows, found_places, reference.rate),
+        ordered,
         reference,
         ranks,
-        [order[place] for place in best],
+        [row.slice for row in ordered if row.slice.name in best],
         wins,
         found_places,
-        len(differences),
-        any({one, other} <= set(best) and (one, other) not in differences for one, other in inner),
+        compared,
+        any(set(pair) <= best and pair not in compared for pair in named),
+        smallest,
     )
 
 
@@ -283,26 +338,17 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]]) -> dict[str, 
     return places
 
 
-def _order_rows(
-    rows: Sequence[SliceComparison], places: Mapping[str, Place], rate: RateDefinition
-) -> list[SliceComparison]:
+def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
     """Return the rows by their places; then the others, those of which enough is known first.
 
-    Slices that share a place, or have none, are in the order of their rates, the best first; a row that is
-    held against the reference at the same mix in the order of that difference. What the logs do not name
-    comes after what they name. The order of rows on every page is made here.
+    Slices that share a place, or have none, are in the order of their rates, the best first. What the logs do
+    not name comes after what they name. The order of rows on every page is made here, and does not depend on
+    what they are held against.
     """
-    (reference,) = (row.slice for row in rows if row.other is None)
-    base = reference.share.rate or 0.0
-    sign = -1 if rate.is_good else 1
 
-    def sort_key(row: SliceComparison) -> tuple[bool, bool, bool, int, float, int]:
-        told = row.slice.share.rate or 0.0
-        if row.is_at_same_mix and row.difference and row.p is not None:
-            told = base + row.difference.estimate
-        one = row.slice
+    def sort_key(one: Slice) -> tuple[bool, bool, bool, int]:
         place = places[one.name].number if one.name in places else len(rows)
-        return not one.is_solid, not one.is_rankable, not one.is_named, place, sign * told, -one.share.n
+        return not one.is_solid, not one.is_rankable, not one.is_named, place
 
     by_name = {row.slice.name: row for row in rows}
-    return sorted((by_name[one.name] for one in rank_slices(row.slice for row in rows)), key=sort_key)
+    return [by_name[one.name] for one in sorted(rank_slices(row.slice for row in rows), key=sort_key)]

@@ -17,6 +17,8 @@ from callgauge.stats.intervals import Floats
 
 Ask = Callable[..., pd.DataFrame]
 Row = Mapping[Hashable, Any]
+DIMENSIONS = ("model", "provider", "source")
+"""Of a turn is known which of these it belongs to."""
 COMMAND = "callgauge prices FILE --store DIR"
 """The command that loads a team's prices."""
 
@@ -132,6 +134,16 @@ def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any
     """
     rows = ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records")
     return [make_cost(row, prices.currency) for row in rows]
+
+
+def find_ranked_costs(
+    ask: Ask, prices: Iterable[ModelPrice], by: str, chosen: Mapping[str, Any]
+) -> list[Cost]:
+    """Return the cost of each value of a dimension, as `find_costs`; none where a turn has no such value.
+
+    `prices`: the team's. Raises MetricError.
+    """
+    return find_costs(ask, PriceList(tuple(prices)), by, **chosen) if by in DIMENSIONS else []
 
 
 def make_cost(row: Row, currency: str) -> Cost:

@@ -174,5 +174,7 @@ _ALL = (
 )
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
 """In the order in which a person reads them."""
+LEADING = ("recorded_ok", "retried", "parse_error")
+"""The rates that choose a model, the most telling first; the price of a leader is told by them."""
 HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
 """The rates of the Overview's cards and of the report of a load."""

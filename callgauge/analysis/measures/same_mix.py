@@ -10,6 +10,7 @@ import pandas as pd
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, StandardisedDifference, place_in_groups
+from callgauge.stats.day_spread import measure_excesses
 from callgauge.stats.standardisation import standardise_all
 
 _OF_CALLS = ("model", "tool", "strategy", "prompt")
@@ -69,6 +70,7 @@ class ArmStrata:
         named in neither arm is left out.
         """
         found: list[SameMix | None] = [None] * len(pairs)
+        excesses = measure_excesses([(one.share, other.share) for (_, one), (_, other) in pairs])
         named = [self._named_dimensions(one, other) for (one, _), (other, _) in pairs]
         for fewer in range(len(self.dimensions) + 1):
             left = [
@@ -86,7 +88,8 @@ class ArmStrata:
                 (one.share.likeness, other.share.likeness)
                 for (_, one), (_, other) in (pairs[place] for place in left)
             ]
-            for place, cut, each in zip(left, cuts, standardise_all(strata, likeness), strict=True):
+            beyond = [excesses[place] for place in left]
+            for place, cut, each in zip(left, cuts, standardise_all(strata, likeness, beyond), strict=True):
                 present = found[place]
                 if each and (present is None or each.is_representative or not present.found.is_comparable):
                     found[place] = SameMix(each, tuple(self.dimensions[number] for number in cut))

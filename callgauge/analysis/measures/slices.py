@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from callgauge.analysis.measures.rates import RATES, RateDefinition
-from callgauge.stats import Share, place_in_groups, relate_shares
+from callgauge.stats import Share, place_in_groups, read_days, relate_shares
 from callgauge.stats.intervals import Floats
 
 MEASURED_ENOUGH = 0.2  # a slice of which less could be measured is shown and badged, but not ranked
@@ -22,7 +22,7 @@ class Slice:
     """One rate of one slice: of the calls, turns or chains with the value `name` of a dimension.
 
     `also`: the value of a second dimension. `total`: how many there are in all; `share.n` of these could be
-    measured.
+    measured. `concentration`: why it is not ranked, where too few sessions hold its calls; else empty.
     """
 
     rate: RateDefinition
@@ -30,6 +30,7 @@ class Slice:
     also: str
     share: Share
     total: int
+    concentration: str = ""
 
     @property
     def measured_share(self) -> float:
@@ -48,12 +49,12 @@ class Slice:
     @property
     def is_solid(self) -> bool:
         """True when a rank or an alert has enough observations and sessions, and enough was measured."""
-        return self.is_rankable and self.share.has_enough
+        return self.is_rankable and self.share.has_enough and not self.concentration
 
     @property
     def has_enough_to_compare(self) -> bool:
         """True when this can be one side of a difference that is judged, and enough was measured."""
-        return self.is_rankable and self.share.has_enough_to_compare
+        return self.is_rankable and self.share.has_enough_to_compare and not self.concentration
 
 
 def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
@@ -71,10 +72,14 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
 
 
 def read_shares(rows: pd.DataFrame) -> list[Share]:
-    """Return the share of each row of a metric with the columns k, n, sessions and those of groups."""
+    """Return the share of each row of a metric with the columns k, n, sessions and those of groups.
+
+    Where it has the columns of days, too, the shares know their counts by day.
+    """
     by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
-    counts = zip(rows["k"], rows["n"], rows["sessions"], by_group, strict=True)
-    return [Share(k, n, sessions, groups) for k, n, sessions, groups in counts]
+    by_day = read_days(rows["days"], rows["day_k"], rows["day_n"]) if "days" in rows else [None] * len(rows)
+    counts = zip(rows["k"], rows["n"], rows["sessions"], by_group, by_day, strict=True)
+    return [Share(*row) for row in counts]
 
 
 def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:

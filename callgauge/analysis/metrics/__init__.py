@@ -39,7 +39,7 @@ _FIELD = re.compile(r"^-- (title|question|unit|days|facts|note|column (\w+)): (.
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
 _VALUE = re.compile(r"\{value: (\w+)\}")
-_GROUPS = re.compile(r"\{groups: ([\w, ]+)\}")
+_TABLES = re.compile(r"\{(days|groups): ([\w, ]+)\}")
 GROUPS = "group_ids"
 """A column of the metrics whose rates get an interval."""
 PARAMETER = re.compile(r"\$([a-z_]+)")
@@ -126,10 +126,9 @@ def include_values(sql: str) -> str:
     return _VALUE.sub(lambda named: value.replace("$dimension", f"${named[1]}"), sql)
 
 
-def include_groups(sql: str) -> str:
-    """Return the SQL with the tables that sum up groups of sessions in place of `{groups: …}`."""
-    tables = _read_clause("groups")
-    return _GROUPS.sub(lambda keys: tables.replace("$keys", keys[1]), sql)
+def include_tables(sql: str) -> str:
+    """Return the SQL with the tables that sum up days or groups of sessions in place of `{groups: …}`."""
+    return _TABLES.sub(lambda match: _read_clause(match[1]).replace("$keys", match[2]), sql)
 
 
 def _read_clause(name: str) -> str:
@@ -138,7 +137,7 @@ def _read_clause(name: str) -> str:
 
 
 def _read_metric(path: Path) -> Metric:
-    sql = include_groups(include_values(include_filters(path.read_text(encoding="utf-8"))))
+    sql = include_tables(include_values(include_filters(path.read_text(encoding="utf-8"))))
     said: dict[str, str] = {}
     columns: dict[str, str] = {}
     notes: list[str] = []
@@ -165,9 +164,9 @@ def _read_metric(path: Path) -> Metric:
 def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows of metric `name`; columns have dtype `object`, so that values keep their Python types.
 
-    The counts by group of sessions, the columns group_…, stay lists in Arrow: as lists of Python they would
-    take longer than the query. `given` may hold more parameters than the metric has: a page passes all its
-    filters to each metric.
+    The counts by group of sessions and by day, the columns group_… and day…, stay lists in Arrow: as lists of
+    Python they would take longer than the query. `given` may hold more parameters than the metric has: a
+    page passes all its filters to each metric.
     Raises MetricError when the store cannot answer.
     """
     with _explain_errors(metrics()[name]):
@@ -189,7 +188,7 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     return pd.DataFrame(
         {
             name: pd.array(column, dtype=pd.ArrowDtype(column.type))
-            if name.startswith("group_")
+            if name.startswith(("group_", "day"))
             else pd.Series(column.to_pylist(), dtype=object)
             for name, column in zip(names, table.columns, strict=True)
         }

@@ -10,6 +10,7 @@
 -- column n: of which it can be known
 -- column total: all there are; total - n is unmeasured
 -- column sessions: in which n was observed
+-- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool and prompt, too.
 -- note: From the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
@@ -25,7 +26,7 @@ asked AS (
 chosen AS NOT MATERIALIZED (
   SELECT rate, asked_for AS dimension,
          CASE asked_for WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')
-           ELSE coalesce(prompt_id, 'unknown') END AS slice, {value: by} AS also, k, n, total, sessions, group_ids, group_k, group_n
+           ELSE coalesce(prompt_id, 'unknown') END AS slice, {value: by} AS also, day, k, n, total, sessions, group_ids, group_k, group_n
   FROM named CROSS JOIN asked
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR asked_for = 'tool'
@@ -33,12 +34,12 @@ chosen AS NOT MATERIALIZED (
     AND ($among IS NULL OR list_contains($among, {value: by}))
     AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
-sums AS (
-  SELECT rate, dimension, slice, also, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,
-         sum(sessions)::BIGINT AS sessions
+by_day AS (
+  SELECT rate, dimension, slice, also, day, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total, sum(sessions)::BIGINT AS sessions
   FROM chosen GROUP BY ALL
 ),
+{days: rate, dimension, slice, also},
 {groups: rate, dimension, slice, also}
-SELECT rate, dimension, slice, also, k, n, total, sessions, group_ids, group_k, group_n
+SELECT rate, dimension, slice, also, k, n, total, sessions, days, day_k, day_n, group_ids, group_k, group_n
 FROM grouped
 ORDER BY rate, dimension, also, total DESC, slice

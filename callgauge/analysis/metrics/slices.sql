@@ -9,6 +9,7 @@
 -- column n: of which it can be known
 -- column total: all there are; total - n is unmeasured
 -- column sessions: in which n was observed
+-- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: A parse error is a call whose arguments were refused, by the harness or by our parser: not JSON, or not what the tool's definition asks for.
 -- note: A retry is the same tool called again after a fault, in a later step of the same turn. What the log itself calls a retry is one, too. A turn counts once, however many retries it has.
@@ -23,19 +24,19 @@ named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
 ),
 chosen AS NOT MATERIALIZED (
-  SELECT rate, {value: by} AS slice, {value: also} AS also, k, n, total, sessions, group_ids, group_k, group_n
+  SELECT rate, {value: by} AS slice, {value: also} AS also, day, k, n, total, sessions, group_ids, group_k, group_n
   FROM named
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition')
                      OR coalesce($also, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
     AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
-sums AS (
-  SELECT rate, slice, also, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,
-         sum(sessions)::BIGINT AS sessions
+by_day AS (
+  SELECT rate, slice, also, day, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total, sum(sessions)::BIGINT AS sessions
   FROM chosen GROUP BY ALL
 ),
+{days: rate, slice, also},
 {groups: rate, slice, also}
-SELECT rate, slice, also, k, n, total, sessions, group_ids, group_k, group_n
+SELECT rate, slice, also, k, n, total, sessions, days, day_k, day_n, group_ids, group_k, group_n
 FROM grouped
 ORDER BY rate, total DESC, slice, also

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.comparisons import RankedTable, SliceComparison, Standing
+from callgauge.analysis.measures.comparisons import SliceComparison, Standing
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, ENOUGH_TO_COMPARE, Difference, sessions_needed
-from callgauge.stats.standardisation import COMPARABLE
+from callgauge.stats.day_spread import LEAST_DAYS
 
 RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
 """What it takes to be ranked, in words."""
 PAIR_RULE = f"{ENOUGH} observed and {ENOUGH_TO_COMPARE} sessions on each side"
 """What it takes to judge a difference, in words."""
+DAYS_RULE = f"The two ran on different days, and one on fewer than {LEAST_DAYS}."
+"""Why a difference over time is not judged."""
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
 _NAMED = 3  # slices of a tie group that a sentence lists
@@ -63,6 +65,8 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     standing = held.standing(smallest)
     if standing is Standing.TOO_FEW:
         return f"Too few to judge: {size}. {_describe_rule(one, other)}"
+    if standing is Standing.TOO_FEW_DAYS:
+        return f"Not enough data: {size}. {DAYS_RULE}"
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
@@ -157,6 +161,8 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
         return ShortVerdict("Not measured", "calm")
     if standing is Standing.TOO_FEW:
         return ShortVerdict("Too few", "calm")
+    if standing is Standing.TOO_FEW_DAYS:
+        return ShortVerdict("Too few days", "calm")
     if standing is Standing.UNNAMED:
         return ShortVerdict("Not named", "calm")
     if standing is Standing.OTHER_WORK:
@@ -206,6 +212,8 @@ def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float)
     standing = held.standing(smallest)
     if standing is Standing.TOO_FEW:
         parts.append(_describe_rule(one, other))
+    if standing is Standing.TOO_FEW_DAYS:
+        parts.append(DAYS_RULE)
     if standing is Standing.UNDECIDED and found.is_decisive:
         parts.append(f"{_describe_alone(held).capitalize()}.")
     elif standing is Standing.UNDECIDED:
@@ -223,78 +231,11 @@ def _describe_common(held: SliceComparison) -> str:
     return f"Only {covered} of their {held.slice.rate.noun}s are alike in {held.same_mix.words}."
 
 
-def describe_top(table: RankedTable, names: dict[str, str], noun: str) -> str:
-    """Return the sentence that answers which slice is best: the tie group at the top, or what is missing.
-
-    `names`: the label of each slice. `noun`: what is ranked, such as model.
-    """
-    rate, judged = table.reference.rate, table.judged
-    title = rate.title.lower()
-    if rate.better is None:
-        return f"{title.capitalize()}: neither more nor less is better, so there is no best {noun}."
-    several = wording.plural_of(noun)
-    if len(judged) < 2:
-        named = [row.slice for row in table.rows if row.slice.is_named]
-        solid = sum(one.is_solid for one in named)
-        if len(named) < 2:
-            return f"Nothing to rank: {'only one' if named else 'no named'} {noun} was observed."
-        if solid < 2:
-            have = "has" if solid == 1 else "have"
-            return f"Too few sessions to rank: {solid} of {len(named)} {several} {have} {RULE}."
-        common = f"{100 * COMPARABLE:.0f}% of their {rate.noun}s in common"
-        return f"Too different work to rank: no two {several} have {common}."
-    best = [names.get(one.name, one.name) for one in judged if any(one is each for each in table.best)]
-    if table.is_apart:
-        free = f"Nothing is known to be better than {list_names(best)}"
-        others = f": {_describe_others(table)}" if len(best) < len(judged) else ""
-        return f"{free}, of which some do different work{others}."
-    if not best:
-        return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
-    if len(best) == len(judged):
-        return f"No {noun} can be told from the best: any of these {len(judged)} may be it ({title})."
-    listed = list_names(best)
-    if len(best) == 1:
-        return f"{listed} is the best by {title}: {_describe_others(table)}."
-    return f"{listed} cannot be told apart by {title}: {_describe_others(table)}."
-
-
-def describe_bottom(table: RankedTable, names: dict[str, str]) -> str:
-    """Return which slice is the worst, or which cannot be told from it; empty where that is not decided.
-
-    `names`: the label of each slice.
-    """
-    ahead = {better for better, _ in table.wins}
-    worst = [one.name for one in reversed(table.judged) if one.name not in ahead]
-    if table.reference.rate.better is None or not ahead or not worst:
-        return ""
-    listed = list_names([names.get(name, name) for name in worst])
-    if len(worst) > 1:
-        return f"The worst are {listed}: they cannot be told apart."
-    others = [one.name for one in table.judged if one.name != worst[0]]
-    second = names.get(others[-1], others[-1])
-    if (others[-1], worst[0]) in table.wins:
-        return f"The worst is {listed}: worse than {second}, the next, by more than chance."
-    return f"The worst is {listed}: from {second}, the next, it cannot be told apart."
-
-
 def list_names(names: Sequence[str]) -> str:
     """Write names as a list in a sentence: A, B and C; of many the first ones and how many more."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _describe_others(table: RankedTable) -> str:
-    """Say what the slices outside of the tie group have in common: how many of it they are worse than."""
-    best = {one.name for one in table.best}
-    rest = [one.name for one in table.judged if one.name not in best]
-    beaten = [{name for name in best if (name, other) in table.wins} for other in rest]
-    others = "the other one is" if len(beaten) == 1 else f"the {len(beaten)} others are"
-    if all(names == best for names in beaten):
-        return f"{others} worse" if len(best) == 1 else f"{others} worse than each of them"
-    if all(beaten):
-        return f"{others} worse than at least one of them"
-    return f"for each of the {len(beaten)} others there is one that is better"
 
 
 def _describe_sessions(of: Slice, against: Slice) -> str:
@@ -308,28 +249,3 @@ def _describe_better(of: Slice, estimate: float) -> str:
         return f"has {'fewer' if estimate < 0 else 'more'} {title}"
     better = (estimate > 0) == of.rate.is_good
     return f"is {'better' if better else 'worse'} ({title})"
-
-
-def describe_agreement(first: RankedTable, others: Sequence[RankedTable], names: Mapping[str, str]) -> str:
-    """Return whether the other rates name the best slices that `first` names; empty where none can tell.
-
-    `names`: the label of each slice. A rate agrees when its tie group at the top shares a slice with that of
-    `first`; a rate that ranks fewer than two slices tells nothing.
-    """
-    best = {one.name for one in first.best}
-    telling = [table for table in others if len(table.judged) > 1 and table.best]
-    if not best or len(first.judged) < 2 or not telling:
-        return ""
-    agreeing = [table for table in telling if best & {one.name for one in table.best}]
-    parts = []
-    if agreeing:
-        titles = list_names([table.reference.rate.title for table in agreeing])
-        common = best.intersection(*({one.name for one in table.best} for table in agreeing))
-        verb = "agrees" if len(agreeing) == 1 else "agree"
-        on = [names.get(one.name, one.name) for one in first.best if one.name in common]
-        parts.append(f"{titles} {verb}{f' on {list_names(on)}' if on and common != best else ''}.")
-    for table in telling:
-        if table not in agreeing:
-            other = list_names([names.get(one.name, one.name) for one in table.best])
-            parts.append(f"{table.reference.rate.title} names {other} instead.")
-    return " ".join(parts)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import PARAMETERS, Arm, Letter, name_arms
+from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
 from callgauge.analysis.comparisons.sides import (
     CompareSide,
     break_sides_down,
@@ -16,7 +18,6 @@ from callgauge.analysis.comparisons.sides import (
     measure_sides,
     read_work,
 )
-from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
 from callgauge.analysis.measures.breakdown import Breakdown
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
@@ -24,10 +25,11 @@ from callgauge.analysis.measures.comparisons import (
     choose_reference,
     compare_pairs,
 )
+from callgauge.analysis.measures.costs import Cost, find_ranked_costs
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
-from callgauge.analysis.verdicts.sentences import describe_basis, describe_bottom, describe_top
+from callgauge.analysis.verdicts.sentences import describe_basis
 from callgauge.api.questions.answers import (
     Answer,
     Row,
@@ -46,6 +48,8 @@ from callgauge.api.questions.slice_filters import (
     find_values,
 )
 from callgauge.api.questions.store_access import StoreAccess
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.team_memory import TeamMemory
 
 DIMENSIONS = (
     "model", "provider", "prompt", "prompt_name", "tool", "definition", "strategy", "source",
@@ -128,18 +132,25 @@ def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     """Return the values of a dimension ranked by a rate, with the sentences of the page Models."""
     chosen = choose_filters(store.reader.ask, given)
     rate, by = RATES[given["rate"]], given["by"]
-    several = make_slices(store.reader.ask("slices", rates=(rate.name,), by=by, **chosen.parameters))
-    noun = by.replace("_", " ")
+    slices = read_ranked_slices(store.reader.ask, rate, by, chosen.parameters)
+    several = slices[rate.name]
     if not several:
         said = chosen.describe_nothing()
         return Answer({"sentence": said, "days": chosen.describe_days()}, [], said)
     baseline = _choose_baseline(several, given["baseline"], by, chosen)
-    table = rank_at_same_mix(
-        store.reader.ask, rate, by, several, baseline, chosen.parameters, given["smallest"]
+    ranking = judge_ranking(
+        store.reader.ask,
+        slices,
+        rate,
+        by,
+        chosen.parameters,
+        baseline=baseline.name,
+        smallest=given["smallest"],
+        costs=_find_costs(store, by, chosen),
     )
+    table = ranking.table
     names = {row.slice.name: _short_label(chosen, by, row.slice.name) for row in table.rows}
-    told = (describe_top(table, names, noun), describe_bottom(table, names))
-    sentence = " ".join(filter(None, told))
+    sentence = ranking.write_sentence(names)
     rows = []
     for row in table.rows:
         place, rank = table.places.get(row.slice.name), table.ranks.get(row.slice.name)
@@ -165,6 +176,14 @@ def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         "left_out": len(several) - len(table.rows),
     }
     return Answer(facts, rows, f"{sentence} {_describe_worst(rows, rate.is_good)}".strip(), has_log_text=True)
+
+
+def _find_costs(store: StoreAccess, by: str, chosen: ChosenFilters) -> list[Cost]:
+    """Return the cost of each ranked value; none where the team's prices cannot be read."""
+    with suppress(MemoryProblemError):
+        prices = TeamMemory(store.folder).read().prices
+        return find_ranked_costs(store.reader.ask, prices, by, chosen.parameters)
+    return []
 
 
 def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chosen: ChosenFilters) -> Slice:

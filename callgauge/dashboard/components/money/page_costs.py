@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from callgauge.analysis.measures.costs import Cost, CostSummary, cost_parameters, find_costs, match_models
+from callgauge.analysis.measures.costs import (
+    DIMENSIONS,
+    Cost,
+    CostSummary,
+    cost_parameters,
+    find_costs,
+    match_models,
+)
 from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.viewer import leave_place_out
@@ -34,6 +42,13 @@ def shown_parameters(by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any
 def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
     """Return the cost of each slice of a dimension, as `find_costs` does. Raises MetricError."""
     return find_costs(store_queries.ask, read_prices(), by, **chosen)
+
+
+def ask_ranked_costs(by: str, chosen: Mapping[str, Any]) -> list[Cost]:
+    """Return the cost of each value of a dimension for its ranking; none where prices cannot be read."""
+    with suppress(MetricError):  # the filter bar says why
+        return ask_costs(by, **chosen) if by in DIMENSIONS else []
+    return []
 
 
 def summarise_costs(chosen: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> CostSummary:

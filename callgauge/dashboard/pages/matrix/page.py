@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis.comparisons.rankings import JudgedRanking, judge_ranking, read_ranked_slices
 from callgauge.analysis.measures.comparisons import RankedTable
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.sentences import RULE, describe_top
+from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -23,6 +23,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_smallest,
 )
 from callgauge.dashboard.components.difference_cells import place_cell, rank_column, verdict_cell
+from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.slice_table import (
     compact_rate_cell,
     draw_thin_slices,
@@ -40,14 +41,18 @@ _STEPS = 5  # of the legend
 class _Matrix:
     """One rate by two dimensions: a row for each value of `by`, a column for each value of `also`.
 
-    `cells` have a name of each. `judged`: the totals of the rows, ranked.
+    `cells` have a name of each. `ranking`: that of the totals of the rows.
     """
 
     rate: RateDefinition
     by: str
     also: str
     cells: Sequence[Slice]
-    judged: RankedTable
+    ranking: JudgedRanking
+
+    @property
+    def judged(self) -> RankedTable:
+        return self.ranking.table
 
     @property
     def noun(self) -> str:
@@ -56,7 +61,8 @@ class _Matrix:
     @property
     def totals(self) -> dict[str, Slice]:
         """The whole of each row of which enough is known, by name, the best first."""
-        return {row.slice.name: row.slice for row in self.judged.rows if row.slice.is_solid}
+        rows = [row.slice for row in self.judged.rows if row.slice.is_solid]
+        return {one.name: one for one in rows[:_ROWS]}
 
     @property
     def thin(self) -> list[Slice]:
@@ -70,7 +76,8 @@ def show() -> None:
         pair = choose_one("Cells", "cells", list(_PAIRS), "model.prompt", _PAIRS.__getitem__, width=180)
         rate = choose_rate()
         by, also = pair.split(".")
-        totals = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
+        slices = read_ranked_slices(store_queries.ask, rate, by, chosen)
+        totals = slices[rate.name]
         baseline = choose_baseline(by, totals) if totals else None
         smallest = choose_smallest()
     if baseline is None:
@@ -78,8 +85,17 @@ def show() -> None:
         return
     asked = {"rates": (rate.name,), "by": by, "also": also}
     cells = make_slices(store_queries.ask("slices", **asked, **chosen))
-    judged = rank_at_same_mix(store_queries.ask, rate, by, totals, baseline, chosen, smallest, most=_ROWS)
-    it = _Matrix(rate, by, also, cells, judged)
+    ranking = judge_ranking(
+        store_queries.ask,
+        slices,
+        rate,
+        by,
+        chosen,
+        baseline=baseline.name,
+        smallest=smallest,
+        costs=ask_ranked_costs(by, chosen),
+    )
+    it = _Matrix(rate, by, also, cells, ranking)
     _draw_answer(it)
     take = cards.Download(
         f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **asked, **chosen)
@@ -97,7 +113,7 @@ def show() -> None:
 
 def _draw_answer(it: _Matrix) -> None:
     names = {row.slice.name: filters.short_label(it.by, row.slice.name) for row in it.judged.rows}
-    cards.draw_answer(describe_top(it.judged, names, it.noun), 600)
+    cards.draw_answer(it.ranking.write_sentence(names), 900)
     baseline = wording.in_markdown(names[it.judged.reference.name], 60)
     compared = f" Verdict: each row as a whole against {baseline}." if it.judged.pairs else ""
     st.caption(f"{it.rate.meaning}. Each cell leads to its calls.{compared}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis.measures.costs import DIMENSIONS
 from callgauge.analysis.measures.rates import RATES
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
@@ -33,8 +34,8 @@ class _Origin:
 
 _ORIGINS = (
     _Origin({rate.name: rate.title for rate in RATES.values()}, read_rate_columns),
-    _Origin(money_columns.TITLES, read_money_columns, money_columns.DIMENSIONS),
-    _Origin(cost_columns.TITLES, read_cost_columns, cost_columns.DIMENSIONS),
+    _Origin(money_columns.TITLES, read_money_columns, DIMENSIONS),
+    _Origin(cost_columns.TITLES, read_cost_columns, DIMENSIONS),
 )
 
 

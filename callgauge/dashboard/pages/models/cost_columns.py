@@ -14,8 +14,6 @@ from callgauge.dashboard.components.table import Cell, Column
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 
 Row = Mapping[Hashable, Any]
-DIMENSIONS = ("model", "provider", "source")
-"""Of a turn is known which of these it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

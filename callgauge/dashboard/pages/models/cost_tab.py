@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.measures.costs import DIMENSIONS as TURNS_BY
 from callgauge.analysis.measures.costs import Cost
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
@@ -29,7 +30,6 @@ from callgauge.dashboard.components.money.page_costs import (
 from callgauge.dashboard.components.money.price_table import draw_no_price, draw_prices
 from callgauge.dashboard.components.slice_table import name_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.models.money_columns import DIMENSIONS as TURNS_BY
 
 _SHOWN = 12  # rows before a person asks for all
 _NAMED = 3  # models of the front that the sentence lists

@@ -114,9 +114,8 @@ def _compare_hosts(
     """Return each pair of hosts of a model compared, at the same mix of work where that matters."""
     mixes: list[SameMix | None] = [None] * len(pairs)
     for model in dict.fromkeys(one.name for one, other in pairs if other is not None):
-        strata = read_strata(
-            store_queries.ask, rate, "provider", {**chosen, "models": (model,)}, apart=("model",)
-        )
+        asked = {**chosen, "models": (model,)}
+        strata = read_strata(store_queries.ask, [rate], "provider", asked, apart=("model",))[rate.name]
         places = [
             place for place, (one, other) in enumerate(pairs) if other is not None and one.name == model
         ]

@@ -12,8 +12,6 @@ from callgauge.dashboard.components.money.cells import (
 from callgauge.dashboard.components.money.page_costs import ask_costs
 from callgauge.dashboard.pages.models.added_column import AddedColumn
 
-DIMENSIONS = ("model", "provider", "source")
-"""Of a turn is known which of these it belongs to."""
 TITLES: Mapping[str, str] = {name: head.title for name, (head, _) in MONEY_COLUMNS.items()}
 """The columns by their name in the URL."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
@@ -20,6 +21,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
 )
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.memory.note_list import draw_notes
+from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
@@ -27,7 +29,7 @@ from callgauge.dashboard.pages.models.cost_tab import draw_cost
 from callgauge.dashboard.pages.models.first_seen import find_first_uses
 from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
-from callgauge.dashboard.pages.models.ranking import draw_answer, draw_ranking, rank
+from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_answer, draw_ranking
 
 _TABS = {
     "days": "Over time",
@@ -44,13 +46,25 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         by = choose_dimension("Rank", among=RANKED)
         rate = choose_rate()
-        found = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
+        slices = read_ranked_slices(store_queries.ask, rate, by, chosen)
+        found = slices[rate.name]
         baseline = choose_baseline(by, found) if found else None
         smallest = choose_smallest()
     if baseline is None:
         cards.show_no_matches(f"{rate.noun}s for this rate")
         return
-    ranking = rank(by, rate, found, baseline, chosen, smallest)
+    ranking = SliceRanking(
+        judge_ranking(
+            store_queries.ask,
+            slices,
+            rate,
+            by,
+            chosen,
+            baseline=baseline.name,
+            smallest=smallest,
+            costs=ask_ranked_costs(by, chosen),
+        )
+    )
     draw_answer(ranking)
     draw_ranking(ranking, chosen, smallest)
     if chosen["models"] and len(chosen["models"]) == 1:

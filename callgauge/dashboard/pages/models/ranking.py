@@ -9,11 +9,11 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.strata_queries import rank_at_same_mix
+from callgauge.analysis.comparisons.rankings import RANKED, JudgedRanking
 from callgauge.analysis.measures.comparisons import RankedTable, SliceComparison
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.verdicts.sentences import RULE, describe_bottom, describe_top
+from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
@@ -43,12 +43,21 @@ _BEFORE_ALL = 15  # rows before a person asks for all
 
 @dataclass(frozen=True, slots=True)
 class SliceRanking:
-    """The slices of one rate by the dimension `by`, ranked. `left`: the ranked ones that get no row."""
+    """The slices of one rate, ranked, as the page draws them."""
 
-    by: str
-    rate: RateDefinition
-    table: RankedTable
-    left: int
+    judged: JudgedRanking
+
+    @property
+    def by(self) -> str:
+        return self.judged.by
+
+    @property
+    def rate(self) -> RateDefinition:
+        return self.judged.rate
+
+    @property
+    def table(self) -> RankedTable:
+        return self.judged.table
 
     @property
     def noun(self) -> str:
@@ -69,28 +78,11 @@ class SliceRanking:
         return [row.slice for row in self.table.rows if not row.slice.is_solid]
 
 
-def rank(
-    by: str,
-    rate: RateDefinition,
-    several: Sequence[Slice],
-    baseline: Slice,
-    chosen: Mapping[str, Any],
-    smallest: float,
-) -> SliceRanking:
-    """Return the ranking of the slices `several`, each compared with the baseline at the same mix of work.
-
-    `smallest`: the smallest difference worth knowing, a share. Of many, the most used are ranked.
-    """
-    table = rank_at_same_mix(store_queries.ask, rate, by, several, baseline, chosen, smallest)
-    return SliceRanking(by, rate, table, len(several) - len(table.rows))
-
-
 def draw_answer(ranking: SliceRanking) -> None:
     """Draw the sentence that says which slices are the best, and how to read the table below it."""
     by, table = ranking.by, ranking.table
     names = {row.slice.name: filters.short_label(by, row.slice.name) for row in table.rows}
-    answer = (describe_top(table, names, ranking.noun), describe_bottom(table, names))
-    cards.draw_answer(" ".join(part for part in answer if part), 900)
+    cards.draw_answer(ranking.judged.write_sentence(names), 900)
     if not table.reference.is_solid and ranking.is_compared:
         st.caption(f"The baseline has too few sessions to compare with: it takes {RULE}. Choose another.")
     elif table.pairs:
@@ -98,11 +90,11 @@ def draw_answer(ranking: SliceRanking) -> None:
 
 
 def _describe_reading(table: RankedTable, baseline: str) -> str:
-    parts = [f"Each is compared with {wording.in_markdown(baseline, 60)}, the baseline."]
-    if table.pairs > 1:
-        parts.append(f"Corrected for {table.pairs} differences looked at together (Holm).")
+    parts = [f"Differences are from {wording.in_markdown(baseline, 60)}, the baseline."]
+    if len(table.pairs) > 1:
+        parts.append(f"Verdicts are corrected for all {len(table.pairs)} pairs.")
     if table.is_by_mix:
-        parts.append("Where two got different work, each kind is compared with itself, and that decides.")
+        parts.append("Where two did different work, the difference is mix-adjusted.")
     return " ".join(parts)
 
 
@@ -122,8 +114,11 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
             names = [name for name in choose_columns(by) if name != rate.name]
             _draw_table(ranking, read_columns(by, names, chosen), smallest)
         draw_thin_slices(by, {rate.name: ranking.thin}, key="ranking", opens=not ranking.is_compared)
-        if ranking.left:
-            st.caption(f"{ranking.left} more are used less; a filter brings them up.")
+        if ranking.judged.left_out:
+            st.caption(
+                f"Ranked are the {RANKED} with most calls; {ranking.judged.left_out} more are not. "
+                "A filter brings them up."
+            )
 
 
 def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: float) -> None:
@@ -148,7 +143,7 @@ def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: f
     if has_plain:
         columns.append(difference_column("As they are", reach))
     if has_differences:
-        columns.append(difference_column("At the same mix" if table.is_by_mix else "Difference", reach))
+        columns.append(difference_column("Mix-adjusted" if table.is_by_mix else "Difference", reach))
     columns += [
         Column("Sessions", "number", "In which the rate was observed; what the interval rests on"),
         Column("Known", "number", f"Share of the {rate.noun}s of which it can be known"),

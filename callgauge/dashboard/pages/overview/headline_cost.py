@@ -1,8 +1,8 @@
-"""The cost of a completed turn on the page Overview: a headline card, and a line for the best models."""
+"""The cost of a successful turn on the page Overview: a headline card."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -45,17 +45,6 @@ def draw_cost_headline(summary: CostSummary) -> None:
             )
         st.caption("  \n".join(wording.in_markdown(line, 200) for line in lines))
         st.page_link(page_file("models"), label=wording.link_label("By model"), query_params={"tab": "cost"})
-
-
-def describe_model_costs(summary: CostSummary, models: Sequence[str]) -> str:
-    """Return what a completed turn costs with each of these models; empty where none of them is priced."""
-    by_name = {cost.slice: cost for cost in summary.by_model}
-    known = [
-        f"{wording.one_line(name, 40)} {_write(cost, cost.per_completed.amount)}"
-        for name in models
-        if (cost := by_name.get(name)) and cost.per_completed and cost.is_priced_enough
-    ]
-    return f"A completed turn costs: {' · '.join(known)}." if known else ""
 
 
 def _write(cost: Cost, amount: float) -> str:

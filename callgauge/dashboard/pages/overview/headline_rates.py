@@ -159,7 +159,7 @@ def _describe_change(
     if change is None or change.difference is None:
         return None, "off"
     standing = change.standing()
-    if standing is Standing.TOO_FEW:
+    if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS):
         return "too few to compare", "off"
     points = f"{format_points(change.difference.estimate)} points"
     if standing in (Standing.BETTER, Standing.WORSE):

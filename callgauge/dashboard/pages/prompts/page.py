@@ -176,7 +176,7 @@ def _draw_comparison(
     neighbours = list(zip(newest, [None, *newest], strict=False))
     pairs = neighbours if (of, against) in neighbours else [*neighbours, (of, against)]
     names = list(dict.fromkeys(one.name for two in pairs for one in two if one))
-    work = read_strata(store_queries.ask, rate, "prompt", chosen, arms=names)
+    work = read_strata(store_queries.ask, [rate], "prompt", chosen, arms=names)[rate.name]
     held = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
     whole = next(each for each in held if (each.slice, each.other) == (of, against))
     found = break_compared_down(whole, read_arms(store_queries.ask, rate, "prompt", pair, chosen), work)

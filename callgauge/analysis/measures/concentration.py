@@ -1,0 +1,66 @@
+"""Slices whose calls come from too few sessions to be ranked, whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.slices import Slice
+from callgauge.stats import ENOUGH_SESSIONS
+
+MOST_OF_ONE = 0.2
+"""A slice of which one session has more than this share of the calls gets no rank."""
+_CLEARLY_ENOUGH = 12.5  # effective sessions as the groups estimate them; fewer are counted
+Ask = Callable[..., pd.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Concentration:
+    """How few sessions hold a slice's calls.
+
+    `largest`: the share of the largest session. `effective`: the number of sessions of equal size that the
+    slice is worth (Kish 1965).
+    """
+
+    largest: float
+    effective: float
+
+    @property
+    def is_high(self) -> bool:
+        return self.largest > MOST_OF_ONE or self.effective < ENOUGH_SESSIONS
+
+    @property
+    def words(self) -> str:
+        """The reason why the slice is not ranked."""
+        if self.largest > MOST_OF_ONE:
+            return f"one session has {wording.percent(self.largest, 2)} of its calls"
+        return f"a few large sessions have most of its calls (worth {self.effective:.1f} sessions)"
+
+
+def find_concentrated(
+    ask: Ask, several: Sequence[Slice], by: str | None, chosen: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return by name why slices get no rank: their calls come from too few sessions.
+
+    Groups of sessions tell which slices may be such: only of these are the sessions counted. Raises
+    MetricError.
+    """
+    suspect = {one.name for one in several if one.share.has_enough and one.is_named and _is_suspect(one)}
+    if not suspect:
+        return {}
+    rows = ask("concentration", by=by, among=tuple(sorted(suspect)) if by else None, **chosen)
+    counted = {row.slice: Concentration(row.largest / row.calls, row.effective) for row in rows.itertuples()}
+    return {name: each.words for name, each in counted.items() if name in suspect and each.is_high}
+
+
+def _is_suspect(one: Slice) -> bool:
+    """Return whether the groups of sessions allow that few sessions hold the calls."""
+    groups, spread = one.share.by_group, one.share.spread
+    if groups is None or spread is None or not one.share.n:
+        return False
+    # Sessions share groups by chance: that makes a group larger, never smaller than its largest session.
+    return bool(groups[1].max() > MOST_OF_ONE * one.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -1,0 +1,227 @@
+"""The sentences on a ranking: which slice is the best by a rate, which may be, and at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.comparisons import RankedTable
+from callgauge.analysis.measures.costs import Cost, MeanCost
+from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.verdicts.sentences import RULE, list_names
+from callgauge.stats.standardisation import COMPARABLE
+
+_NAMED = 3  # slices that a sentence names
+_FEW = 5  # slices of a group of which the surest pair is named
+_BUTS = 2  # sentences on the price of a leading slice
+Names = Mapping[str, str]
+"""The label of each slice."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankingContext:
+    """What else is known of the ranked slices.
+
+    `others`: their rankings by the other leading rates, the most telling first. `costs`: the cost of each, by
+    name. `reason`: why they are ranked by this rate rather than by the chosen one; empty where they are not.
+    `concentrated`: for each slice left out because few sessions hold its calls, why.
+    """
+
+    others: Sequence[RankedTable] = ()
+    costs: Mapping[str, Cost] | None = None
+    reason: str = ""
+    concentrated: Mapping[str, str] | None = None
+
+
+def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingContext | None = None) -> str:
+    """Return the sentences that answer which slice is the best, the same for every baseline.
+
+    `noun`: what is ranked, such as model.
+    """
+    known = context or RankingContext()
+    sentences = [
+        _write_top(table, names, noun),
+        *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
+        known.reason,
+        *_write_concentrated(names, known),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def list_leaders(table: RankedTable) -> list[Slice]:
+    """Return the slices that the sentence names: of those that may be the best, at most three."""
+    is_open = len(table.best) == len(table.judged)
+    return [] if is_open else list(table.best[:_NAMED])
+
+
+def _write_top(table: RankedTable, names: Names, noun: str) -> str:
+    rate, judged, best = table.rate, table.judged, table.best
+    title, several = rate.title.lower(), wording.plural_of(noun)
+    if rate.better is None:
+        return f"{rate.title}: neither more nor less is better, so there is no best {noun}."
+    if len(judged) < 2:
+        return _write_missing(table, noun)
+    if not best:
+        return f"No best {noun} by {title}: each of these {len(judged)} is worse than another."
+    if len(best) == 1:
+        return _write_best(table, names, noun)
+    if len(best) == len(judged):
+        group = f"No clear leader yet by {title}: any of these {len(judged)} {several} may be the best."
+    else:
+        group = _write_group(table, names, noun)
+    return f"{group} {_write_inside(table, names)}".rstrip()
+
+
+def _write_missing(table: RankedTable, noun: str) -> str:
+    """Say why nothing is ranked."""
+    several = wording.plural_of(noun)
+    named = [row.slice for row in table.rows if row.slice.is_named]
+    if len(named) < 2:
+        return f"Nothing to rank: {'only one' if named else 'no named'} {noun} was observed."
+    solid = sum(each.is_solid for each in named)
+    if solid < 2:
+        have = "has" if solid == 1 else "have"
+        return f"Not enough data to rank: {solid} of {len(named)} {several} {have} {RULE}."
+    if any(row.has_too_few_days for row in table.rows):
+        return f"Not enough data to rank: the {several} ran on different days, and on fewer than five."
+    common = f"{100 * COMPARABLE:.0f} % of their {table.rate.noun}s in common"
+    return f"Too different work to rank: no two {several} have {common}."
+
+
+def _write_best(table: RankedTable, names: Names, noun: str) -> str:
+    (best,) = table.best
+    name, title = _label(best, names), table.rate.title.lower()
+    others = [each for each in table.judged if each is not best]
+    if not all((best.name, each.name) in table.wins for each in others):
+        many = f"each of the {len(others)} other {wording.plural_of(noun)}"
+        return f"{name} leads by {title}: {many} is worse than at least one {noun}."
+    second = others[0]
+    pair = table.find_pair(best.name, second.name)
+    if pair is None:
+        return f"{name} is the best by {title}."
+    ends = sorted((abs(pair.low), abs(pair.high)))
+    low, high = (wording.percent(end).rstrip("%") for end in ends)
+    rates = f"{wording.percent(pair.of)} against {wording.percent(pair.against)}"
+    mixed = ", mix-adjusted" if pair.is_mixed else ""
+    rival = f"the other {noun}" if len(others) == 1 else "the next"
+    return (
+        f"{name} is the best by {title}: {rates} of {_label(second, names)}, {rival} "
+        f"(by {low} to {high} points{mixed})."
+    )
+
+
+def _write_group(table: RankedTable, names: Names, noun: str) -> str:
+    """Say which slices may be the best, and what is known of all others."""
+    best, title = table.best, table.rate.title.lower()
+    names_of_best = {each.name for each in best}
+    others = [each for each in table.judged if each.name not in names_of_best]
+    if len(best) <= _NAMED:
+        group = f"The best by {title} is {'one of ' if len(best) > 2 else ''}{_list_or(best, names)}"
+    else:
+        listed = list_names([_label(each, names) for each in best[:_NAMED]])
+        several = wording.plural_of(noun)
+        group = f"The best by {title} is one of {len(best)} {several}, among them {listed}"
+    beaten_by_best = all(any((each.name, other.name) in table.wins for each in best) for other in others)
+    many = "the other one" if len(others) == 1 else f"each of the {len(others)} others"
+    than = "one of them" if beaten_by_best else f"another {noun}"
+    apart = " Not all of them were compared, since some do different work." if table.is_apart else ""
+    return f"{group}; {many} is worse than {than}.{apart}"
+
+
+def _write_inside(table: RankedTable, names: Names) -> str:
+    """Say which pair within a small group differs when it is compared alone, as the page Compare does.
+
+    Of many pairs, some differ by chance.
+    """
+    best = table.best if len(table.best) <= _FEW else ()
+    alone = [
+        (held.difference.p, better, worse)
+        for better in best
+        for worse in best
+        if better is not worse
+        and (held := table.pairs.get((better.name, worse.name)) or table.pairs.get((worse.name, better.name)))
+        and held.difference
+        and held.is_better_alone(better.name, table.smallest)
+    ]
+    if not alone:
+        return ""
+    _, better, worse = min(alone, key=lambda found: found[0])
+    return f"Compared as a pair, {_label(better, names)} is better than {_label(worse, names)}."
+
+
+# --- the price of a leading slice ---------------------------------------------------------------
+
+
+def _write_prices(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
+    """Yield a sentence for each leading slice and each other leading rate by which it is proven worse."""
+    leaders = list_leaders(table)
+    for other in context.others:
+        for leader in leaders:
+            if losses := other.find_losses(leader.name):
+                yield _write_price(other, leader, losses, names)
+    for leader in leaders:
+        if context.costs and (sentence := _write_dearer(leader, table.judged, context.costs, names)):
+            yield sentence
+
+
+def _write_price(other: RankedTable, leader: Slice, losses: Sequence[Slice], names: Names) -> str:
+    rate = other.rate
+    own = next(each for each in other.judged if each.name == leader.name)
+    title, name = rate.title.lower(), _label(leader, names)
+    extreme = "lowest" if rate.is_good else "highest"
+    mine = wording.rate(own.share.k, own.share.n)
+    rest = [each for each in other.judged if each.name != leader.name]
+    rates = sorted(each.share.rate or 0.0 for each in rest)
+    own_rate = own.share.rate or 0.0
+    is_extreme = own_rate < rates[0] if rate.is_good else own_rate > rates[-1]
+    if len(losses) == len(rest) > 1 and is_extreme:
+        span = f"{wording.percent(rates[0]).rstrip('%')}–{wording.percent(rates[-1])}"
+        return f"But {name} has the {extreme} {title}: {mine} against {span} of the others."
+    rival = losses[0]
+    theirs, mixed = wording.rate(rival.share.k, rival.share.n), ""
+    pair = other.find_pair(leader.name, rival.name)
+    if pair and pair.is_mixed:
+        mine, theirs, mixed = wording.percent(pair.of), wording.percent(pair.against), ", mix-adjusted"
+    return f"But {name} is worse by {title}: {mine} against {theirs} of {_label(rival, names)}{mixed}."
+
+
+def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Cost], names: Names) -> str:
+    """Say that a slice costs more than the cheapest one, where that is beyond chance."""
+    own = _cost_of(leader.name, costs)
+    rivals = [(mean, each) for each in judged if each is not leader and (mean := _cost_of(each.name, costs))]
+    if own is None or not rivals:
+        return ""
+    cheapest, rival = min(rivals, key=lambda pair: pair[0].amount)
+    ratio = own.compare_with(cheapest)
+    if ratio is None or ratio.low <= 1:
+        return ""
+    mine, theirs = (
+        wording.money(mean.amount, costs[name].currency, wording.money_places(mean.amount))
+        for mean, name in ((own, leader.name), (cheapest, rival.name))
+    )
+    return (
+        f"But {_label(leader, names)} costs more per successful turn: {mine} against {theirs} "
+        f"of {_label(rival, names)}."
+    )
+
+
+def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
+    cost = costs.get(name)
+    return cost.per_completed if cost and cost.is_priced_enough else None
+
+
+def _write_concentrated(names: Names, context: RankingContext) -> Iterator[str]:
+    """Yield why slices are not ranked although they have calls enough."""
+    for name, why in list((context.concentrated or {}).items())[:_NAMED]:
+        yield f"{names.get(name, name)} is not ranked: {why}."
+
+
+def _label(each: Slice, names: Names) -> str:
+    return names.get(each.name, each.name)
+
+
+def _list_or(several: Sequence[Slice], names: Names) -> str:
+    """Write X or Y; of three X, Y and Z."""
+    labels = [_label(each, names) for each in several]
+    return " or ".join(labels) if len(labels) < 3 else list_names(labels)

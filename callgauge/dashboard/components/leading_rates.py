@@ -1,0 +1,56 @@
+"""Table of ranked slices by the four leading rates: what choosing one of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callgauge.analysis.comparisons.rankings import JudgedRanking, SlicesByRate
+from callgauge.analysis.measures.costs import Cost
+from callgauge.analysis.measures.rates import LEADING, RATES
+from callgauge.analysis.measures.slices import Slice
+from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.dashboard.components.difference_cells import place_cell, rank_column
+from callgauge.dashboard.components.money.cells import MONEY_COLUMNS, make_cells
+from callgauge.dashboard.components.slice_table import calls_link, compact_rate_cell, name_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+
+
+def draw_leading_rates(
+    key: str,
+    ranking: JudgedRanking,
+    rows: Sequence[Slice],
+    slices: SlicesByRate,
+    costs: Sequence[Cost],
+) -> None:
+    """Draw a row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
+
+    `slices`: those of each rate. `costs`: of each value; without any the column is left out.
+    """
+    by, rate = ranking.by, ranking.rate
+    names = [rate.name, *(name for name in reversed(LEADING) if name != rate.name)]
+    by_rate = {name: {one.name: one for one in slices.get(name, ())} for name in names}
+    columns = [Column(DIMENSIONS[by], "name"), rank_column()]
+    columns += [Column(RATES[name].title, "cell", RATES[name].meaning) for name in names]
+    money = {cost.slice: cost for cost in costs}
+    priced = [money[one.name] for one in rows if one.name in money]
+    head, make = MONEY_COLUMNS["cost_per_completed"]
+    prices = dict(zip((cost.slice for cost in priced), make_cells(priced, make), strict=True))
+    if priced:
+        columns.append(head)
+    draw_table(
+        key,
+        f"{DIMENSIONS[by]}s by the leading rates",
+        columns,
+        [
+            [
+                name_cell(by, one.name),
+                place_cell(one, ranking.table),
+                *(
+                    compact_rate_cell(by_rate[name].get(one.name), calls_link(RATES[name], {by: one.name}))
+                    for name in names
+                ),
+                *([prices.get(one.name, Cell("–", pale=True))] if priced else []),
+            ]
+            for one in rows
+        ],
+    )
