@@ -4,18 +4,25 @@ Two models that get different work cannot be compared by their plain rates: the 
 looks worse (Simpson 1951). So each stratum (say, a tool) is compared with itself, and the differences are
 averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985): a stratum
 counts as much as both arms have of it together, so one that an arm hardly has cannot decide.
+
+Whether a stratum is unlike the others is tested by contrast: its difference minus that of the rest at the
+same mix. The largest contrast is the test of a dimension, so that it also names the stratum. Cochran's Q would
+need the variance of each stratum from its own few sessions; a stratum without a hit has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import inf
+from operator import add
 
 import numpy as np
 
-from callgauge.stats.day_spread import NO_EXCESS, DayExcess, widen_estimates
-from callgauge.stats.differences import Difference, compare_estimates
+from callgauge.stats.corrections import holm
+from callgauge.stats.day_spread import NO_EXCESS, DayExcess, measure_excesses, widen_estimates
+from callgauge.stats.differences import Difference, compare_differences, compare_estimates
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
@@ -23,6 +30,7 @@ REPRESENTATIVE = 0.8  # below this share of the observations the same mix is tha
 COMPARABLE = 0.5  # below this the arms do different work, and no verdict is given
 _MATTERS = 0.25  # of half the interval: a bias of a quarter of it costs two points of coverage
 
+_UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
 """The shares (of, against) of each stratum; 0 of 0 where an arm has none."""
 
@@ -160,3 +168,49 @@ def _read_counts(strata: Strata) -> Floats:
 
 def _is_usable(share: Share) -> bool:
     return share.n > 0 and (share.by_group is None or int((share.by_group[1] > 0).sum()) > 1)
+
+
+# --- interaction: is the difference of a stratum unlike that of the others? --------------------------------
+
+
+def contrast_strata(
+    strata: Strata, judged: Sequence[int], likeness: tuple[Likeness | None, Likeness | None] = (None, None)
+) -> list[Difference | None]:
+    """Return for each stratum by how much its difference exceeds that of all others together.
+
+    `judged`: the places of the strata to contrast; None for the others, and where no other stratum is in both
+    arms. `likeness`: what the tables of both arms tell of how alike calls of a session are.
+    """
+    others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
+    excesses = measure_excesses(
+        [pair for place in judged for pair in (strata[place], _sum_arms(others[place]))]
+    )
+    quads = {}
+    for place, own, of_rest in zip(judged, excesses[::2], excesses[1::2], strict=True):
+        first, second = (share.estimate for share in strata[place])
+        rest = estimate_at_mix(others[place], *likeness)
+        if first and second and rest:
+            quads[place] = (
+                widen_estimates(first, second, own),
+                widen_estimates(*rest, of_rest),
+            )
+    found = dict(zip(quads, compare_differences(list(quads.values())), strict=True))
+    return [found.get(place) for place in range(len(strata))]
+
+
+def _sum_arms(strata: Strata) -> tuple[Share, Share]:
+    """Return the shares of both arms over all strata."""
+    of, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
+    return reduce(add, of, _UNSEEN), reduce(add, against, _UNSEEN)
+
+
+def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
+    """Return the p-values adjusted over all families at once; each family gets the same part of the level.
+
+    Holm's weighted procedure (1979): the chance of any false positive stays at the level, and a dimension of
+    many strata does not take the level away from one of few. None stays None and counts for nothing.
+    """
+    known = [[p for p in family if p is not None] for family in families]
+    weights = [1 / len(family) for family in known for _ in family]
+    adjusted = iter(holm([p for family in known for p in family], weights))
+    return [[None if p is None else next(adjusted) for p in family] for family in families]

@@ -24,7 +24,7 @@ class Standing(Enum):
     UNNAMED = "several things that the log does not name"
     UNMEASURED = "nothing was observed"
     TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"
-    TOO_FEW_DAYS = "on different days, and too few of them on a side"
+    TOO_FEW_DAYS = "on different days, and too few of them on both sides"
     OTHER_WORK = "most of the work of the two is not of the same kind"
     BETTER = "better"
     WORSE = "worse"
@@ -43,8 +43,8 @@ class SliceComparison:
     table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
     of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
     in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
-    these are, in the plural. `is_thin`: one of the two has too little for a verdict. `has_too_few_days`: both
-    are of different days, and one of fewer than five.
+    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
+    `has_too_few_days`: both are of different days, and neither of five.
     """
 
     slice: Slice

@@ -84,7 +84,7 @@ def _write_missing(table: RankedTable, noun: str) -> str:
         have = "has" if solid == 1 else "have"
         return f"Not enough data to rank: {solid} of {len(named)} {several} {have} {RULE}."
     if any(row.has_too_few_days for row in table.rows):
-        return f"Not enough data to rank: the {several} ran on different days, and on fewer than five."
+        return f"Not enough data to rank: the {several} ran on different days, and none on five."
     common = f"{100 * COMPARABLE:.0f} % of their {table.rate.noun}s in common"
     return f"Too different work to rank: no two {several} have {common}."
 
