@@ -3,10 +3,7 @@
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,
     count(*) AS calls,
-    count(*) FILTER (
-        syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
-        OR fault_layer IN ('syntax', 'schema')
-    ) AS parse_known,
+    count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax') AS parse_known,
     count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mend_known,
     count(*) FILTER (syntax_seen = 'full') AS syntax_full,
     count(*) FILTER (syntax_seen = 'failures') AS syntax_failures,
