@@ -192,7 +192,8 @@ def _decide_outcome(
     told: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Outcome:
     if told.args_source is _RAW and request is not None:
-        return request.outcome if defined or request.outcome is not _CLEAN else _UNMEASURED
+        # Without a definition nobody can say what type a value should have had.
+        return request.outcome if defined or request.outcome not in (_CLEAN, _COERCED) else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):

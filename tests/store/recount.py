@@ -108,7 +108,6 @@ def of_call(call: Row) -> dict[str, Counted]:
     syntax, schema = is_syntax_measured(call), call["schema_seen"] == "full"
     text = call["syntax_seen"] == "full"
     read = text and schema
-    named = layer == "syntax" and call["definition_id"] is not None
     answered = call["result_status"] in ("ok", "error")
     offered, raw = bool(call["tools_offered"]), call["args_source"] == "raw"
     found = "; ".join(filter(None, (call["parse_error"], call["parse_warning"])))
@@ -118,7 +117,7 @@ def of_call(call: Row) -> dict[str, Counted]:
         "parse_error": (True, syntax, is_parse_error(call)),
         "syntax_error": (True, syntax, layer == "syntax"),
         "schema_error": (True, schema, schema and layer == "schema"),
-        "defined": (True, syntax, syntax and (schema or named)),
+        "defined": (True, text or schema, syntax and schema),
         "strict_failure": (True, read, read and outcome in FAILED),
         "salvaged": (outcome in FAILED, read and outcome in FAILED, read and outcome in MENDED),
         "mended": (True, read, read and outcome in MENDED),

@@ -144,16 +144,17 @@ def test_repairs_need_the_text_and_coercions_a_definition(
     assert sums(tmp_path, "salvaged")[0][:3] == (*both, 1)
 
 
-def test_the_calls_with_a_definition_are_counted_among_those_whose_syntax_was_seen(tmp_path: Path) -> None:
+def test_the_calls_with_a_definition_are_those_of_which_both_stages_were_measured(tmp_path: Path) -> None:
     calls = [
         a_call(1),
-        a_call(2, schema_seen="failures", definition_id=None),
-        a_call(3, schema_seen="none", definition_id="d", **FAULTS),
-        a_call(4, schema_seen="none", definition_id=None, **FAULTS),
-        a_call(5, syntax_seen="none"),
+        a_call(2, schema_seen="failures"),
+        a_call(3, syntax_seen="failures"),
+        a_call(4, syntax_seen="none"),
+        a_call(5, syntax_seen="failures", schema_seen="failures"),
     ]
     publish(tmp_path, {"tool_calls": calls})
     assert sums(tmp_path, "defined")[0][:3] == (2, 4, 5)
+    assert sums(tmp_path, "parse_error")[0][:3] == (0, 4, 5)
 
 
 def test_copies_count_nowhere(tmp_path: Path) -> None:

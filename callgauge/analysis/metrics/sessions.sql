@@ -48,6 +48,8 @@ chosen AS MATERIALIZED (
       WHERE ($models IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL)
         AND ($turns IS NULL OR ($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
              OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
+             OR ($turns = 'succeeded' AND coalesce(recorded_ok, derived_ok))
+             OR ($turns = 'not_succeeded' AND NOT coalesce(recorded_ok, derived_ok))
              OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))
         AND {filters: models, prompts}))

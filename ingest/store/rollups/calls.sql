@@ -15,7 +15,15 @@ SELECT
     count(*) FILTER (outcome = 'failed') AS failed,
     count(*) FILTER (outcome = 'unmeasured') AS unmeasured,
     count(*) FILTER (lossy) AS lossy,
-    count(*) FILTER (outcome IN ('coerced', 'repaired') AND fault_layer IN ('syntax', 'schema')) AS mended_refused,
+    count(*) FILTER (syntax_seen = 'full' AND schema_seen = 'full' AND outcome IN ('coerced', 'repaired')) AS mended,
+    count(*) FILTER (
+        syntax_seen = 'full' AND schema_seen = 'full' AND outcome IN ('coerced', 'repaired')
+        AND fault_layer IN ('syntax', 'schema')
+    ) AS mended_refused,
+    count(*) FILTER (
+        fault_layer = 'syntax' OR (syntax_seen <> 'none' AND schema_seen = 'full' AND fault_layer = 'schema')
+    ) AS parse_errors,
+    count(*) FILTER (schema_seen = 'full' AND fault_layer = 'schema') AS schema_errors,
     count(*) FILTER (fault_layer = 'emission') AS fault_emission,
     count(*) FILTER (fault_layer = 'syntax') AS fault_syntax,
     count(*) FILTER (fault_layer = 'schema') AS fault_schema,

@@ -57,9 +57,8 @@ WITH
             count(*) FILTER (schema_known AND fault_layer = 'schema') AS schema,
             count(*) FILTER (schema_known) AS schema_known,
             count(*) FILTER (fault_layer = 'syntax' OR (syntax_known AND schema_known AND fault_layer = 'schema')) AS parse_error,
-            -- Of a text that is no JSON the definition says nothing; there may be one.
-            count(*) FILTER (syntax_known AND (schema_known OR (fault_layer = 'syntax' AND definition_id IS NOT NULL)))
-                AS defined,
+            count(*) FILTER (text_known OR schema_known) AS parsed,
+            count(*) FILTER (syntax_known AND schema_known) AS defined,
             count(*) FILTER (flawed) AS flawed,
             count(*) FILTER (text_known AND schema_known AND flawed) AS read_flawed,
             count(*) FILTER (text_known AND schema_known AND outcome IN ('coerced', 'repaired')) AS mended,
@@ -113,7 +112,7 @@ WITH
                 definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS([
-                'syntax_known', 'schema_known', 'text_known', 'read', 'read_flawed', 'offered', 'calls', 'is_raw', 'tool_known',
+                'syntax_known', 'schema_known', 'text_known', 'parsed', 'read', 'read_flawed', 'offered', 'calls', 'is_raw', 'tool_known',
                 'answered', 'refused_known', 'ended'
             ]) > 0)::UINTEGER AS '\0_sessions'
         FROM calls_of_sessions
@@ -161,7 +160,7 @@ WITH
                 {'rate': 'schema_error', 'groups': [
                     row(g.id, g.calls, g.schema_known, g.schema_known_sessions, g.schema) for g in groups]},
                 {'rate': 'defined', 'groups': [
-                    row(g.id, g.calls, g.syntax_known, g.syntax_known_sessions, g.defined) for g in groups]},
+                    row(g.id, g.calls, g.parsed, g.parsed_sessions, g.defined) for g in groups]},
                 {'rate': 'strict_failure', 'groups': [
                     row(g.id, g.calls, g.read, g.read_sessions, g.read_flawed) for g in groups]},
                 {'rate': 'salvaged', 'groups': [
