@@ -255,7 +255,8 @@ CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 -- the rate mended; mend_known: calls that our parser read, those with syntax_seen or schema_seen 'full'.
 -- us: microseconds; example_ts: the time of the example, its day where the log has none, 0001-01-01 without a day.
 -- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
--- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict.
+-- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict;
+-- success_known, succeeded: n and k of the rate turn_success.
 CREATE TABLE daily_calls (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, tool VARCHAR, strategy VARCHAR,
@@ -274,7 +275,8 @@ CREATE TABLE daily_turns (
     trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
     both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT,
-    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, us BIGINT
+    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, us BIGINT,
+    success_known BIGINT, succeeded BIGINT
 );
 
 -- Tokens, apart by what they cost. `whole`: every step of the turn is counted (see turns).

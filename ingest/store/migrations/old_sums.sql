@@ -3,6 +3,7 @@
 
 UPDATE daily_calls SET mended = coerced + repaired, parse_errors = fault_syntax + fault_schema, schema_errors = fault_schema
 WHERE parse_errors IS NULL;
+UPDATE daily_turns SET success_known = recorded_known, succeeded = recorded_ok WHERE success_known IS NULL;
 
 -- Turn success is what the log reported. Until version 9 a parse error covered what the log told of both stages.
 INSERT INTO daily_rates BY NAME

@@ -3,3 +3,5 @@
 ALTER TABLE daily_calls ADD COLUMN mended BIGINT;
 ALTER TABLE daily_calls ADD COLUMN parse_errors BIGINT;
 ALTER TABLE daily_calls ADD COLUMN schema_errors BIGINT;
+ALTER TABLE daily_turns ADD COLUMN success_known BIGINT;
+ALTER TABLE daily_turns ADD COLUMN succeeded BIGINT;

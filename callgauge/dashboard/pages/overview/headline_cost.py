@@ -1,4 +1,4 @@
-"""The cost of a completed turn on the page Overview: a headline card, and a line for the best models."""
+"""The cost of a successful turn on the page Overview: a headline card, and a line for the best models."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
 
 
 def draw_cost_headline(summary: CostSummary) -> None:
-    """Draw the card of the cost per completed turn, with its change against the baseline."""
+    """Draw the card of the cost per successful turn, with its change against the baseline."""
     cost = summary.overall
     mean = cost.per_completed if cost else None
     few = mean is not None and (mean.turns < ENOUGH or mean.interval is None)
     change = None if summary.change is None else f"{100 * summary.change:+.0f}%".replace("-", "−")
     amount = wording.in_markdown(_write(cost, mean.amount)) if cost and mean else "–"
-    with draw_headline_card("Cost per completed turn", amount, change, few=few):
+    with draw_headline_card("Cost per successful turn", amount, change, few=few):
         if cost is None or mean is None:
             st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
             return
-        lines = [f"{'few: ' if few else ''}{wording.plural(mean.turns, 'completed turn')}"]
+        lines = [f"{'few: ' if few else ''}{wording.plural(mean.turns, 'successful turn')}"]
         if mean.interval:
             lines.append(f"{_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}")
         if cost.unpriced_calls:
@@ -48,14 +48,14 @@ def draw_cost_headline(summary: CostSummary) -> None:
 
 
 def describe_model_costs(summary: CostSummary, models: Sequence[str]) -> str:
-    """Return what a completed turn costs with each of these models; empty where none of them is priced."""
+    """Return what a successful turn costs with each of these models; empty where none of them is priced."""
     by_name = {cost.slice: cost for cost in summary.by_model}
     known = [
         f"{wording.one_line(name, 40)} {_write(cost, cost.per_completed.amount)}"
         for name in models
         if (cost := by_name.get(name)) and cost.per_completed and cost.is_priced_enough
     ]
-    return f"A completed turn costs: {' · '.join(known)}." if known else ""
+    return f"A successful turn costs: {' · '.join(known)}." if known else ""
 
 
 def _write(cost: Cost, amount: float) -> str:

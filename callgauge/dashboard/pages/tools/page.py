@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.rates import LISTED, RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -42,7 +42,7 @@ def show() -> None:
         return
     st.title("Tools", anchor=False)
     chosen = filters.chosen_filters().parameters()
-    rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
+    rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
     rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
     rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE), by="tool", **chosen)
     if rows.empty:
