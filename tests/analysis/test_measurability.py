@@ -7,6 +7,7 @@ import pytest
 from callgauge.analysis.measures.measurability import (
     compare_by,
     describe_definitions,
+    describe_gap,
     describe_reported,
     find_definition_shares,
     rates_to_compare,
@@ -107,6 +108,12 @@ def test_a_caption_says_what_parse_errors_do_not_cover() -> None:
         "a": "JSON syntax only on 40% of calls: no tool definition",
         "b": "JSON syntax only: no tool definitions",
     }
+    assert [describe_gap(share) for share in (None, 1.0, 0.6, 0.0)] == [
+        "",
+        "",
+        "Parse errors cover JSON syntax only on 40% of calls: these have no tool definition.",
+        "Parse errors cover JSON syntax only: the logs have no tool definitions.",
+    ]
     assert describe_definitions(0.999) == describe_definitions(None) == ""
 
 

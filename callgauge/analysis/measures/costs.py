@@ -44,9 +44,9 @@ class Cost:
     """The cost of one slice's turns, in `currency`; None = not known, which is never 0.
 
     `calls`: model calls. `told_calls`: those whose tokens the log tells, of which `priced_calls` have a
-    price on their day. `per_turn`: over turns of which every call is priced. `per_completed`: what such
-    turns, of which it is known whether they succeeded (`judged`, and the log `reported` it of so many), cost
-    for each one that did. `retries`: of the `retry_priced` of `retry_calls` model calls that attempts after the first took.
+    price on their day. `per_turn`: over turns of which every call is priced. `per_completed`: what those
+    of them whose success is known (`judged`; the log `reported` it of so many) cost for each successful one.
+    `retries`: of the `retry_priced` of `retry_calls` model calls that attempts after the first took.
     """
 
     slice: str

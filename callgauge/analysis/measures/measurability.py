@@ -1,4 +1,4 @@
-"""How slices were measured: with or without tool definitions, by the log's word or ours; and what may be compared.
+"""Which rate slices may be compared by, as some have tool definitions or reported success and others do not.
 
 A parse error covers JSON syntax, and the schema where a definition was at hand. Turn success is what the log
 reports, or derived where it reports nothing. Slices that were not measured alike are compared by a rate that
@@ -22,7 +22,10 @@ _ALL = 0.995  # from this share on, all: the rest would print as 100 %
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """How a rate is measured: `part` (k or n of a rate) of the n of `whole`, and what to compare by otherwise."""
+    """What a rate covers where it is measured in full: `part` (k or n of a rate) of the n of `whole`.
+
+    `instead`: the rate that compares slices in which this differs; None where no rate does.
+    """
 
     part: tuple[str, str]
     whole: str
@@ -114,6 +117,16 @@ def describe_definitions(share: float | None) -> str:
     if not share:
         return "JSON syntax only: no tool definitions"
     return f"JSON syntax only on {wording.percent(1 - share, 2)} of calls: no tool definition"
+
+
+def describe_gap(share: float | None) -> str:
+    """Return the same as a sentence that stands alone, for a page about parse errors."""
+    if share is None or share >= _ALL:
+        return ""
+    if not share:
+        return "Parse errors cover JSON syntax only: the logs have no tool definitions."
+    missing = wording.percent(1 - share, 2)
+    return f"Parse errors cover JSON syntax only on {missing} of calls: these have no tool definition."
 
 
 def describe_reported(reported: int, known: int) -> str:

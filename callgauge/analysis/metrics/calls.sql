@@ -8,7 +8,7 @@
 -- $outcome 'mended', 'strict', 'truncated' and $fault 'arguments' (parse errors), 'schema_error': what the rates count
 -- (ingest/store/rollups/rates.sql), so no schema error that only the log reports; $fault 'any' = every layer, 'none' = no fault
 -- was seen, 'unknown' = no fault was seen and the log cannot tell, 'unseen' = either of these;
--- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either) | 'succeeded' (by the log, else by us) | 'not_succeeded' | 'recorded_ok' | 'recorded_not_ok' | 'derived_ok' |
+-- $turns 'retried' | 'disagree' (reported and derived) | 'not_ok' (by either) | 'succeeded' (reported, else derived) | 'not_succeeded' | 'recorded_ok' | 'recorded_not_ok' | 'derived_ok' |
 -- 'derived_not_ok'; $search: part of the raw arguments, any case.
 -- Of the chain that a call is in: $chain 'any' | 'recovered' | 'abandoned' | 'open' | 'none' (in no chain); $attempts_from,
 -- $attempts_to: the number of its attempts; $first_retry 'identical' | 'changed' | 'unknown', each also with '_worked'.

@@ -24,14 +24,14 @@ from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
 _MOST = 4  # trials in a row, as tau-bench reports them
-_VERDICTS = ("recorded_ok", "derived_ok")
+_VERDICTS = ("turn_success", "recorded_ok", "derived_ok")
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
     """Draw pass^1 to pass^4 of both slices, each over the tasks with at least that many trials."""
 
     def verdict_choice() -> str:
-        return choose_one("Success", "success", _VERDICTS, "recorded_ok", lambda name: RATES[name].title)
+        return choose_one("Success", "success", _VERDICTS, "turn_success", lambda name: RATES[name].title)
 
     with cards.draw_card("The same task again: pass^k", "pass_k", height=200):
         measure = verdict_choice()

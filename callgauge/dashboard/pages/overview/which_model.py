@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -30,7 +30,6 @@ from callgauge.dashboard.components.table import Column, draw_table
 from callgauge.dashboard.pages.overview.headline_cost import describe_model_costs
 
 _ROWS = 4
-_SUCCESS = ("recorded_ok", "derived_ok")
 
 
 def draw_which_model(
@@ -68,23 +67,16 @@ def draw_which_model(
 
 def _rank_models(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> dict[str, RankedTable]:
     """Return the ranking of the models by `rate`, and by the other rates that name a best model, by rate."""
-    asked = tuple(dict.fromkeys((rate.name, "parse_error", "retried", *_SUCCESS)))
+    asked = tuple(dict.fromkeys((rate.name, "parse_error", "retried", "turn_success")))
     several: dict[str, list[Slice]] = {}
     for one in make_slices(store_queries.ask("slices", rates=asked, by="model", **chosen)):
         several.setdefault(one.rate.name, []).append(one)
-    main = {rate.name, "parse_error", "retried", _choose_success(several)}
     return {
         name: rank_at_same_mix(
             store_queries.ask, RATES[name], "model", its, choose_reference(its), chosen, smallest
         )
         for name, its in several.items()
-        if name in main
     }
-
-
-def _choose_success(several: Mapping[str, Sequence[Slice]]) -> str:
-    """Return the verdict on turns that is known for more of them: the log's or ours."""
-    return max(_SUCCESS, key=lambda name: sum(one.share.n for one in several.get(name, ())))
 
 
 def _draw_ranking(rate: RateDefinition, table: RankedTable) -> list[str]:
