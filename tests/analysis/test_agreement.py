@@ -22,12 +22,12 @@ def test_rates_that_name_the_same_agree() -> None:
         ranked("retried", {"a": 10, "b": 12, "c": 300}),
         ranked("derived_ok", {"a": 900, "b": 905, "c": 400}),
     ]
-    assert describe_agreement(ERRORS, others, {}) == "Turns with a retry and Completed (inferred) agree."
+    assert describe_agreement(ERRORS, others, {}) == "Retry rate and Turn success, derived agree."
 
 
 def test_of_a_tie_the_rates_may_agree_on_one() -> None:
     others = [ranked("retried", {"a": 10, "b": 200, "c": 300})]
-    assert describe_agreement(ERRORS, others, {"a": "A"}) == "Turns with a retry agrees on A."
+    assert describe_agreement(ERRORS, others, {"a": "A"}) == "Retry rate agrees on A."
 
 
 def test_a_rate_that_names_another_is_said() -> None:
@@ -36,7 +36,7 @@ def test_a_rate_that_names_another_is_said() -> None:
         ranked("derived_ok", {"a": 300, "b": 305, "c": 900}),
     ]
     assert describe_agreement(ERRORS, others, {"c": "C"}) == (
-        "Turns with a retry agrees. Completed (inferred) names C instead."
+        "Retry rate agrees. Turn success, derived names C instead."
     )
 
 

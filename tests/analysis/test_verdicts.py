@@ -75,7 +75,7 @@ def test_the_sentence_says_which_is_better_by_how_much_and_from_how_many_session
     assert sentence.endswith("), 95%, 412 sessions.")
     assert say(
         of_slice("A", 800, 1000, rate="derived_ok"), of_slice("B", 600, 1000, rate="derived_ok")
-    ).startswith("A is better (completed (inferred)): 80.0% vs 60.0%, difference +20.0 points (+")
+    ).startswith("A is better (turn success, derived): 80.0% vs 60.0%, difference +20.0 points (+")
     assert say(of_slice("B", 80, 1000), of_slice("A", 21, 1000)).startswith("B is worse (parse errors): 8.0%")
 
 
@@ -307,7 +307,7 @@ def test_one_that_is_better_than_all_others_is_the_best() -> None:
     assert top(many) == "B is the best by parse errors: the 2 others are worse."
     assert top(many[:2]) == "B is the best by parse errors: the other one is worse."
     ok = [of_slice("a", 800, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
-    assert top(ok) == "A is the best by completed (inferred): the other one is worse."
+    assert top(ok) == "A is the best by turn success, derived: the other one is worse."
 
 
 def bottom(several: Sequence[Slice]) -> str:
