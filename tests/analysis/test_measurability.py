@@ -61,8 +61,10 @@ def test_slices_with_unlike_definitions_are_compared_on_syntax(shares: dict[str,
     assert basis.reason == f"compared on JSON syntax only: {reason}"
 
 
-def test_repairs_are_not_compared_where_definitions_are_unlike() -> None:
-    basis = compare_by("repaired", with_definitions(a=100, b=0))
+@pytest.mark.parametrize("rate", ["repaired", "retried", "execution", "derived_ok", "turn_success"])
+def test_what_a_definition_changes_is_not_compared_where_definitions_are_unlike(rate: str) -> None:
+    """A failure that only a definition shows begins a retry sequence, and keeps a turn from its success."""
+    basis = compare_by(rate, [*with_definitions(a=100, b=0), *reported(a=0, b=0)])
     assert (basis.rate, basis.reason) == (
         None,
         "not comparable: the logs of b have no tool definitions",
@@ -78,6 +80,11 @@ def test_turn_success_is_compared_as_derived_where_the_logs_report_unlike_shares
     assert compare_by("turn_success", reported(a=80, b=78)).rate == "turn_success"
 
 
+def test_reported_success_is_compared_whether_there_are_definitions_or_not() -> None:
+    slices = [*with_definitions(a=100, b=0), *reported(a=100, b=96)]
+    assert compare_by("turn_success", slices).rate == "turn_success"
+
+
 def test_slices_of_one_name_add_up() -> None:
     days = [one("defined", "a", k, 50, day) for day, k in (("1", 50), ("2", 0))]
     days += [one("syntax_error", "a", 0, 50, day) for day in "12"]
@@ -89,7 +96,7 @@ def test_a_slice_of_which_nothing_was_measured_does_not_change_the_rate() -> Non
     assert compare_by("parse_error", slices).rate == "parse_error"
 
 
-@pytest.mark.parametrize("rate", ["parse_error", "turn_success", "repaired", "execution"])
+@pytest.mark.parametrize("rate", ["parse_error", "turn_success", "repaired", "emission"])
 def test_the_rates_to_ask_for_are_those_that_are_read(rate: str) -> None:
     named = rates_to_compare(rate)
     assert named[0] == rate

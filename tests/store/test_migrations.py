@@ -213,7 +213,8 @@ def test_days_without_facts_take_turn_success_from_what_the_log_reported(
             for column in ("mended", "parse_errors", "schema_errors"):
                 con.execute(f"ALTER TABLE daily_calls DROP COLUMN IF EXISTS {column}")
     load([logs], store)
-    asked = "SELECT day::VARCHAR, k, n, total, group_k FROM daily_rates WHERE rate = '{}' AND cut = 'all' ORDER BY day"
+    columns = "day::VARCHAR, k, n, total, group_k"
+    asked = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"
     found, reported = ask(store, asked.format("turn_success")), ask(store, asked.format("recorded_ok"))
     assert found[0] == reported[0]
     assert (found[0][0][:7], found[1][0][:7], len(found)) == ("2026-09", "2026-11", 2)

@@ -7,11 +7,13 @@ was measured alike in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.slices import Slice
+from callgauge.stats import Share
 
 TOLERANCE = 0.05
 """How far the shares of two slices that are measured alike may lie apart."""
@@ -20,23 +22,15 @@ _NAMED = 2  # slices that a reason names
 _ALL = 0.995  # from this share on, all: the rest would print as 100 %
 
 
-@dataclass(frozen=True, slots=True)
-class _Basis:
-    """What a rate covers where it is measured in full: `part` (k or n of a rate) of the n of `whole`.
-
-    `instead`: the rate that compares slices in which this differs; None where no rate does.
-    """
-
-    part: tuple[str, str]
-    whole: str
-    instead: str | None
-
-
-_BASES: Mapping[str, _Basis] = {
-    "parse_error": _Basis(("defined", "k"), "syntax_error", "syntax_error"),
-    "repaired": _Basis(("defined", "k"), "syntax_error", None),  # a repaired text may still not fit
-    "turn_success": _Basis(("recorded_ok", "n"), "turn_success", "derived_ok"),
+_SYNTAX = "syntax_error"
+_BY_DEFINITION: Mapping[str, str | None] = {
+    "parse_error": _SYNTAX,
+    **dict.fromkeys(("repaired", "tool_rejected", "execution", "retried", "recovered", "derived_ok")),
 }
+"""Rates that a tool definition changes, and the one to compare by where definitions differ; None for no rate.
+
+A definition shows failures that the log does not: these begin retry sequences, and come before other stages.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +49,12 @@ class ComparisonBasis:
 
 
 def rates_to_compare(rate: str) -> tuple[str, ...]:
-    """Return the rates that `compare_by` reads to decide on `rate`, itself first."""
-    basis = _BASES.get(rate)
-    if basis is None:
-        return (rate,)
-    named = (rate, basis.part[0], basis.whole, *([basis.instead] if basis.instead else []))
-    return tuple(dict.fromkeys(named))
+    """Return the rates that `compare_by` reads to decide on `rate`, and that it may return; `rate` first."""
+    if rate == "turn_success":
+        return (rate, "recorded_ok", "derived_ok", "defined", _SYNTAX)
+    if rate in _BY_DEFINITION:
+        return (rate, "defined", _SYNTAX)
+    return (rate,)
 
 
 def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
@@ -68,40 +62,54 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
 
     `slices`: those of the rates in `rates_to_compare`, of all slices to compare; several of one name add up.
     """
-    basis = _BASES.get(rate)
-    if basis is None:
-        return ComparisonBasis(rate)
-    shares = _find_shares(basis, slices)
-    if not shares or not _find_lowest(shares):
-        return ComparisonBasis(rate, "", shares)
+    known = list(slices)
     if rate == "turn_success":
-        return ComparisonBasis(basis.instead, _describe_reports(shares), shares)
-    start = "compared on JSON syntax only" if basis.instead else "not comparable"
-    return ComparisonBasis(basis.instead, f"{start}: {_describe_missing(shares)}", shares)
+        return _compare_success(known)
+    if rate not in _BY_DEFINITION:
+        return ComparisonBasis(rate)
+    shares = find_definition_shares(known)
+    if not _find_lowest(shares):
+        return ComparisonBasis(rate, "", shares)
+    instead = _BY_DEFINITION[rate]
+    start = "compared on JSON syntax only" if instead else "not comparable"
+    return ComparisonBasis(instead, f"{start}: {_describe_missing(shares)}", shares)
+
+
+def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
+    """Return the rate of turn success: the reported one, else the derived one, which definitions change."""
+    reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)
+    if min(reported.values(), default=1.0) >= 1 - TOLERANCE:
+        return ComparisonBasis("turn_success", "", reported)
+    definitions = find_definition_shares(slices)
+    if _find_lowest(definitions):
+        return ComparisonBasis(None, f"not comparable: {_describe_missing(definitions)}", definitions)
+    if _find_lowest(reported):
+        return ComparisonBasis("derived_ok", _describe_reports(reported), reported)
+    return ComparisonBasis("turn_success", "", reported)
 
 
 def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
     """Return the share of the measured calls with a tool definition, by slice.
 
-    `slices`: those of the rates defined and parse_error or syntax_error, which are measured of the same calls.
+    `slices`: those of the rate defined, and of parse_error or syntax_error, which have the same n.
     """
-    syntax = _BASES["parse_error"]
-    alike = [one for one in slices if one.rate.name in ("defined", "parse_error", "syntax_error")]
-    whole = "parse_error" if any(one.rate.name == "parse_error" for one in alike) else "syntax_error"
-    return _find_shares(_Basis(syntax.part, whole, None), alike)
+    known = list(slices)
+    whole = _SYNTAX if any(one.rate.name == _SYNTAX for one in known) else "parse_error"
+    return _find_shares(known, "defined", whole, lambda share: share.k)
 
 
-def _find_shares(basis: _Basis, slices: Iterable[Slice]) -> dict[str, float]:
-    name, column = basis.part
-    parts: dict[str, int] = {}
-    wholes: dict[str, int] = {}
+def _find_shares(
+    slices: Iterable[Slice], part: str, whole: str, count: Callable[[Share], int]
+) -> dict[str, float]:
+    """Return `count` of the rate `part` over n of the rate `whole`, by slice."""
+    parts: Counter[str] = Counter()
+    wholes: Counter[str] = Counter()
     for one in slices:
-        if one.rate.name == name:
-            count = one.share.k if column == "k" else one.share.n
-            parts[one.name] = parts.get(one.name, 0) + count
-        if one.rate.name == basis.whole:
-            wholes[one.name] = wholes.get(one.name, 0) + one.share.n
-    return {name: parts.get(name, 0) / whole for name, whole in wholes.items() if whole}
+        if one.rate.name == part:
+            parts[one.name] += count(one.share)
+        if one.rate.name == whole:
+            wholes[one.name] += one.share.n
+    return {name: parts[name] / n for name, n in wholes.items() if n}
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -151,16 +159,17 @@ def _describe_missing(shares: Mapping[str, float]) -> str:
 
 
 def _describe_reports(shares: Mapping[str, float]) -> str:
-    lowest, highest = min(shares, key=lambda name: (shares[name], name)), max(shares, key=shares.__getitem__)
+    lowest, *_, highest = sorted(shares, key=lambda name: (shares[name], name))
+    most, least = (wording.percent(shares[name], 2) for name in (highest, lowest))
     return (
-        f"compared by derived turn success: the logs report it for {wording.percent(shares[highest], 2)} of the "
-        f"turns of {_name([highest])} and {wording.percent(shares[lowest], 2)} of those of {_name([lowest])}"
+        f"compared by derived turn success: the logs report it for {most} of the turns of {_name([highest])} "
+        f"and {least} of those of {_name([lowest])}"
     )
 
 
 def _find_lowest(shares: Mapping[str, float]) -> list[str]:
     """Return the slices that lack what the best measured slice has, those that lack most first."""
-    best = max(shares.values())
+    best = max(shares.values(), default=0.0)
     lacking = [name for name, share in shares.items() if best - share > TOLERANCE + _ROUNDING]
     return sorted(lacking, key=lambda name: (shares[name], name))
 
