@@ -9,6 +9,7 @@ from callgauge.analysis.measures.measurability import (
     describe_definitions,
     describe_gap,
     describe_reported,
+    find_definition_share,
     find_definition_shares,
     rates_to_compare,
 )
@@ -115,6 +116,7 @@ def test_a_caption_says_what_parse_errors_do_not_cover() -> None:
         "a": "JSON syntax only on 40% of calls: no tool definition",
         "b": "JSON syntax only: no tool definitions",
     }
+    assert find_definition_share(slices) == 0.3
     assert [describe_gap(share) for share in (None, 1.0, 0.6, 0.0)] == [
         "",
         "",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.slices import Slice
@@ -96,6 +96,11 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
     known = list(slices)
     whole = _SYNTAX if any(one.rate.name == _SYNTAX for one in known) else "parse_error"
     return _find_shares(known, "defined", whole, lambda share: share.k)
+
+
+def find_definition_share(slices: Iterable[Slice]) -> float | None:
+    """Return the same of all slices together; None where nothing was measured."""
+    return find_definition_shares(replace(one, name="all") for one in slices).get("all")
 
 
 def _find_shares(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import streamlit as st
 
-from callgauge.analysis.measures.measurability import describe_gap, find_definition_shares
-from callgauge.analysis.measures.slices import make_slices
-from callgauge.dashboard import store_queries
-
-RATES = ("defined", "parse_error")
-"""The rates that tell how many calls had a definition."""
+from callgauge.analysis.measures.measurability import describe_gap, find_definition_share
+from callgauge.analysis.measures.slices import Slice
 
 
-def draw_definition_note(chosen: Mapping[str, Any]) -> None:
-    """Draw the line for the chosen calls; nothing where all of them had a definition."""
-    slices = make_slices(store_queries.ask("slices", rates=RATES, **chosen), related=False)
-    if gap := describe_gap(find_definition_shares(slices).get("all")):
+def draw_definition_note(slices: Iterable[Slice]) -> None:
+    """Draw the line for these slices together; nothing where all their calls had a definition.
+
+    `slices`: those of the rates defined and parse_error, of calls that are in one slice each.
+    """
+    if gap := describe_gap(find_definition_share(slices)):
         st.caption(gap)

@@ -79,13 +79,12 @@ def _describe_rate(chosen: Mapping[str, Any]) -> str:
 
 def _build_row(row: Row) -> list[Cell]:
     status = wording.one_line(row["recorded_status"], 60) if row["recorded_status"] else None
-    words = {True: ("successful", "good"), False: ("unsuccessful", "bad")}
-    reported, derived = words[bool(row["recorded_ok"])], words[not row["recorded_ok"]]
+    is_reported, reason = bool(row["recorded_ok"]), REASONS.get(row["derived_reason"], row["derived_reason"])
     return [
         Cell(f"{row['ts']:%Y-%m-%d %H:%M}" if row["ts"] else "no time"),
         Cell(wording.one_line(row["model"], 60)),
-        Cell(reported[0], tone=reported[1], sub=status),
-        Cell(derived[0], tone=derived[1], sub=REASONS.get(row["derived_reason"], row["derived_reason"])),
+        _success_cell(is_reported, status),
+        _success_cell(not is_reported, reason),
         Cell(f"{row['calls']:,}" if row["calls"] is not None else "–"),
         Cell(f"{row['faults']:,}" if row["faults"] is not None else "–"),
         Cell(
@@ -94,3 +93,9 @@ def _build_row(row: Row) -> list[Cell]:
             title="Opens the session at this turn",
         ),
     ]
+
+
+def _success_cell(is_success: bool, reason: str | None) -> Cell:
+    return Cell(
+        "successful" if is_success else "unsuccessful", tone="good" if is_success else "bad", sub=reason
+    )

@@ -9,11 +9,11 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES
-from callgauge.analysis.measures.measurability import describe_gap, find_definition_shares
 from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
+from callgauge.dashboard.components.definition_note import draw_definition_note
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,
@@ -48,9 +48,7 @@ def show() -> None:
     known_errors = read_known_errors()
     newest = store_queries.ask("signatures", **chosen, limit=signatures.PER_PAGE, offset=0).to_dict("records")
     cards.draw_answer(describe_errors(layers, newest, len(known_errors.returned)), 600)
-    shares = find_definition_shares(make_slices(known, related=False))
-    if gap := describe_gap(shares.get("all")):
-        st.caption(gap)
+    draw_definition_note(make_slices(known, related=False))
     signatures.show(known_errors, chosen)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:

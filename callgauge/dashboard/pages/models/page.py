@@ -45,7 +45,9 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         by = choose_dimension("Rank", among=RANKED)
         rate = choose_rate()
-        found = make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **chosen))
+        asked = dict.fromkeys((rate.name, "defined"))
+        several = make_slices(store_queries.ask("slices", rates=tuple(asked), by=by, **chosen))
+        found = [one for one in several if one.rate is rate]
         baseline = choose_baseline(by, found) if found else None
         smallest = choose_smallest()
     if baseline is None:
@@ -54,7 +56,7 @@ def show() -> None:
     ranking = rank(by, rate, found, baseline, chosen, smallest)
     draw_answer(ranking)
     if rate.name == "parse_error":
-        draw_definition_note(chosen)
+        draw_definition_note(several)
     draw_ranking(ranking, chosen, smallest)
     if chosen["models"] and len(chosen["models"]) == 1:
         draw_notes("model", chosen["models"][0])

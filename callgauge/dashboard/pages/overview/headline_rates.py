@@ -15,7 +15,7 @@ from callgauge.analysis.measures.costs import CostSummary
 from callgauge.analysis.measures.measurability import (
     describe_definitions,
     describe_reported,
-    find_definition_shares,
+    find_definition_share,
 )
 from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
@@ -114,7 +114,7 @@ def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
     one = rates[name]
     k, calls = one.share.k, one.rate.calls or {}
     if name == "parse_error":
-        share = find_definition_shares([one, *([rates["defined"]] if "defined" in rates else [])]).get("all")
+        share = find_definition_share([one, rates["defined"]]) if "defined" in rates else None
         return _Headline(one, note=describe_definitions(share), leads=k, query=calls)
     if name == "mended" and refused:
         return _Headline(one, note=f"{refused:,} were already rejected by the agent", leads=k, query=calls)

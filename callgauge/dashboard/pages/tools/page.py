@@ -45,11 +45,11 @@ def show() -> None:
     chosen = filters.chosen_filters().parameters()
     rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
     rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
-    rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE), by="tool", **chosen)
+    rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE, "defined"), by="tool", **chosen)
     if rows.empty:
         cards.show_no_matches("calls")
         return
-    found: dict[str, dict[str, Slice]] = {name: {} for name in (*rates, invented_tools.RATE)}
+    found: dict[str, dict[str, Slice]] = {name: {} for name in (*rates, invented_tools.RATE, "defined")}
     for one in make_slices(rows):
         found[one.rate.name][one.name] = one
     invented = invented_tools.find_invented(found[invented_tools.RATE])
@@ -62,7 +62,7 @@ def show() -> None:
     few = [name for name in ordered if name not in set(solid)]
     its = columns[rate.name]
     _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
-    draw_definition_note(chosen)
+    draw_definition_note([*found["parse_error"].values(), *found["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
