@@ -13,7 +13,7 @@ from callgauge.analysis.measures.measurability import (
     find_definition_shares,
     rates_to_compare,
 )
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.rates import HEADLINES, LISTED, RATES
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share
 
@@ -132,3 +132,8 @@ def test_who_says_that_turns_succeeded_is_told() -> None:
         "derived",
         "33% reported by the log, the others derived",
     ]
+
+
+def test_rates_that_say_how_others_were_measured_are_in_no_list() -> None:
+    assert set(RATES) - set(LISTED) == {"defined", "disagree"}
+    assert set(HEADLINES) <= set(LISTED)
