@@ -38,3 +38,9 @@ def test_schema_errors_without_definitions_are_not_measured(store: Path) -> None
     app = opened(f"{PAGES}/tools/page.py", rate="schema_error", few="1")
     [row] = sheet_of(app, "Tools by expected loss")
     assert row["Schema errors"]["text"] == "–"
+    assert "Schema errors: not measured. It takes a tool definition." in said(app)
+
+
+def test_a_card_of_a_rate_that_was_not_measured_says_what_it_takes(store: Path) -> None:
+    without_definitions(store)
+    assert "Mended: not measured. It takes the model's own text and a tool definition." in said(opened())

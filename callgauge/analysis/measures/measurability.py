@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share
 
@@ -31,6 +32,14 @@ _BY_DEFINITION: Mapping[str, str | None] = {
 
 A definition shows failures that the log does not: these begin retry sequences, and come before other stages.
 """
+
+
+_TEXT, _DEFINITION = "the model's own text", "a tool definition"
+_NEEDS = {
+    **dict.fromkeys(("schema_error", "coerced"), _DEFINITION),
+    **dict.fromkeys(("mended", "strict_failure", "salvaged"), f"{_TEXT} and {_DEFINITION}"),
+    **dict.fromkeys(("repaired", "truncated"), _TEXT),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +149,14 @@ def describe_gap(share: float | None) -> str:
         return "Parse errors cover JSON syntax only: the logs have no tool definitions."
     missing = wording.percent(1 - share, 2)
     return f"Parse errors cover JSON syntax only on {missing} of calls: these have no tool definition."
+
+
+def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
+    """Return that a rate was measured in none of its slices, and what it takes; else empty."""
+    if any(one.share.n for one in slices):
+        return ""
+    needs = _NEEDS.get(rate.name)
+    return f"{rate.title}: not measured." + (f" It takes {needs}." if needs else "")
 
 
 def describe_reported(reported: int, known: int) -> str:

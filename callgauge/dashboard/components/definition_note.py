@@ -1,12 +1,17 @@
-"""The line that says what parse errors do not cover where logs lack tool definitions."""
+"""The line that says what of a rate was not measured, for want of tool definitions or text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from callgauge.analysis.measures.measurability import describe_gap, find_definition_share
+from callgauge.analysis.measures.measurability import (
+    describe_gap,
+    describe_unmeasured,
+    find_definition_share,
+)
+from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
 
 
@@ -17,3 +22,14 @@ def draw_definition_note(slices: Iterable[Slice]) -> None:
     """
     if gap := describe_gap(find_definition_share(slices)):
         st.caption(gap)
+
+
+def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
+    """Draw what was not measured of a rate; nothing where it was measured in full.
+
+    `slices`: those of `rate` and, for parse errors, of the rate defined.
+    """
+    if unmeasured := describe_unmeasured(rate, [one for one in slices if one.rate is rate]):
+        st.caption(unmeasured)
+    elif rate.name == "parse_error":
+        draw_definition_note(slices)

@@ -19,7 +19,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_smallest,
 )
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
-from callgauge.dashboard.components.definition_note import draw_definition_note
+from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.pages.models import RANKED
@@ -55,8 +55,7 @@ def show() -> None:
         return
     ranking = rank(by, rate, found, baseline, chosen, smallest)
     draw_answer(ranking)
-    if rate.name == "parse_error":
-        draw_definition_note(several)
+    draw_measured_note(rate, several)
     draw_ranking(ranking, chosen, smallest)
     if chosen["models"] and len(chosen["models"]) == 1:
         draw_notes("model", chosen["models"][0])

@@ -15,6 +15,7 @@ from callgauge.analysis.measures.costs import CostSummary
 from callgauge.analysis.measures.measurability import (
     describe_definitions,
     describe_reported,
+    describe_unmeasured,
     find_definition_share,
 )
 from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
@@ -131,6 +132,9 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         if len(days) > 1 and not few:
             ends = f"from {wording.percent(days[0])} to {wording.percent(days[-1])}"
             draw_sparkline(f"days_of_{rate.name}", days, f"{rate.title} on {len(days)} days: {ends}")
+        if not share.n and it.slice.total:
+            st.caption(describe_unmeasured(rate, [it.slice]))
+            return
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [

@@ -16,7 +16,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
-from callgauge.dashboard.components.definition_note import draw_definition_note
+from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,
@@ -62,7 +62,7 @@ def show() -> None:
     few = [name for name in ordered if name not in set(solid)]
     its = columns[rate.name]
     _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
-    draw_definition_note([*found["parse_error"].values(), *found["defined"].values()])
+    draw_measured_note(rate, [*its.values(), *found["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
