@@ -6,8 +6,8 @@ averaged with the weights of Mantel & Haenszel (1959; for rate differences Green
 counts as much as both arms have of it together, so one that an arm hardly has cannot decide.
 
 Whether a stratum is unlike the others is tested by contrast: its difference minus that of the rest at the
-same mix. The largest contrast is the test of a dimension, so that it also names the stratum. Cochran's Q would
-need the variance of each stratum from its own few sessions; a stratum without a hit has none.
+same mix. The largest contrast is the test of a dimension, so that it also names the stratum. Cochran's Q
+would need the variance of each stratum from its own few sessions; a stratum without a hit has none.
 """
 
 from __future__ import annotations

@@ -144,9 +144,7 @@ def test_a_tool_is_named_only_where_the_evidence_carries_it() -> None:
     assert answer([many], []).startswith("Grep loses most"), "without others it is all there is"
     turns = of_slice("Grep", 1, 112, sessions=30, rate="retried")
     same = of_slice("Read", 9, 800, sessions=90, rate="retried")
-    assert answer([turns, same], []) == (
-        "No tool stands out by turns with a retry: 2 tools with enough sessions."
-    )
+    assert answer([turns, same], []) == ("No tool stands out by retry rate: 2 tools with enough sessions.")
 
 
 def test_names_that_models_invented_stand_apart_with_what_they_meant(many_sessions: Path) -> None:

@@ -52,6 +52,7 @@ def judge(
         ("no-worse=0.001", QUIET, "cannot be told", 6),
         ("no-worse:mended=1%", QUIET, "not worse", 0),
         ("no-worse:derived_ok=1%", QUIET, "cannot be told", 6),
+        ("no-worse:turn_success=1%", QUIET, "cannot be told", 6),
     ],
 )
 def test_a_verdict_has_its_exit_code(published: Path, gate: str, days: str, verdict: str, code: int) -> None:

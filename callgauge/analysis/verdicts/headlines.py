@@ -29,6 +29,7 @@ _OVER_ALL: Mapping[Standing, str] = {
     Standing.UNNAMED: "no verdict on what the logs do not name",
     Standing.TOO_FEW: "too few sessions to judge",
     Standing.TOO_FEW_DAYS: "too few days to judge",
+    Standing.MEASURED_APART: "not comparable, since the two were not measured in the same way",
     Standing.OTHER_WORK: "no verdict, they did different work",
     Standing.UNDECIDED: "not decided",
     Standing.ALIKE: "alike",

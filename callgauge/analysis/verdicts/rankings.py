@@ -40,10 +40,12 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
     `noun`: what is ranked, such as model.
     """
     known = context or RankingContext()
+    if known.reason and not table.pairs:
+        return f"No ranking by {table.rate.title.lower()}: {known.reason}."
     sentences = [
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
-        known.reason,
+        f"{known.reason[0].upper()}{known.reason[1:]}." if known.reason else "",
         *_write_concentrated(names, known),
     ]
     return " ".join(sentence for sentence in sentences if sentence)

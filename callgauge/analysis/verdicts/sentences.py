@@ -67,6 +67,8 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
         return f"Too few to judge: {size}. {_describe_rule(one, other)}"
     if standing is Standing.TOO_FEW_DAYS:
         return f"Not enough data: {size}. {DAYS_RULE}"
+    if standing is Standing.MEASURED_APART:
+        return f"Not comparable, since the two were not measured in the same way: {size}."
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
@@ -163,6 +165,8 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
         return ShortVerdict("Too few", "calm")
     if standing is Standing.TOO_FEW_DAYS:
         return ShortVerdict("Too few days", "calm")
+    if standing is Standing.MEASURED_APART:
+        return ShortVerdict("Not comparable", "calm", "not measured alike")
     if standing is Standing.UNNAMED:
         return ShortVerdict("Not named", "calm")
     if standing is Standing.OTHER_WORK:

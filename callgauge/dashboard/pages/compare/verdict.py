@@ -26,7 +26,7 @@ from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.exports import make_export
 from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
-BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
+BY_TASK = ("parse_error", "turn_success", "recorded_ok", "derived_ok")
 _ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
 _OTHER_INTERVAL = (
     "The last row's interval comes from drawing whole sessions at random; the first row's from a formula. "
