@@ -86,10 +86,10 @@ def standardise_all(
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
     beyond = excesses or [NO_EXCESS] * len(mixes)
+    known = [(mix, each) for mix, each in zip(mixes, lent, strict=True) if mix]
+    estimates = iter(_estimate_arms([mix for mix, _ in known], [each for _, each in known]))
     pairs = [
-        widen_estimates(*mix.estimate_arms(*each), excess)
-        for mix, each, excess in zip(mixes, lent, beyond, strict=True)
-        if mix
+        widen_estimates(*next(estimates), excess) for mix, excess in zip(mixes, beyond, strict=True) if mix
     ]
     found = iter(compare_estimates(pairs))
     return [mix.describe(next(found)) if mix else None for mix in mixes]
@@ -100,7 +100,28 @@ def estimate_at_mix(
 ) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms at the same mix, with their doubt; None as of `standardise`."""
     mix = _Mix.read(strata)
-    return mix.estimate_arms(of, against) if mix else None
+    return _estimate_arms([mix], [(of, against)])[0] if mix else None
+
+
+def _estimate_arms(
+    mixes: Sequence[_Mix], likeness: Sequence[tuple[Likeness | None, Likeness | None]]
+) -> list[tuple[Estimate, Estimate]]:
+    """Return the rates of both arms at each mix, with their doubt; mixes of as many strata at once."""
+    found: dict[int, tuple[Estimate, Estimate]] = {}
+    by_size: dict[int, list[int]] = {}
+    for place, mix in enumerate(mixes):
+        if mix.is_clustered:
+            by_size.setdefault(len(mix.used), []).append(place)
+        else:
+            found[place] = mix.estimate_independent()
+    for places in by_size.values():
+        arms = [(mixes[place], arm) for place in places for arm in (0, 1)]
+        counts = np.array([[pair[arm].by_group for pair in mix.used] for mix, arm in arms])
+        spreads = measure_spreads(counts.transpose(0, 2, 1, 3), np.array([mix.weights for mix, _ in arms]))
+        for place, of, against in zip(places, spreads[::2], spreads[1::2], strict=True):
+            rates, lent = mixes[place].rates.tolist(), likeness[place]
+            found[place] = estimate_rate(rates[0], of, lent[0]), estimate_rate(rates[1], against, lent[1])
+    return [found[place] for place in range(len(mixes))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +151,18 @@ class _Mix:
         """The rates of both arms at the mix."""
         return np.asarray((self.k / self.n * self.weights).sum(1))
 
-    def estimate_arms(self, of: Likeness | None, against: Likeness | None) -> tuple[Estimate, Estimate]:
-        by_group = [[pair[arm].by_group for pair in self.used] for arm in (0, 1)]
-        rates = self.rates.tolist()
-        if any(groups is None for arm in by_group for groups in arm):
-            precision = (self.weights**2 / self.n).sum(1)
-            one, other = (
-                Estimate(rate, 1 / float(each), inf, inf) for rate, each in zip(rates, precision, strict=True)
-            )
-            return one, other
-        counts = np.array(by_group).transpose(0, 2, 1, 3)
-        spreads = measure_spreads(counts, np.stack([self.weights, self.weights]))
-        return estimate_rate(rates[0], spreads[0], of), estimate_rate(rates[1], spreads[1], against)
+    @property
+    def is_clustered(self) -> bool:
+        return all(share.by_group is not None for pair in self.used for share in pair)
+
+    def estimate_independent(self) -> tuple[Estimate, Estimate]:
+        """Return the rates of both arms where all observations are independent."""
+        precision = (self.weights**2 / self.n).sum(1)
+        of, against = (
+            Estimate(rate, 1 / float(each), inf, inf)
+            for rate, each in zip(self.rates.tolist(), precision, strict=True)
+        )
+        return of, against
 
     def describe(self, found: Difference) -> StandardisedDifference:
         mixes = self.n / self.n.sum(1, keepdims=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from callgauge.analysis.measures.measurability import compare_by, rates_to_compa
 from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.rankings import Names, RankingContext, write_ranking
+from callgauge.analysis.verdicts.rankings import Names, RankingContext, list_leaders, write_ranking
 
 RANKED = 60
 """Slices that a page ranks, the most used."""
@@ -96,16 +96,21 @@ def judge_ranking(
     }
     bases = {name: compare_by(name, several) for name, several in measured.items()}
     basis = bases.pop(rate.name)
-    rates = [basis.rate or rate.name, *(other.rate for other in bases.values() if other.rate)]
-    known = [name for name in dict.fromkeys(rates) if name in marked]
-    strata = _read_work(ask, [RATES[name] for name in known], by, chosen, ranked)
-    tables = {
-        name: _rank(marked[name], baseline, strata.get(name), smallest, is_alike=basis.rate is not None)
-        for name in known
-    }
-    table = tables.pop(basis.rate or rate.name)
+
+    def rank(names: Iterable[str], *, is_alike: bool = True) -> list[RankedTable]:
+        known = [name for name in dict.fromkeys(names) if name in marked]
+        strata = _read_work(ask, [RATES[name] for name in known], by, chosen, ranked)
+        return [
+            _rank(marked[name], baseline, strata.get(name), smallest, is_alike=is_alike) for name in known
+        ]
+
+    (table,) = rank([basis.rate or rate.name], is_alike=basis.rate is not None)
+    others: list[RankedTable] = []
+    if list_leaders(table):  # without a leader nobody asks for its price
+        compared = [other.rate for other in bases.values() if other.rate and other.rate != table.rate.name]
+        others = [each for each in rank(compared) if len(each.judged) > 1]
     context = RankingContext(
-        others=[each for name, each in tables.items() if name != table.rate.name and len(each.judged) > 1],
+        others=others,
         costs={cost.slice: cost for cost in costs},
         concentrated=reasons,
     )

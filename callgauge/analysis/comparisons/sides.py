@@ -11,6 +11,7 @@ from callgauge.analysis.arm_filters import PARAMETERS, Arm, do_overlap
 from callgauge.analysis.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.measurability import ComparisonBasis, compare_by, rates_to_compare
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
@@ -41,6 +42,14 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
         for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
     )
     return one, other
+
+
+def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
+    """Return the rate by which both sides may be compared when a reader asks for `rate`, and why."""
+    slices = [
+        side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
+    ]
+    return compare_by(rate.name, slices)
 
 
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:

@@ -41,7 +41,8 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
     """
     known = context or RankingContext()
     if known.reason and not table.pairs:
-        return f"No ranking by {table.rate.title.lower()}: {known.reason}."
+        why = known.reason.removeprefix("not comparable: ")
+        return f"No ranking by {table.rate.title.lower()}: {why}."
     sentences = [
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
@@ -98,17 +99,15 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
     if not all((best.name, each.name) in table.wins for each in others):
         many = f"each of the {len(others)} other {wording.plural_of(noun)}"
         return f"{name} leads by {title}: {many} is worse than at least one {noun}."
-    second = others[0]
-    pair = table.find_pair(best.name, second.name)
-    if pair is None:
-        return f"{name} is the best by {title}."
+    pairs = [(pair, each) for each in others if (pair := table.find_pair(best.name, each.name))]
+    pair, closest = min(pairs, key=lambda found: abs(found[0].of - found[0].against))
     ends = sorted((abs(pair.low), abs(pair.high)))
     low, high = (wording.percent(end).rstrip("%") for end in ends)
     rates = f"{wording.percent(pair.of)} against {wording.percent(pair.against)}"
     mixed = ", mix-adjusted" if pair.is_mixed else ""
-    rival = f"the other {noun}" if len(others) == 1 else "the next"
+    rival = f"the other {noun}" if len(others) == 1 else "the closest"
     return (
-        f"{name} is the best by {title}: {rates} of {_label(second, names)}, {rival} "
+        f"{name} is the best by {title}: {rates} of {_label(closest, names)}, {rival} "
         f"(by {low} to {high} points{mixed})."
     )
 
