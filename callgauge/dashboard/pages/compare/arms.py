@@ -20,8 +20,6 @@ from callgauge.memory.baselines import Baseline
 
 # The others are one click away. Pixels: a name of 30 letters is not cut, and two rows hold all.
 _SEEN = {"model": 300, "prompt": 210, "tool": 170}
-_WORDS = {"harness_version": "harness version", "strategy": "strategy"}
-_MANY = {"strategy": "strategies"}
 _PROMPTS, _BASELINES = 3, 3  # offered at once
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
@@ -129,7 +127,7 @@ def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | 
 
 def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
     options = known.get(name, {})
-    words = _WORDS.get(name, name)
+    words = wording.dimension(name)
 
     def draw(drawn: str) -> list[str]:
         # A load may have taken away what was chosen.
