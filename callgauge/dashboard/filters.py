@@ -9,7 +9,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -106,8 +106,21 @@ def _is_offered(name: str, rows: pd.DataFrame) -> bool:
     """
     if name == _HOST:
         is_chosen = bool(st.session_state.get(name)) or name in st.query_params
-        return is_chosen or int((rows.value != "unknown").sum()) > 1
+        return is_chosen or _are_several(rows.value)
     return bool(len(rows)) or name not in _TRIALS
+
+
+def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
+    """Return whether the store knows more than one host, so that pages tell hosts apart.
+
+    `labels`: of the values of each dimension; without, those that the bar shows.
+    """
+    known = st.session_state.get(_LABELS, {}) if labels is None else labels
+    return _are_several(known.get(_HOST, ()))
+
+
+def _are_several(hosts: Iterable[str]) -> bool:
+    return sum(host != "unknown" for host in hosts) > 1
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:

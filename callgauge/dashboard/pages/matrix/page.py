@@ -31,7 +31,12 @@ from callgauge.dashboard.components.slice_table import (
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.matrix.heat_map import HeatMap, build_heat_map
 
-_PAIRS = {"model.prompt": "Model × prompt", "model.tool": "Model × tool", "tool.prompt": "Tool × prompt"}
+_PAIRS = {
+    "model.prompt": "Model × prompt",
+    "model.tool": "Model × tool",
+    "tool.prompt": "Tool × prompt",
+    "model.provider": "Model × host",
+}
 _ROWS, _COLUMNS = 40, 14
 _STEPS = 5  # of the legend
 

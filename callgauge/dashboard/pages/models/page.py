@@ -32,7 +32,7 @@ from callgauge.dashboard.pages.models.ranking import draw_answer, draw_ranking, 
 _TABS = {
     "days": "Over time",
     "cost": "Cost",
-    "hosts": "Same model, other hosts",
+    "hosts": "By host",
     "strategies": "Calling strategy",
     "versions": "Harness versions",
 }
