@@ -20,7 +20,7 @@ def describe_hosts(
 ) -> str:
     """Return which model does worse on which host; else what only alone looks so, or could have been found.
 
-    `rows`: hosts compared with the main host of their model, corrected over all. `smallest`: the smallest
+    `rows`: hosts compared with the other hosts of their model, corrected over all. `smallest`: the smallest
     difference of interest, a share. `has_thin`: some model ran on two hosts with too little data.
     """
     judged = [row for row in rows if row.p is not None]
@@ -31,8 +31,10 @@ def describe_hosts(
     judged.sort(key=_find_own_p)
     decided = [row for row in judged if row.standing(smallest) in _DECIDED]
     if decided:
-        more = len(decided) - _NAMED
-        sentences = [f"{_describe_pair(row, label)}." for row in decided[:_NAMED]]
+        # Where one of several hosts does worse, the others do better than the sum with it: no news.
+        worse = [row for row in decided if _does_worse(row)] or decided
+        more = len(worse) - _NAMED
+        sentences = [f"{_describe_pair(row, label)}." for row in worse[:_NAMED]]
         return " ".join([*sentences, *([f"And {more} more, below."] if more > 0 else [])])
     compared = wording.plural(len(judged), "comparison")
     alone = [row for row in judged if _differs_alone(row, smallest)]
@@ -61,19 +63,22 @@ def _differs_alone(row: SliceComparison, smallest: float) -> bool:
     )
 
 
+def _does_worse(row: SliceComparison) -> bool:
+    """Return whether the first host does worse; has more, where neither end of the rate is good."""
+    found = row.difference
+    return found is not None and (found.estimate > 0) != row.slice.rate.is_good
+
+
 def _describe_pair(row: SliceComparison, label: Label) -> str:
     """Return one pair in words: heron is worse on a than on b: parse errors 9% against 2%, +7 points (…)."""
     other, difference = row.other, row.difference
     if other is None or difference is None:
         raise ValueError("nothing was compared")
-    rate, is_more = row.slice.rate, difference.estimate > 0
+    rate, worse = row.slice.rate, _does_worse(row)
     shares, mixed = (row.slice.share.rate or 0.0, other.share.rate or 0.0), ""
     if row.is_at_same_mix and row.same_mix:
         shares, mixed = (row.same_mix.found.of, row.same_mix.found.against), ", mix-adjusted"
-    if rate.better is None:
-        verdict = f"has {'more' if is_more else 'less'}"
-    else:
-        verdict = f"is {'better' if is_more == rate.is_good else 'worse'}"
+    verdict = f"is {'worse' if worse else 'better'}" if rate.better else f"has {'more' if worse else 'less'}"
     hosts = " than on ".join(wording.one_line(each.also, 40) for each in (row.slice, other))
     rates = " against ".join(wording.percent(share) for share in shares)
     size = format_difference(difference)

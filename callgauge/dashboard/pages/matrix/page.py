@@ -136,7 +136,7 @@ def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
         ]
         for row in shown.rows
     ]
-    draw_table("matrix", f"{it.rate.title} by {it.by} and {it.also}", columns, rows)
+    draw_table("matrix", f"{it.rate.title} by {it.by} and {wording.dimension(it.also)}", columns, rows)
 
 
 def _build_cell(shown: HeatMap, one: Slice | None, narrowed: Mapping[str, str]) -> Cell:

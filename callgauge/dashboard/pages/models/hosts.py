@@ -1,11 +1,11 @@
-"""Draws each model split into its hosts, each host compared with the one that serves the model most.
+"""Draws each model split into its hosts, each host compared with the model's other hosts.
 
 Hosts may get different work, so each difference is shown twice: plain, and mix-adjusted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from callgauge.dashboard.components.slice_table import (
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _BEFORE_ALL = 15  # rows before a person asks for all
+_MOST_LINKED = 100  # hosts that a link names
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
@@ -71,7 +72,7 @@ def _describe_reading(found: HostComparison) -> str:
     judged = wording.plural(len(found.judged), "difference")
     few = f" {len(found.rows)} of {len(found.rows) + found.left} rows are shown." if found.left else ""
     return (
-        "The baseline is the host that serves the model most. Verdicts are corrected for "
+        "Each host is compared with the model's other hosts together. Verdicts are corrected for "
         f"{judged} looked at together (Holm). The rates are averages over the chosen days; the alerts on "
         f"Overview say what changed within them.{few}"
     )
@@ -93,17 +94,25 @@ def _draw_table(rate: RateDefinition, title: str, found: HostComparison, smalles
         Column("Model", "name"),
         Column("Host", "short"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
-        Column("Verdict", "tight", "Against the model's main host, corrected for all differences (Holm)"),
+        Column("Verdict", "tight", "Against the model's other hosts, corrected for all differences (Holm)"),
         difference_column("Difference", reach),
         difference_column("Mix-adjusted", reach),
         Column("Sessions", "number"),
     ]
-    drawn = [_build_row(row, mixed, scale, reach, smallest) for row, mixed in zip(rows, at_mix, strict=True)]
+    drawn = [
+        _build_row(row, found.list_against(row), mixed, scale, reach, smallest)
+        for row, mixed in zip(rows, at_mix, strict=True)
+    ]
     draw_table("hosts", title, columns, drawn, shown=_BEFORE_ALL)
 
 
 def _build_row(
-    row: SliceComparison, mixed: SliceComparison, scale: IntervalScale, reach: float, smallest: float
+    row: SliceComparison,
+    against: Sequence[str],
+    mixed: SliceComparison,
+    scale: IntervalScale,
+    reach: float,
+    smallest: float,
 ) -> list[Cell]:
     one = row.slice
     narrowed = {"model": one.name, "provider": one.also}
@@ -117,16 +126,17 @@ def _build_row(
         ),
         rate_cell(one, scale, calls_link(one.rate, narrowed)),
         verdict_cell(row, smallest),
-        replace(plain_cell(row, reach), href=_compare_link(row)),
+        replace(plain_cell(row, reach), href=_compare_link(row, against)),
         difference_cell(mixed, reach, none="–" if row.other is None else "no work in common"),
         Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
     ]
 
 
-def _compare_link(row: SliceComparison) -> str | None:
-    """Return the link to Compare with both hosts of a row as its slices; None for a main host."""
-    if row.other is None:
+def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
+    """Return the link to Compare with a host as B and those it is compared with as A; None for too many."""
+    if not 0 < len(against) <= _MOST_LINKED:
         return None
-    a, b = ({"model": [one.name], "provider": [one.also]} for one in (row.other, row.slice))
-    query = arm_filters.arm_query("A", a) | arm_filters.arm_query("B", b)
+    model = row.slice.name
+    query = arm_filters.arm_query("A", {"model": [model], "provider": against})
+    query |= arm_filters.arm_query("B", {"model": [model], "provider": [row.slice.also]})
     return filters.page_link("compare", {}, query | {"rate": row.slice.rate.name})
