@@ -7,12 +7,24 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from callgauge.analysis.comparisons.hosts import HostComparison, compare_hosts, pair_hosts
+from callgauge.analysis.measures.comparisons import compare_pairs
 from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.metrics import answer_metric, metrics
-from callgauge.analysis.metrics.published_store import Connection, open_generation, published_generation
+from callgauge.analysis.metrics.published_store import (
+    Connection,
+    open_generation,
+    published_generation,
+    read_store,
+)
+from callgauge.analysis.verdicts.hosts import describe_hosts
+from tests.analysis.session_shares import draw_share
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
+from tests.dashboard.sheets import calls
 
 HOSTS = ("east-1", "a,b", HOSTILE, None)
 # The filters of these do not come from the filter bar: plans of trials ask for a model, and what is new is
@@ -113,3 +125,102 @@ def test_hosts_are_among_the_choices_also_without_a_call(store: Path) -> None:
         found = answer_metric(connection, "choices", {})
     named = found[found.dimension == "provider"]
     assert dict(zip(named.value, named.calls, strict=True)) == {"east-1": 1, "mute": 0}
+
+
+Counts = tuple[str, str | None, int, int]
+"""A model, a host, the calls without and with a parse error; each call is a session of its own."""
+
+
+def compared(store: Path, *counts: Counts, rate: str = "parse_error") -> HostComparison:
+    made = [
+        call for model, host, good, bad in counts for call in calls(good, bad, model=model, provider=host)
+    ]
+    publish(store, {"tool_calls": made})
+    with read_store(store, texts=True) as reader:
+        return compare_hosts(reader.ask, RATES[rate], {})
+
+
+def sentence(found: HostComparison) -> str:
+    return describe_hosts(found.rows, str, 0.02, has_thin=bool(found.thin))
+
+
+def test_the_worse_of_two_hosts_is_named_with_both_rates(store: Path) -> None:
+    found = compared(store, ("owl", "east", 490, 10), ("owl", "west", 340, 60), ("jay", "east", 90, 10))
+    assert sentence(found).startswith(
+        "owl is worse on west than on east: parse errors 15.0% against 2.0%, +13.0 points (+"
+    )
+    assert [(row.slice.also, found.list_against(row)) for row in found.rows] == [
+        ("east", []),
+        ("west", ["east"]),
+    ]
+
+
+def test_the_sentence_is_the_same_when_the_worse_host_is_the_one_used_most(store: Path) -> None:
+    found = compared(store, ("owl", "east", 340, 60), ("owl", "west", 290, 10))
+    assert sentence(found).startswith("owl is worse on east than on west: parse errors 15.0% against 3.3%, +")
+
+
+def test_of_several_hosts_each_is_compared_with_the_others_together(store: Path) -> None:
+    hosts = [("owl", f"h{n}", 95, 5) for n in range(5)]
+    found = compared(store, *hosts, ("owl", "bad", 600, 200))
+    assert sentence(found).startswith("owl is worse on bad than on 5 other hosts: parse errors 25.0% against")
+    assert (found.rows[0].slice.also, len(found.list_against(found.rows[0]))) == ("bad", 5)
+    assert len(found.rows) == 6
+
+
+def test_what_only_differs_alone_is_named_as_such(store: Path) -> None:
+    even = [(f"model-{n}", host, 190, 10) for n in range(9) for host in ("east", "west")]
+    found = compared(store, *even, ("owl", "east", 194, 6), ("owl", "west", 184, 16))
+    assert sentence(found).startswith("Compared alone, owl is worse on west than on east: parse errors 8.0%")
+    assert sentence(found).endswith("Among 10 comparisons of hosts, that can be chance.")
+
+
+def test_where_nothing_differs_it_says_what_could_have_been_found(store: Path) -> None:
+    found = compared(store, ("owl", "east", 190, 10), ("owl", "west", 191, 9))
+    assert sentence(found) == (
+        "No clear difference in parse errors between the hosts of a model (1 comparison). A difference below "
+        "about 7 points would not show yet."
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([("owl", "east", 90, 10), ("owl", None, 90, 10)], "No model ran on two hosts"),
+        ([("owl", "east", 90, 10), ("jay", "west", 90, 10)], "No model ran on two hosts"),
+        ([("owl", "east", 90, 10), ("owl", "west", 4, 1)], "Not enough data to compare hosts"),
+    ],
+)
+def test_what_is_missing_is_said(store: Path, counts: list[Counts], words: str) -> None:
+    assert sentence(compared(store, *counts)).startswith(words)
+
+
+def test_a_hostile_host_is_one_line_of_the_sentence(store: Path) -> None:
+    found = compared(store, ("owl", "east", 490, 10), ("owl", f"{HOSTILE}\n\n# x", 340, 60))
+    assert "\n" not in sentence(found)
+
+
+def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
+    publish(store, {"tool_calls": [call for n in range(4) for call in calls(50, 5, provider=f"h{n}")]})
+    with read_store(store, texts=True) as reader:
+        found = compare_hosts(reader.ask, RATES["parse_error"], {}, most=3)
+    assert (len(found.rows), found.left) == (3, 1)
+
+
+@pytest.mark.parametrize("hosts", [2, 6])
+def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
+    """Holm's correction holds it at 5 % of stores; the limit is three standard errors beyond."""
+    random, named, draws = np.random.default_rng(7), 0, 300
+    for _ in range(draws):
+        by_model = {
+            model: [
+                Slice(RATES["parse_error"], model, f"h{number}", share, share.n)
+                for number in range(hosts)
+                if (share := draw_share(random, 60, 6, 0.08, 0.15))
+            ]
+            for model in ("owl", "jay")
+        }
+        pairs, _thin = pair_hosts(by_model)
+        words = describe_hosts(compare_pairs(pairs), str, 0.0)
+        named += words.startswith(("owl", "jay"))
+    assert named / draws <= 0.05 + 3 * (0.05 * 0.95 / draws) ** 0.5

@@ -27,7 +27,7 @@ Pair = tuple[Slice, Slice | None]
 class HostComparison:
     """The hosts of all models that ran on two named hosts or more.
 
-    In a slice, `name` is the model and `also` the host. `rows`: of a model with two hosts the main one,
+    In a slice, `name` is the model and `also` the host. `rows`: of a model with two hosts the better one,
     without another side, and the other compared with it; of a model with more, each compared with the sum of
     the others, whose `also` is `2 other hosts`. Models with the surest difference come first, and so do their
     hosts. `thin`: hosts with too little for a verdict. `hosts`: those of each model, by its name. `left`:
@@ -126,12 +126,17 @@ def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], lis
     for its in by_model.values():
         solid = [one for one in its if one.is_solid]
         if len(its) == 2 and len(solid) == 2:
-            first, second = solid
+            # The same difference either way round; the sentence is on the one that does worse.
+            first, second = sorted(solid, key=_find_badness)
             pairs += [(first, None), (second, first)]
         elif len(its) > 2:
             pairs += [(one, _sum_others(one, its)) for one in solid]
         thin += [one for one in its if not one.is_solid or (len(its) == 2 and len(solid) < 2)]
     return pairs, thin
+
+
+def _find_badness(one: Slice) -> float:
+    return (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1)
 
 
 def _sum_others(one: Slice, hosts: Sequence[Slice]) -> Slice:
