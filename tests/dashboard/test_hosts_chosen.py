@@ -149,7 +149,7 @@ def test_links_saved_views_and_chips_keep_the_host() -> None:
     navigation = str([block.proto.json for block in app.get("bidi_component")])
     assert "compare?provider=west-2" in navigation
     app.button(key="save").click().run()
-    assert app.text_input(key="view_name").value.startswith("Models · west-2")
+    assert str(app.text_input(key="view_name").value).startswith("Models · west-2")
     app = opened(MODELS, days=DAYS, provider="west-2")
     app.button(key="reset").click().run()
     assert app.multiselect(key="provider").value == []

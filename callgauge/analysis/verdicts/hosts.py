@@ -39,9 +39,9 @@ def describe_hosts(
     compared = wording.plural(len(judged), "comparison")
     alone = [row for row in judged if _differs_alone(row, smallest)]
     if alone:
-        more = f"; so do {len(alone) - 1} more" if len(alone) > 1 else ""
+        others = f"; {len(alone) - 1} more differ, too" if len(alone) > 1 else ""
         chance = f"Among {compared} of hosts, that can be chance."
-        return f"Compared alone, {_describe_pair(alone[0], label)}{more}. {chance}"
+        return f"Compared alone, {_describe_pair(alone[0], label)}{others}. {chance}"
     title = judged[0].slice.rate.title.lower()
     none = f"No clear difference in {title} between the hosts of a model ({compared})."
     return f"{none} {_describe_reach(judged)}"
