@@ -12,7 +12,7 @@ from tests.browser.conftest import App, Served
 from tests.dashboard.sheets import calls
 
 SCRIPT = "<img src=x onerror=alert(1)>"
-PHONE = {"width": 390, "height": 800}
+WIDTH, HEIGHT = 390, 800
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,11 +48,11 @@ def test_a_host_is_chosen_by_its_name_and_kept_from_page_to_page(app: App) -> No
 
 
 def test_a_name_with_a_comma_is_one_host_and_the_bar_fits_a_phone(app: App) -> None:
-    app.page.set_viewport_size(PHONE)
+    app.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     app.open("/calls?days=All+days&provider=a%2Cb")
     app.expect("2 of 100 calls were seen to go wrong")
     wide, tall = app.page.evaluate(
         "[document.documentElement.scrollWidth, document.querySelector('.st-key-filterbar').offsetHeight]"
     )
-    assert wide <= PHONE["width"]
-    assert tall <= PHONE["height"] / 4
+    assert wide <= WIDTH
+    assert tall <= HEIGHT / 4
