@@ -223,8 +223,8 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     )
     app = opened(PAGE, tab="hosts")
     _, few = sheet_of(app, "Parse errors by model and host")
-    assert few["Difference"]["at"] < 0.5 < few["At the same mix"]["at"]
-    assert "at the same mix of 2 strata" in few["At the same mix"]["title"]
+    assert few["Difference"]["at"] < 0.5 < few["Mix-adjusted"]["at"]
+    assert "at the same mix of 2 strata" in few["Mix-adjusted"]["title"]
     assert (few["Verdict"]["text"], few["Verdict"]["tone"]) == ("Worse", "bad")
     assert few["Verdict"]["sub"].endswith(", same mix")
     assert few["Verdict"]["title"].endswith("The mix turns the order round.")
@@ -235,7 +235,7 @@ def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
     _, found = sheet_of(opened(PAGE, tab="hosts"), "Parse errors by model and host")
-    assert found["At the same mix"]["text"] == "no work in common"
+    assert found["Mix-adjusted"]["text"] == "no work in common"
     assert (found["Verdict"]["text"], found["Verdict"]["tone"]) == ("Different work", "calm")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import Ask, read_strata
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
@@ -51,7 +52,7 @@ class JudgedRanking:
         """Return the sentence that answers which is the best. `names`: the label of each value."""
         labelled = [replace(one, name=names.get(one.name, one.name)) for one in self.measured]
         context = replace(self.context, reason=compare_by(self.asked.name, labelled).reason)
-        return write_ranking(self.table, names, self.by.replace("_", " "), context)
+        return write_ranking(self.table, names, wording.dimension(self.by), context)
 
 
 def read_ranked_slices(

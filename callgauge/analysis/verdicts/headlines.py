@@ -140,19 +140,19 @@ def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, s
 
 def describe_dimension(found: Breakdown, dimension: str, label: Label) -> str:
     """Say in a sentence whether the difference depends on a dimension."""
-    strata = found.strata[dimension]
+    strata, noun = found.strata[dimension], wording.dimension(dimension)
     unlike = [each for each in strata if each.is_unlike_others]
     if unlike:
         best = min(unlike, key=lambda each: each.contrast_p or 0.0)
         chance = best.contrast_p or 0.0
         p = "p < 0.001" if chance < 0.001 else f"p {chance:.3f}"
         return (
-            f"The difference depends on the {dimension}: that of {label(dimension, best.name)} is unlike the "
+            f"The difference depends on the {noun}: that of {label(dimension, best.name)} is unlike the "
             f"others' ({p}, corrected)."
         )
     if sum(each.contrast_p is not None for each in strata) > 1:
-        return f"No sign that the difference depends on the {dimension}."
-    return f"Too few sessions to tell whether the difference depends on the {dimension}."
+        return f"No sign that the difference depends on the {noun}."
+    return f"Too few sessions to tell whether the difference depends on the {noun}."
 
 
 def _exceeds(stratum: StratumComparison, found: Breakdown) -> bool:

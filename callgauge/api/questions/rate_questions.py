@@ -117,7 +117,7 @@ def ask_rates(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
 def _describe_rates(rows: list[Row], given: Mapping[str, Any]) -> str:
     by = given["by"]
     if by:
-        told = f"{wording.plural(len(rows), 'row')}, one for each {by.replace('_', ' ')}."
+        told = f"{wording.plural(len(rows), 'row')}, one for each {wording.dimension(by)}."
         is_one_list = len(given["rate"] or ()) == 1 and by != "day" and not given["also"]
         worst = _describe_worst(rows, RATES[rows[0]["rate"]].is_good) if is_one_list else ""
         return f"{told} {worst}".strip()
