@@ -159,7 +159,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
         why = f"No {margin.rate.noun} of {sides} could be judged."
     elif basis.rate is None:
-        why = _write_sentence(basis.reason)
+        why = basis.sentence
     elif do_overlap(*arms):
         why = "Both sides have calls in common: choose other days with --days, or another baseline."
     elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
@@ -168,7 +168,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         decided_by = _take_reach(found)
         verdict = decide(held, margin.size)
         needed = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
-        why = " ".join(filter(None, (_write_sentence(basis.reason), needed)))
+        why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -181,11 +181,6 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         bool(held and held.is_at_same_mix),
         _write_link(arms, margin.rate),
     )
-
-
-def _write_sentence(reason: str) -> str:
-    """Return a reason as a sentence; empty without one."""
-    return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
 def decide(held: SliceComparison, margin: float) -> Verdict:

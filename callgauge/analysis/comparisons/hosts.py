@@ -77,7 +77,8 @@ def _adjust_mix(
     """Return each pair at the same mix of work; `hosts`: of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
     for model in dict.fromkeys(one.name for one, other in shown if other is not None):
-        work = read_strata(ask, rate, "provider", {**chosen, "models": (model,)}, apart=("model",))
+        asked = {**chosen, "models": (model,)}
+        work = read_strata(ask, [rate], "provider", asked, apart=("model",))[rate.name]
         places = [place for place, (one, other) in enumerate(shown) if other and one.name == model]
         arms: dict[str, Mapping[Stratum, Share]] = {}
         for place in places:

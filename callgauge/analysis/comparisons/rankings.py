@@ -51,7 +51,7 @@ class JudgedRanking:
     def write_sentence(self, names: Names) -> str:
         """Return the sentence that answers which is the best. `names`: the label of each value."""
         labelled = [replace(one, name=names.get(one.name, one.name)) for one in self.measured]
-        context = replace(self.context, reason=compare_by(self.asked.name, labelled).reason)
+        context = replace(self.context, basis=compare_by(self.asked.name, labelled))
         return write_ranking(self.table, names, wording.dimension(self.by), context)
 
 

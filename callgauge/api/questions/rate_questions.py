@@ -230,10 +230,8 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         "all_rates": _compare_all(a, b, held, smallest),
     }
     if basis.rate is None:
-        sentence = f"{basis.reason[0].upper()}{basis.reason[1:]}."
-        return Answer(
-            {"sentence": sentence, "verdict": "measured_apart", **facts}, [], sentence, has_log_text=True
-        )
+        apart = {"sentence": basis.sentence, "verdict": "measured_apart", **facts}
+        return Answer(apart, [], basis.sentence, has_log_text=True)
     if held is None or held.plain is None or held.other is None:
         unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
@@ -243,14 +241,14 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)
 
-    sentence, basis = write_headline(found, names, label, smallest), describe_basis(held, names, smallest)
+    sentence, rests_on = write_headline(found, names, label, smallest), describe_basis(held, names, smallest)
     cautions = [
-        *([f"{basis.reason[0].upper()}{basis.reason[1:]}."] if basis.reason else []),
+        *filter(None, [basis.sentence]),
         *list_cautions(a, b, rate, held),
     ]
     facts = {
         "sentence": sentence,
-        "basis": basis,
+        "basis": rests_on,
         **describe_comparison(held, smallest),
         "plain_difference": describe_difference(held.plain),
         "same_mix": _describe_mix(held),
@@ -260,7 +258,7 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     return Answer(
         facts,
         _list_strata(found, chosen, smallest),
-        " ".join([sentence, basis, *cautions]),
+        " ".join([sentence, rests_on, *cautions]),
         has_log_text=True,
     )
 
