@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis.measures.costs import DIMENSIONS
-from callgauge.analysis.measures.rates import LISTED, RATES
+from callgauge.analysis.measures.rates import LEADING, LISTED, RATES
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.pages.models import cost_columns, money_columns
@@ -50,7 +50,8 @@ class ColumnSet:
 _ADDED = "added"  # the URL key of the columns that are chosen one by one
 _CUSTOM = "custom"
 COLUMN_SETS: Mapping[str, ColumnSet] = {
-    "verdict": ColumnSet("Verdict only", ()),
+    "leading": ColumnSet("Leading rates", (*reversed(LEADING), "cost_per_completed")),
+    "verdict": ColumnSet("Differences", ()),
     "arguments": ColumnSet(
         "Arguments", ("parse_error", "syntax_error", "schema_error", "strict_failure", "mended")
     ),

@@ -45,7 +45,7 @@ def show() -> None:
         return
     costs = read_costs(chosen)
     # The two cards that may have little to say share the height of the one that has a table.
-    model, others = st.columns([7, 6], gap="small")
+    model, others = st.columns([8, 5], gap="small")
     with model:
         draw_which_model(rate, chosen, smallest, costs, height=_ANSWERS)
     with ExitStack() as waiting:
