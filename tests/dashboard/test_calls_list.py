@@ -222,7 +222,9 @@ def test_a_session_goes_on_in_the_list_from_which_it_was_opened(chained: Path) -
 
 @pytest.mark.thorough
 def test_every_rate_of_calls_and_chains_leads_to_a_list(small: Path) -> None:
-    assert not [rate.name for rate in RATES.values() if rate.noun != "turn" and rate.calls is None]
+    assert not [
+        rate.name for rate in RATES.values() if rate.noun != "turn" and rate.is_listed and rate.calls is None
+    ]
     for rate in RATES.values():
         opened(PAGE, **(rate.calls or {}))
 

@@ -126,7 +126,7 @@ def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ra
 def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: Path) -> None:
     app = opened(PAGE, columns="custom", added="retried,<b>,steps_per_turn,execution")
     (falcon, *_) = sheet_of(app, RANKING)
-    assert list(falcon)[-3:] == ["Turns with a retry", "Steps / turn", "Failed in execution"]
+    assert list(falcon)[-3:] == ["Retry rate", "Steps / turn", "Failed in execution"]
     app.multiselect(key="added").unselect("retried").run()
     assert app.query_params["added"] == "steps_per_turn,execution"
     app.selectbox(key="by").select("strategy").run()
@@ -176,7 +176,7 @@ def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(200, 4, model="falcon"), *calls(5, 0, model="heron")]})
     app = opened(PAGE)
     (row,) = sheet_of(app, RANKING)
-    assert list(row) == ["Model", "Parse errors", "Sessions", "Known"]
+    assert list(row) == ["Model", "Parse errors", "Sessions", "Measured"]
     assert "1 of 2 models has" in str(app.header[0].value)
 
 

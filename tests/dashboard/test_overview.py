@@ -80,7 +80,7 @@ def test_a_number_that_is_zero_has_no_door(store: Path) -> None:
 @pytest.mark.thorough
 def test_mended_calls_that_the_harness_refused_are_counted(store: Path) -> None:
     calls = [a_call(1, outcome="repaired", fault_layer="syntax"), a_call(2, outcome="repaired")]
-    assert "1 of them the harness had refused" in said(overview(store, tool_calls=calls))
+    assert "1 already rejected by the agent" in said(overview(store, tool_calls=calls))
 
 
 @pytest.mark.thorough

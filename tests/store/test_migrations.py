@@ -212,6 +212,8 @@ def test_days_without_facts_take_turn_success_from_what_the_log_reported(
             con.execute("DELETE FROM daily_rates WHERE rate IN ('turn_success', 'defined')")
             for column in ("mended", "parse_errors", "schema_errors"):
                 con.execute(f"ALTER TABLE daily_calls DROP COLUMN IF EXISTS {column}")
+            for column in ("success_known", "succeeded"):
+                con.execute(f"ALTER TABLE daily_turns DROP COLUMN IF EXISTS {column}")
     load([logs], store)
     columns = "day::VARCHAR, k, n, total, group_k"
     asked = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"

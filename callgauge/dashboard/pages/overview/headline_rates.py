@@ -118,7 +118,7 @@ def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
         share = find_definition_share([one, rates["defined"]]) if "defined" in rates else None
         return _Headline(one, note=describe_definitions(share), leads=k, query=calls)
     if name == "mended" and refused:
-        return _Headline(one, note=f"{refused:,} were already rejected by the agent", leads=k, query=calls)
+        return _Headline(one, note=f"{refused:,} already rejected by the agent", leads=k, query=calls)
     if name == "turn_success" and one.share.n and "recorded_ok" in rates:
         return _Headline(one, note=describe_reported(rates["recorded_ok"].share.n, one.share.n))
     return _Headline(one, leads=0 if one.rate.is_good else k, query=calls)
