@@ -44,14 +44,14 @@ def ranked(store: Path) -> Path:
 
 
 def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_sessions(ranked: Path) -> None:
-    app = opened(PAGE)
+    app = opened(PAGE, columns="verdict")
     rows = sheet_of(app, RANKING)
     assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron"]
     assert [row["Rank"]["text"] for row in rows] == ["1=", "1=", "3"]
     assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Baseline"]
     assert app.selectbox(key="base_model").value == "heron"
-    assert "Each is compared with heron, the baseline." in said(app)
-    assert "Corrected for 3 differences looked at together (Holm)." in said(app)
+    assert "Differences are from heron, the baseline." in said(app)
+    assert "Verdicts are corrected for all 3 pairs." in said(app)
     falcon = rows[1]
     assert falcon["Difference"]["text"] == "−24.0"
     assert falcon["Parse errors"]["sub"].startswith("2 / 200 · ")
@@ -68,10 +68,19 @@ def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
 
 def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
     (answer,) = (block.value for block in opened(PAGE).header if "parse errors" in str(block.value))
-    assert answer.startswith(r"\<img src\=x")
-    told = r"and falcon cannot be told apart by parse errors\: the other one is worse than each of them\."
-    assert told in answer
-    assert answer.endswith(r"The worst is heron\: worse than falcon\, the next\, by more than chance\.")
+    assert answer.startswith(r"The best by parse errors is \<img src\=x")
+    assert r" or falcon\; the other one is worse than one of them\." in answer
+
+
+@pytest.mark.parametrize("asked", [{"base_model": "falcon"}, {"smallest": "5"}, {"tab": "cost"}])
+def test_the_sentence_is_the_same_for_every_baseline_and_tab(ranked: Path, asked: dict[str, str]) -> None:
+    assert opened(PAGE, **asked).header[0].value == opened(PAGE).header[0].value
+
+
+def test_the_leading_rates_stand_beside_the_verdict(ranked: Path) -> None:
+    (row, *_) = sheet_of(opened(PAGE), RANKING)
+    assert list(row)[:6] == ["Model", "Rank", "Verdict", "Parse errors", "Sessions", "Measured"]
+    assert {"Retry rate", "Turn success"} <= set(row)
 
 
 @pytest.mark.thorough
@@ -249,15 +258,16 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
         for call in calls(3 * good, 3 * bad, model=model, tool=tool)
     ]
     publish(store, {"tool_calls": made})
-    app = opened(PAGE, base_model="B")
+    app = opened(PAGE, base_model="B", columns="verdict")
     first, second = sheet_of(app, RANKING)
     assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
-    assert first["As they are"]["at"] > 0.5 > first["At the same mix"]["at"]
+    assert first["As they are"]["at"] > 0.5 > first["Mix-adjusted"]["at"]
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-10:]) == ("Better", ", same mix")
     assert first["Verdict"]["title"].endswith("The mix turns the order round.")
     assert "A is the best by parse errors" in str(app.header[0].value)
-    assert "each kind is compared with itself, and that decides" in said(app)
+    assert "points, mix-adjusted" in said(app).replace("\\", "")
+    assert "Where two did different work, the difference is mix-adjusted." in said(app)
 
 
 @pytest.mark.thorough
