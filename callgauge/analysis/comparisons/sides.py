@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pandas as pd
 
 from callgauge.analysis.arm_filters import PARAMETERS, Arm, do_overlap
 from callgauge.analysis.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
-from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
-from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison, Standing, compare_pairs
+from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import (
     MEASURED_ENOUGH,
@@ -41,12 +41,12 @@ class CompareSide:
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
     """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
     # Old months may be read as one day each. Where the sides are of different days, each day counts.
-    also = "day" if arms[0].days != arms[1].days and any(map(_holds_month, arms)) else None
+    also = "day" if arms[0].days != arms[1].days and any(holds_month(arm.days) for arm in arms) else None
     rows = [ask("slices", rates=tuple(RATES), also=also, **arm.parameters()) for arm in arms]
     found = make_slices(pd.concat(rows, ignore_index=True), related=also is None)
     firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
     if also:
-        firsts, seconds = _sum_days(firsts), _sum_days(seconds)
+        firsts, seconds = sum_days(firsts), sum_days(seconds)
         related = relate_slices([*firsts, *seconds])
         firsts, seconds = related[: len(firsts)], related[len(firsts) :]
     one, other = (
@@ -56,16 +56,16 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
     return one, other
 
 
-def _holds_month(arm: Arm) -> bool:
-    """Return whether the days of an arm hold a whole month; True for all days."""
-    if arm.days is None:
+def holds_month(days: tuple[date, date] | None) -> bool:
+    """Return whether the days hold a whole month, which may be read as one day; True for all days."""
+    if days is None:
         return True
-    first, last = arm.days
+    first, last = days
     begin = first if first.day == 1 else (first.replace(day=28) + timedelta(4)).replace(day=1)
     return (begin.replace(day=28) + timedelta(4)).replace(day=1) <= last + timedelta(1)
 
 
-def _sum_days(several: Sequence[Slice]) -> list[Slice]:
+def sum_days(several: Sequence[Slice]) -> list[Slice]:
     """Return the sum of the slices of each rate over their days."""
     by_rate: dict[str, list[Slice]] = {}
     for each in several:
@@ -92,15 +92,50 @@ def compare_sides(
 
 
 def break_sides_down(
-    ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, work: ArmStrata
+    ask: Ask,
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    held: SliceComparison,
+    work: ArmStrata,
+    smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by what does not tell them apart."""
+    """Return the difference of both sides, broken down by what does not tell them apart, with its price."""
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
     ]
     arms = split_arms(pd.concat(rows, ignore_index=True))
-    return break_down(held, {name: (its.get("A", ()), its.get("B", ())) for name, its in arms.items()}, work)
+    slices = {name: (strata.get("A", ()), strata.get("B", ())) for name, strata in arms.items()}
+    return add_prices(ask, (a.arm, b.arm), break_down(held, slices, work), smallest)
+
+
+def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: float) -> Breakdown:
+    """Return the breakdown with both arms compared by the other leading rates, where one is better.
+
+    They are compared over all, or within those values for which alone B is better. `smallest`: the smallest
+    difference of interest, a share.
+    """
+    rate, helped = found.whole.slice.rate, found.find_helped(smallest)
+    if helped is None and found.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
+        return found
+    narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
+    a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
+    both = [RATES[name] for name in a.rates if name in b.rates]
+    works = [read_work(ask, a, b, each) for each in both]
+    mixes = [
+        work.compare([(("B", b.rates[each.name]), ("A", a.rates[each.name]))])[0]
+        for each, work in zip(both, works, strict=True)
+    ]
+    pairs = [(b.rates[each.name], a.rates[each.name]) for each in both]
+    return replace(found, prices=compare_pairs(pairs, mixes, family="rates"))
+
+
+def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
+    """Return an arm with its slices of the leading rates other than `rate`."""
+    names = tuple(name for name in LEADING if name != rate.name)
+    slices = make_slices(ask("slices", rates=names, **arm.parameters()))
+    return CompareSide(arm, arm.letter, {each.rate.name: each for each in slices if each.share.n})
 
 
 def find_apart(a: CompareSide, b: CompareSide) -> set[str]:

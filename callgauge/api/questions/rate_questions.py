@@ -230,7 +230,7 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
         return Answer({"sentence": said, "verdict": "unmeasured", **facts}, [], said, has_log_text=True)
-    found = break_sides_down(ask, a, b, rate, held, work)
+    found = break_sides_down(ask, a, b, rate, held, work, smallest)
 
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)

@@ -30,13 +30,11 @@ Link = Callable[[int, Mapping[str, str]], str | None]
 """Returns the link to the hits of an arm, 0 for the baseline, narrowed to values by dimension; or None."""
 
 
-def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> str:
-    """Draw the sentences that answer the page's question, in small print what they rest on; return them."""
+def draw_headline(found: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
+    """Draw the sentence that answers the page's question, and in small print what it rests on."""
     with st.container(key="verdict", gap="xsmall"):
-        said = headlines.write_headline(found, names, filters.short_label, smallest)
-        st.header(wording.in_markdown(said, 900), anchor=False)
+        st.header(wording.in_markdown(sentence, 900), anchor=False)
         st.caption(wording.in_markdown(sentences.describe_basis(found.whole, names, smallest), 900))
-    return said
 
 
 def draw_breakdown(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
-from callgauge.analysis.verdicts.headlines import ArmNames
+from callgauge.analysis.verdicts.headlines import ArmNames, suggest_decision, write_headline
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
@@ -24,7 +24,7 @@ from callgauge.dashboard.pages.compare.arms import (
     read_labels,
 )
 from callgauge.dashboard.pages.compare.costs import draw_pass_k
-from callgauge.dashboard.pages.compare.decision import draw_compare_decision
+from callgauge.dashboard.pages.compare.decision import draw_compare_decision, freeze_comparison
 from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
@@ -64,9 +64,11 @@ def show() -> None:
     if held is None or held.plain is None or held.other is None:
         draw_nothing(a, b, rate)
     else:
-        found = break_sides_down(store_queries.ask, a, b, rate, held, work)
-        sentence = draw_headline(found, names, smallest)
-        draw_compare_decision(a, b, rate, held, sentence, smallest)
+        found = break_sides_down(store_queries.ask, a, b, rate, held, work, smallest)
+        sentence = write_headline(found, names, filters.short_label, smallest)
+        draw_headline(found, names, smallest, sentence)
+        title = suggest_decision(found, names, smallest)
+        draw_compare_decision(title, freeze_comparison(a, b, rate, held, sentence))
         draw_warnings(a, b, rate, held)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:

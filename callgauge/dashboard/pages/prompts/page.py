@@ -10,17 +10,13 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.strata_queries import (
-    break_compared_down,
-    choose_breakdown,
-    read_arms,
-    read_strata,
-)
+from callgauge.analysis.comparisons.strata_queries import choose_breakdown, read_strata
+from callgauge.analysis.comparisons.versions import judge_pair
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, SameMix
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.headlines import ArmNames
+from callgauge.analysis.verdicts.headlines import ArmNames, write_advice
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
@@ -178,10 +174,11 @@ def _draw_comparison(
     names = list(dict.fromkeys(one.name for two in pairs for one in two if one))
     work = read_strata(store_queries.ask, [rate], "prompt", chosen, arms=names)[rate.name]
     held = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
-    whole = next(each for each in held if (each.slice, each.other) == (of, against))
-    found = break_compared_down(whole, read_arms(store_queries.ask, rate, "prompt", pair, chosen), work)
+    found = judge_pair(store_queries.ask, "prompt", (of, against), work, chosen, smallest)
+    held = [found.whole if each.slice is of and each.other is against else each for each in held]
     arms = ArmNames(*map(_label_version, pair))
-    draw_headline(found, arms, smallest)
+    advice = write_advice(found, arms, filters.short_label, smallest)
+    draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}")
     _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))
 
     def link(place: int, narrowed: Mapping[str, str]) -> str | None:
