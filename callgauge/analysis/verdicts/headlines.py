@@ -15,6 +15,7 @@ from callgauge.analysis.verdicts.sentences import (
     format_size,
     is_order_reversed,
 )
+from callgauge.stats.day_spread import LEAST_DAYS
 
 _NAMED = 2  # strata that a headline names; the table has the others
 _REPAIRED = ("mended", "coerced", "repaired", "strict_failure")
@@ -34,7 +35,7 @@ _OVERALL: Mapping[Standing, str] = {
     Standing.REFERENCE: "nothing to compare",
     Standing.UNNAMED: "no verdict on what the logs do not name",
     Standing.TOO_FEW: "not enough data",
-    Standing.TOO_FEW_DAYS: "not enough data, they ran on too few days",
+    Standing.TOO_FEW_DAYS: f"not enough data, they ran on different days and one on fewer than {LEAST_DAYS}",
     Standing.OTHER_WORK: "no verdict, they did different work",
     Standing.UNDECIDED: "no clear difference",
     Standing.ALIKE: "equivalent",

@@ -31,7 +31,7 @@ Link = Callable[[int, Mapping[str, str]], str | None]
 
 
 def draw_headline(found: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
-    """Draw the sentence that answers the page's question, and in small print what it rests on."""
+    """Draw the sentence that answers the page's question, and in small print its evidence."""
     with st.container(key="verdict", gap="xsmall"):
         st.header(wording.in_markdown(sentence, 900), anchor=False)
         st.caption(wording.in_markdown(sentences.describe_basis(found.whole, names, smallest), 900))
@@ -129,7 +129,7 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
         Cell(
             f"{wording.plural(len(thin), dimension)} with too few sessions",
             sub=f"{listed}{more}",
-            title=f"Too few for a verdict: it takes {sentences.PAIR_RULE}.",
+            title=f"Not enough data for a verdict: it takes {sentences.PAIR_RULE}.",
         ),
         *(
             Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=count_values(one))
@@ -138,5 +138,5 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
             for one in sums
         ),
         Cell("–"),
-        Cell("Too few", tone="calm"),
+        Cell("Not enough data", tone="calm"),
     ]

@@ -99,11 +99,11 @@ def _list_ways(
     *,
     anew: bool,
 ) -> Iterator[ComparisonWay]:
-    yield ComparisonWay("As they are", "", "", plain, plain.method)
+    yield ComparisonWay("Unadjusted", "", "", plain, plain.method)
     if same_mix is not None and same_mix.by:
         found = same_mix.found
         yield ComparisonWay(
-            f"At the same mix of {same_mix.words}",
+            f"Mix-adjusted by {same_mix.words}",
             wording.percent(found.against),
             wording.percent(found.of),
             found.difference,
@@ -136,7 +136,7 @@ def _compare_by_task(a: CompareSide, b: CompareSide, rate: RateDefinition) -> It
             wording.percent(first),
             wording.percent(second),
             found,
-            f"{found.method}; a task is told by {_ORIGINS.get(str(origin), 'its name')}",
+            f"{found.method}; a task is known by {_ORIGINS.get(str(origin), 'its name')}",
         )
 
 
@@ -153,7 +153,7 @@ def _bootstrap(
     low, high = found
     anew = Difference(plain.estimate, low, high, float("nan"), "cluster bootstrap, 95 %")
     yield ComparisonWay(
-        "As they are, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
+        "Unadjusted, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
     )
 
 

@@ -1,6 +1,6 @@
 """Compares one model on several hosts: each host's rate against that of the host that serves it most.
 
-Hosts may get different work, so each difference is shown twice: plain, and at the same mix of work.
+Hosts may get different work, so each difference is shown twice: plain, and mix-adjusted.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _draw_pairs(
     st.caption(
         "The baseline is the host that serves the model most. Verdicts are corrected for "
         f"{wording.plural(judged, 'difference')} looked at together (Holm). "
-        f"Where the hosts got different work, the difference at the same mix decides.{few}"
+        f"Where the hosts got different work, the mix-adjusted difference decides.{few}"
     )
 
 
@@ -111,7 +111,7 @@ def pair_hosts(several: Sequence[Slice]) -> tuple[list[Pair], list[Slice]]:
 def _compare_hosts(
     pairs: Sequence[Pair], rate: RateDefinition, chosen: Mapping[str, Any]
 ) -> list[SliceComparison]:
-    """Return each pair of hosts of a model compared, at the same mix of work where that matters."""
+    """Return each pair of hosts of a model compared, mix-adjusted where the mix matters."""
     mixes: list[SameMix | None] = [None] * len(pairs)
     for model in dict.fromkeys(one.name for one, other in pairs if other is not None):
         asked = {**chosen, "models": (model,)}
@@ -147,7 +147,7 @@ def _draw_table(
         Column("Verdict", "tight"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
         difference_column("Difference", reach),
-        difference_column("At the same mix", reach),
+        difference_column("Mix-adjusted", reach),
     ]
     rows = [
         [

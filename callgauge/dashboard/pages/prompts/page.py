@@ -178,7 +178,8 @@ def _draw_comparison(
     held = [found.whole if each.slice is of and each.other is against else each for each in held]
     arms = ArmNames(*map(_label_version, pair))
     advice = write_advice(found, arms, filters.short_label, smallest)
-    draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}")
+    is_order = advice.startswith(("take ", "keep "))
+    draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}" if is_order else advice)
     _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))
 
     def link(place: int, narrowed: Mapping[str, str]) -> str | None:
@@ -243,7 +244,10 @@ def _draw_versions(
     with cards.draw_card("Version by version", "slices", "strata", "versions", height=200):
         _draw_table(rate, held, since, smallest)
         few = f" The {len(held)} newest of {len(held) + hidden} are shown." if hidden else ""
-        st.caption(f"Each version beside the one before it; verdicts are corrected for all of them.{few}")
+        st.caption(
+            "Each version against the one before it. The chosen pair is judged by itself; the other verdicts "
+            f"are corrected for all pairs of versions.{few}"
+        )
 
 
 def _draw_table(
@@ -256,8 +260,8 @@ def _draw_table(
         Column("Version", "name"),
         Column("First used", "tight"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
-        *([difference_column("As they are", reach)] if by_mix else []),
-        difference_column("At the same mix" if by_mix else "Against the one before", reach),
+        *([difference_column("Unadjusted", reach)] if by_mix else []),
+        difference_column("Mix-adjusted" if by_mix else "Against the one before", reach),
         Column("Verdict", "tight"),
         Column("Sessions", "number"),
     ]

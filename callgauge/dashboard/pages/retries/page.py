@@ -61,7 +61,7 @@ def describe_kinds(rows: Sequence[Row]) -> str:
     if not (changed.has_enough and identical.has_enough):
         return f"Too few to say whether changing the arguments helps: {rates} worked."
     if not found.is_decisive:
-        return f"Whether changing the arguments helps is not decided: {rates} worked."
+        return f"No clear difference between changed and identical arguments: {rates} worked."
     better = "more" if found.estimate > 0 else "less"
     return f"Retries with changed arguments work {better} often than identical ones: {rates}."
 
