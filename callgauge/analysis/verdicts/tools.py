@@ -116,9 +116,8 @@ def _describe_worst(
     rates = ", ".join(f"{_name(each)} {_rate(each)}" for each in worst[:_NAMED])
     more = f" and {len(worst) - _NAMED} more" if len(worst) > _NAMED else ""
     others = len(judged) - len(worst)
-    than = (
-        f"the other {wording.plural(others, 'tool')} {'is' if others == 1 else 'are'} better than one of them"
-    )
+    than = f"the {others} other tools are" if others > 1 else "the other tool is"
+    than += " better than one of them"
     return f"One of {len(worst)} tools {how}: {rates}{more}; {than}."
 
 
