@@ -23,7 +23,6 @@ from callgauge.stats import GROUPS, DayCounts, Share
 
 MOST_WRONG = 0.05
 MARGIN = 0.02
-_FIRST_DAY = 20_001  # no first of a month: whole months may be read as one day
 _LONGEST = 30  # calls in a session
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
@@ -129,7 +128,7 @@ def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> 
 def _make_slice(counts: np.ndarray, sessions: np.ndarray, days: slice) -> Slice:
     """Return the slice of some of the days."""
     k, n = counts[:, :, days].sum(axis=2)
-    ordinals = _FIRST_DAY + np.arange(counts.shape[2])[days]
+    ordinals = np.arange(counts.shape[2])[days]
     by_day = DayCounts(ordinals, *counts[:, :, days].sum(axis=1))
     share = Share(int(k.sum()), int(n.sum()), int(sessions[days].sum()), np.stack([k, n]), by_day)
     return Slice(RATES["parse_error"], "drawn", "all", share, share.n)

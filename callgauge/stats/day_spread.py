@@ -87,8 +87,7 @@ class _Days:
 
     `residuals`: of shape (rates, days), how far each day moves the rate. `n`: observations, of that shape.
     `rate`, `effective_n`, `observed`: of each rate. `many`: its days. `weights`: the sum of the squared
-    shares of its days. `holds_months`: some day is the first of a month, as which whole months of a large
-    store are read: its days cannot be counted.
+    shares of its days.
     """
 
     residuals: Floats
@@ -98,7 +97,6 @@ class _Days:
     observed: Floats
     many: Floats
     weights: Floats
-    holds_months: np.ndarray[Any, np.dtype[np.bool_]]
 
     @classmethod
     def read(cls, shares: Sequence[Share]) -> _Days:
@@ -109,8 +107,6 @@ class _Days:
             columns = np.searchsorted(calendar, each.days)
             k[row, columns], n[row, columns] = each.k, each.n
         total = np.maximum(n.sum(1), _TINY)
-        dates = calendar.astype("datetime64[D]")
-        is_first = dates == dates.astype("datetime64[M]")
         many = (n > 0).sum(1).astype(float)
         rate = k.sum(1) / total
         # Of m days around their own mean only m - 1 are free.
@@ -123,7 +119,6 @@ class _Days:
             total,
             many,
             (n * n).sum(1) / total**2,
-            (n[:, is_first] > 0).any(1),
         )
 
     def compare(self, of: Integers, against: Integers) -> list[DayExcess]:
@@ -164,8 +159,7 @@ class _Days:
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return whether a side has few days, most of its observations on days that the other has not."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
-        few = (self.many < LEAST_DAYS) & ~self.holds_months
-        return few[side] & (met < self.observed[side] / 2)
+        return (self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2)
 
 
 def widen_estimates(of: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import duckdb
+import numpy as np
 import pytest
 
 from callgauge.analysis.measures.rates import RATES
@@ -18,7 +19,7 @@ from callgauge.analysis.metrics import (
     answer_metric,
     filter_clauses,
     include_filters,
-    include_groups,
+    include_tables,
     include_values,
     metrics,
 )
@@ -61,6 +62,8 @@ def typed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, list | np.ndarray):
+        return [plain(each) for each in value]
     return value.isoformat() if isinstance(value, date | datetime) else value
 
 
@@ -203,7 +206,8 @@ def test_the_value_of_a_named_dimension_is_written_once_and_included() -> None:
 
 
 def test_the_sums_by_groups_of_sessions_are_written_once_and_included() -> None:
-    sql = include_groups("WITH chosen AS (…), sums AS (…), {groups: rate, slice} SELECT 1")
+    sql = include_tables("WITH chosen AS (…), by_day AS (…), {days: rate}, {groups: rate, slice} SELECT 1")
+    assert "FROM by_day GROUP BY ALL" in sql
     assert "JOIN numbered USING (rate, slice)" in sql
     assert "{" not in sql.replace("{'id': id, 'k': k, 'n': n}", "")
 
@@ -212,6 +216,8 @@ def test_the_sums_by_groups_of_sessions_are_written_once_and_included() -> None:
 def test_what_the_groups_of_sessions_hold_adds_up_to_the_counts_beside_them(path: Path) -> None:
     for case in json.loads(path.read_text(encoding="utf-8")):
         for row in case["expect"]:
+            for name in ("k", "n") if "day_k" in row else ():
+                assert sum(row[f"day_{name}"]) <= row[name], (case["name"], name)
             lists = {name.removeprefix("group_"): row[name] for name in row if name.startswith("group_")}
             ids = lists.pop("ids", [])
             assert ids == sorted(set(ids)), case["name"]

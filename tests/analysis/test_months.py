@@ -163,7 +163,9 @@ def test_what_adds_up_days_reads_the_sums_of_whole_months(
     monkeypatch.setattr(segments, "_union_views", see)
     given = {"rates": ["parse_error"], "also": also, **RANGES["cut months"]}
     answer_metric(stores["sealed", True], "slices", given)
-    assert seen == [f"parts.{part}" for part in parts]
+    # What counts single days reads those of months as well, without the lists of groups.
+    daily = [] if also else [part.replace("monthly", "daily") for part in parts]
+    assert seen == [f"parts.{part}" for part in [*parts, *daily]]
 
 
 def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 
 from callgauge.analysis.measures.comparisons import (
-    RankedTable,
     SliceComparison,
     Standing,
     compare_pairs,
@@ -16,9 +15,7 @@ from callgauge.analysis.measures.comparisons import (
 from callgauge.analysis.measures.same_mix import Stratum
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import (
-    describe_bottom,
     describe_mix,
-    describe_top,
     describe_verdict,
     format_points,
     format_size,
@@ -289,158 +286,3 @@ def test_a_verdict_at_the_same_mix_says_so_in_a_word() -> None:
     assert (alike.text, alike.sub) == ("Alike", "within 20 points, same mix")
     other = shorten_verdict(hold_at_mix(OTHER_WORK), SMALLEST)
     assert (other.text, other.tone, other.sub) == ("Different work", "calm", "33.3% in common")
-
-
-# --- the best of a table ----------------------------------------------------------------------------------
-
-
-def tell_top(table: RankedTable) -> str:
-    return describe_top(table, {row.slice.name: row.slice.name.upper() for row in table.rows}, "model")
-
-
-def top(several: Sequence[Slice]) -> str:
-    return tell_top(rank_table(several, several[0]))
-
-
-def test_one_that_is_better_than_all_others_is_the_best() -> None:
-    many = [of_slice("a", 200, 1000), of_slice("b", 10, 1000), of_slice("c", 210, 1000)]
-    assert top(many) == "B is the best by parse errors: the 2 others are worse."
-    assert top(many[:2]) == "B is the best by parse errors: the other one is worse."
-    ok = [of_slice("a", 800, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
-    assert top(ok) == "A is the best by completed (inferred): the other one is worse."
-
-
-def bottom(several: Sequence[Slice]) -> str:
-    table = rank_table(several, several[0])
-    return describe_bottom(table, {row.slice.name: row.slice.name.upper() for row in table.rows})
-
-
-def test_the_worst_is_named_with_whether_it_differs_from_the_next() -> None:
-    several = [of_slice("a", 10, 1000), of_slice("b", 100, 1000), of_slice("c", 300, 1000)]
-    assert bottom(several) == "The worst is C: worse than B, the next, by more than chance."
-    tied = [of_slice("a", 10, 1000), of_slice("b", 290, 1000), of_slice("c", 300, 1000)]
-    assert bottom(tied) == "The worst are C and B: they cannot be told apart."
-    ok = [of_slice("a", 900, 1000, rate="derived_ok"), of_slice("b", 500, 1000, rate="derived_ok")]
-    assert bottom(ok) == "The worst is B: worse than A, the next, by more than chance."
-
-
-def test_where_nothing_is_decided_there_is_no_worst() -> None:
-    assert bottom([of_slice("a", 290, 1000), of_slice("b", 300, 1000)]) == ""
-    assert bottom([of_slice("a", 1, 10), of_slice("b", 9, 10)]) == ""
-    assert bottom([of_slice("a", 10, 1000, rate="refused"), of_slice("b", 500, 1000, rate="refused")]) == ""
-
-
-def test_two_that_are_tied_at_the_top_are_both_named() -> None:
-    many = [
-        of_slice("a", 200, 1000),
-        of_slice("b", 10, 1000),
-        of_slice("c", 12, 1000),
-        of_slice("d", 300, 900),
-    ]
-    assert top(many) == (
-        "B and C cannot be told apart by parse errors: the 2 others are worse than each of them."
-    )
-
-
-def test_one_that_is_worse_than_some_of_the_tied_is_not_called_worse_than_all() -> None:
-    several = [of_slice("sure", 50, 2000), of_slice("thin", 2, 40), of_slice("bad", 200, 2000)]
-    table = rank_table(several, several[0])
-    assert {one.name for one in table.best} == {"sure", "thin"}
-    assert table.wins == {("sure", "bad")}
-    assert tell_top(table) == (
-        "SURE and THIN cannot be told apart by parse errors: "
-        "the other one is worse than at least one of them."
-    )
-
-
-def test_of_many_that_are_tied_three_are_named() -> None:
-    many = [of_slice("z", 500, 1000), *(of_slice(f"m{n}", 20 + n, 1000) for n in range(5))]
-    assert top(many) == (
-        "M0, M1, M2 and 2 more cannot be told apart by parse errors: "
-        "the other one is worse than each of them."
-    )
-
-
-def test_where_none_can_be_told_from_the_best_any_may_be_it() -> None:
-    many = [of_slice(name, 10 + place, 100) for place, name in enumerate("abc")]
-    assert top(many) == "No model can be told from the best: any of these 3 may be it (parse errors)."
-
-
-def test_too_few_sessions_are_not_ranked() -> None:
-    many = [of_slice("a", 10, 100), of_slice("b", 1, 20), of_slice("c", 0, 300, sessions=5)]
-    assert top(many) == "Too few sessions to rank: 1 of 3 models has 30 observed and 10 sessions."
-
-
-def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work() -> None:
-    many = [of_slice("a", 10, 500), of_slice("unknown", 100, 500)]
-    assert top(many) == "Nothing to rank: only one model was observed."
-    assert top([many[1]]) == "Nothing to rank: no named model was observed."
-    many += [of_slice("few", 0, 493, sessions=2)]
-    assert top(many) == "Too few sessions to rank: 1 of 2 models has 30 observed and 10 sessions."
-
-
-def test_of_different_work_no_best_one_is_named() -> None:
-    strata, wholes = arms_of(OTHER_WORK)
-    table = rank_table(list(wholes.values()), wholes["A"], strata)
-    assert tell_top(table) == "Too different work to rank: no two models have 50% of their calls in common."
-
-
-def test_where_neither_end_is_better_there_is_no_best_one() -> None:
-    several = [of_slice("a", 1, 1000, rate="refused"), of_slice("b", 100, 1000, rate="refused")]
-    assert top(several) == "Refused: neither more nor less is better, so there is no best model."
-
-
-def test_of_three_that_beat_each_other_in_a_ring_no_best_one_is_named() -> None:
-    strata, wholes = arms_of(
-        {
-            "A": {("x",): (5, 500), ("z",): (100, 500)},
-            "B": {("y",): (5, 500), ("x",): (100, 500)},
-            "C": {("z",): (5, 500), ("y",): (100, 500)},
-        }
-    )
-    said = tell_top(rank_table(list(wholes.values()), wholes["A"], strata))
-    assert said
-    assert "is the best" not in said
-
-
-def test_several_of_what_is_ranked_are_named_as_english_does() -> None:
-    strata, wholes = arms_of(OTHER_WORK)
-    table = rank_table(list(wholes.values()), wholes["A"], strata)
-    assert "to rank: no two strategies have" in describe_top(table, {}, "strategy")
-    few = [of_slice("a", 1, 5), of_slice("b", 1, 5)]
-    assert " 0 of 2 sources have " in describe_top(rank_table(few, few[0]), {}, "source")
-
-
-def test_work_that_only_a_small_arm_does_is_not_hidden_by_a_large_one() -> None:
-    """B does 80 % of its work with a tool that A has never called, however much work A has."""
-    strata, wholes = arms_of({"A": {("x",): (500, 10_000)}, "B": {("x",): (10, 200), ("y",): (240, 800)}})
-    table = rank_table(list(wholes.values()), wholes["A"], strata)
-    assert not table.wins
-    assert tell_top(table).startswith("Too different work to rank")
-
-
-def test_a_little_work_that_only_one_does_makes_no_difference_of_all() -> None:
-    """15 % of A's calls go to a tool that fails in 60 % and that B has never called; the rest is alike."""
-    strata, wholes = arms_of(
-        {"A": {("x",): (85, 1_700), ("y",): (180, 300)}, "B": {("x",): (85, 1_700), ("z",): (15, 300)}}
-    )
-    table = rank_table(list(wholes.values()), wholes["B"], strata)
-    (held,) = (row for row in table.rows if row.slice.name == "A")
-    assert held.is_at_same_mix
-    assert held.plain is not None
-    assert held.plain.is_decisive
-    assert not table.wins
-
-
-def test_of_arms_that_were_never_compared_it_is_not_said_that_they_are_tied() -> None:
-    strata, wholes = arms_of(
-        {
-            "A": {("x",): (20, 1_000)},
-            "B": {("x",): (200, 1_000)},
-            "C": {("y",): (600, 1_000)},
-            "D": {("y",): (900, 1_000)},
-        }
-    )
-    said = tell_top(rank_table(list(wholes.values()), wholes["A"], strata))
-    assert "cannot be told apart" not in said
-    assert said.startswith("Nothing is known to be better than A and C, of which some do different work: ")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 
 import pandas as pd
 
@@ -14,13 +13,7 @@ from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison, Standing, compare_pairs
 from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
-from callgauge.analysis.measures.slices import (
-    MEASURED_ENOUGH,
-    Slice,
-    make_slices,
-    merge_slices,
-    relate_slices,
-)
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +33,14 @@ class CompareSide:
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
     """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
-    # Old months may be read as one day each. Where the sides are of different days, each day counts.
-    also = "day" if arms[0].days != arms[1].days and any(holds_month(arm.days) for arm in arms) else None
-    rows = [ask("slices", rates=tuple(RATES), also=also, **arm.parameters()) for arm in arms]
-    found = make_slices(pd.concat(rows, ignore_index=True), related=also is None)
+    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
+    found = make_slices(pd.concat(rows, ignore_index=True))
     firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
-    if also:
-        firsts, seconds = sum_days(firsts), sum_days(seconds)
-        related = relate_slices([*firsts, *seconds])
-        firsts, seconds = related[: len(firsts)], related[len(firsts) :]
     one, other = (
         CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in its})
         for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
     )
     return one, other
-
-
-def holds_month(days: tuple[date, date] | None) -> bool:
-    """Return whether the days hold a whole month, which may be read as one day; True for all days."""
-    if days is None:
-        return True
-    first, last = days
-    begin = first if first.day == 1 else (first.replace(day=28) + timedelta(4)).replace(day=1)
-    return (begin.replace(day=28) + timedelta(4)).replace(day=1) <= last + timedelta(1)
-
-
-def sum_days(several: Sequence[Slice]) -> list[Slice]:
-    """Return the sum of the slices of each rate over their days."""
-    by_rate: dict[str, list[Slice]] = {}
-    for each in several:
-        by_rate.setdefault(each.rate.name, []).append(each)
-    return [whole for parts in by_rate.values() if (whole := merge_slices(parts))]
 
 
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:

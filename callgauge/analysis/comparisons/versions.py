@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from callgauge.analysis.arm_filters import PARAMETERS, Arm
-from callgauge.analysis.comparisons.sides import add_prices, holds_month, sum_days
+from callgauge.analysis.comparisons.sides import add_prices
 from callgauge.analysis.comparisons.strata_queries import (
     Ask,
     break_compared_down,
@@ -65,7 +65,7 @@ def judge_pair(
     `pair`: the slice that is judged and its baseline. `work`: the strata of both. `smallest`: the smallest
     difference of interest, a share.
     """
-    of, against = _read_by_day(ask, by, pair, chosen)
+    of, against = pair
     (mix,) = work.compare([((of.name, of), (against.name, against))])
     (whole,) = compare_pairs([(of, against)], [mix])
     names = (of.name, against.name)
@@ -76,24 +76,6 @@ def judge_pair(
     if split is None:
         return found
     return replace(found, weekly=_count_weekly(ask, of.rate, by, names, split.dimension, chosen))
-
-
-def _read_by_day(
-    ask: Ask, by: str, pair: tuple[Slice, Slice], chosen: Mapping[str, Any]
-) -> tuple[Slice, Slice]:
-    """Return both slices with their counts by day, where whole months may have been read as one day."""
-    first, last = chosen.get("from_day"), chosen.get("to_day")
-    if not holds_month((first, last) if first and last else None):
-        return pair
-    of, against = (_read_days_of(ask, by, each, chosen) for each in pair)
-    return of, against
-
-
-def _read_days_of(ask: Ask, by: str, each: Slice, chosen: Mapping[str, Any]) -> Slice:
-    asked = {**chosen, PARAMETERS[by]: (each.name,)}
-    rows = ask("slices", rates=(each.rate.name,), by=by, also="day", **asked)
-    whole = sum_days(make_slices(rows, related=False))
-    return replace(each, share=replace(each.share, by_day=whole[0].share.by_day)) if whole else each
 
 
 def _count_weekly(

@@ -40,8 +40,10 @@ _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
 _VALUE = re.compile(r"\{value: (\w+)\}")
 _TABLES = re.compile(r"\{(days|groups): ([\w, ]+)\}")
+_SUMS_OF_DAYS, _SUMS_OF_GROUPS = "sums AS (\n", "numbered AS MATERIALIZED ("
 GROUPS = "group_ids"
 """A column of the metrics whose rates get an interval."""
+_DAYS, _DAY = "days", "day"
 PARAMETER = re.compile(r"\$([a-z_]+)")
 """A named parameter in the SQL of a metric."""
 
@@ -87,6 +89,14 @@ class Metric:
     days: DaysUsed
     facts: FactsUsed
     sql: str
+
+    @property
+    def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
+        """The part of the SQL that counts each day (`clauses/days.sql`), and the columns that name a row."""
+        before, _, after = self.sql.partition(_SUMS_OF_DAYS)
+        keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
+        tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
+        return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
 
     def adds_up_days(self, given: Mapping[str, Any]) -> bool:
         """Return True when the answer is the same from the sums of whole months."""
@@ -169,11 +179,14 @@ def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mappi
     page passes all its filters to each metric.
     Raises MetricError when the store cannot answer.
     """
-    with _explain_errors(metrics()[name]):
+    metric = metrics()[name]
+    with _explain_errors(metric):
         cursor = _execute(connection, name, given)
         names = [column[0] for column in cursor.description or ()]
         if GROUPS in names:
-            return _to_frame(names, cursor)
+            frame = _to_frame(names, cursor)
+            has_months = _DAYS in names and metric.adds_up_days(given) and _meets_months(cursor, given)
+            return _tell_days_apart(frame, connection, metric, given) if has_months else frame
         rows = cursor.fetchall()
     import pandas as pd
 
@@ -188,11 +201,41 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     return pd.DataFrame(
         {
             name: pd.array(column, dtype=pd.ArrowDtype(column.type))
-            if name.startswith(("group_", "day"))
+            if name.startswith(("group_", _DAY))
             else pd.Series(column.to_pylist(), dtype=object)
             for name, column in zip(names, table.columns, strict=True)
         }
     )
+
+
+def _meets_months(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> bool:
+    """Return whether some of the chosen days may have been read as a whole month."""
+    if not has_segments(cursor):
+        return False
+    newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
+    sql = f"SELECT coalesce(({newest}) >= $from_day, true)"
+    return cursor.execute(sql, {"from_day": given.get("from_day")}).fetchone() == (True,)
+
+
+def _tell_days_apart(
+    frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, given: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Return the answer of a metric with the counts of each day, where it was summed up from months.
+
+    Only the counts are read by day: lists of groups are most of what daily sums hold.
+    """
+    import pandas as pd
+
+    sql, keys = metric.sql_of_days
+    cursor = connection.cursor()
+    listed = {key: given.get(key) for key in metric.parameters}
+    narrow_sums(cursor, sql, listed.get("from_day"), listed.get("to_day"), added_up=False)
+    cursor.execute(sql, {key: listed[key] for key in PARAMETER.findall(sql)})
+    days = _to_frame([column[0] for column in cursor.description or ()], cursor)
+    places = {row: place for place, row in enumerate(zip(*(days[key] for key in keys), strict=True))}
+    order = [places[row] for row in zip(*(frame[key] for key in keys), strict=True)]
+    sorted_days = days.take(pd.Index(order, dtype="int64")).set_index(frame.index)
+    return frame.assign(**{name: sorted_days[name] for name in days.columns if name.startswith(_DAY)})
 
 
 @contextmanager
