@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -128,8 +129,8 @@ def test_of_two_equal_ones_it_says_which_difference_would_show_not_a_number_nobo
     one, other = of_slice("B", 1000, 10_000, sessions=400), of_slice("A", 1003, 10_000, sessions=400)
     sentence = describe_needed(hold(one, other), SMALLEST)
     assert re.fullmatch(
-        r"A difference below about \d points? would not show yet; about [\d,]+ more sessions each would decide "
-        r"one of 2 points\.",
+        r"A difference below about \d points? would not show yet; "
+        r"about [\d,]+ more sessions each would decide one of 2 points\.",
         sentence,
     )
     assert "as large as this one" not in sentence

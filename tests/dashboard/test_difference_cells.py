@@ -102,4 +102,4 @@ def test_the_sentences_of_a_verdict_show_on_hover() -> None:
     assert cell.title == f"{describe_verdict(held, 0.02)} {describe_mix(held)}"
     few = verdict_cell(hold(of_slice("a", 1, 5), of_slice("b", 9, 90)), 0.02)
     assert (few.text, few.order) == ("Not enough data", None)
-    assert str(few.title).startswith("Too few to judge")
+    assert str(few.title).startswith("Not enough data")
