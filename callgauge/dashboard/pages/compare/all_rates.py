@@ -68,6 +68,7 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
         caption=f"{_READING} Baseline: {wording.in_markdown(a.name, 60)}.",
         take=cards.Download(f"compare_{group}", make_export(a.arm, b.arm, "slices", rates=tuple(shown))),
         height=200,
+        verdict="difference",
     ):
         if not shown:
             st.caption("Nothing of it could be judged of either slice.")

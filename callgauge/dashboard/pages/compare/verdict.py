@@ -60,6 +60,7 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
         "session_counts",
         take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
         height=240,
+        verdict="difference",
     ):
         if held is None or held.plain is None or held.other is None:
             st.caption("Nothing to compare: choose another rate, or widen what narrows a slice.")

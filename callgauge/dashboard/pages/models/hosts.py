@@ -44,7 +44,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
     take = cards.Download(
         f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **asked, **chosen)
     )
-    with cards.draw_card(title, "slices", "strata", take=take, height=220):
+    with cards.draw_card(title, "slices", "strata", take=take, height=220, verdict="difference"):
         pairs, thin = pair_hosts(make_slices(store_queries.ask("slices", **asked, **chosen)))
         if not pairs and not thin:
             st.caption(

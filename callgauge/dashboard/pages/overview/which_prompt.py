@@ -24,7 +24,7 @@ def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
     """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
-    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height):
+    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height, verdict="difference"):
         # Several sources may have the same versions of a prompt.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])

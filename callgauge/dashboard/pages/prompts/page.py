@@ -241,7 +241,9 @@ def _draw_versions(
     hidden: int = 0,
 ) -> None:
     """Draw all versions in the order of their first use; `hidden`: how many older ones are not shown."""
-    with cards.draw_card("Version by version", "slices", "strata", "versions", height=200):
+    with cards.draw_card(
+        "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
+    ):
         _draw_table(rate, held, since, smallest)
         few = f" The {len(held)} newest of {len(held) + hidden} are shown." if hidden else ""
         st.caption(

@@ -93,6 +93,7 @@ def _draw_solid(
         "slices",
         take=take,
         height=600,
+        verdict="worst",
         caption=f"By failures: {RATES[rate].title.lower()} × all {RATES[rate].noun}s. "
         f"Open a tool to see what its calls get wrong. {READING}",
     ):
