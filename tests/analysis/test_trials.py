@@ -103,8 +103,8 @@ def test_a_plan_over_two_models_is_answered_by_what_it_changes_in_each(tmp_path:
     answer = write_answer(results.run, results, looks)
     assert answer == " ".join(answer_lines(report_of(made)))
     assert re.match(
-        r"By definitions, strict is better than loose: invalid calls \d+\.\d% against \d+\.\d%, −\d+\.\d points "
-        r"\(.*\), judged once at the end\. No sign that it depends on where: "
+        r"By definitions, strict is better than loose: invalid calls \d+\.\d% against \d+\.\d%, "
+        r"−\d+\.\d points \(.*\), judged once at the end\. No sign that it depends on where: "
         r"better with model small \(−\d+\.\d points\); better with model large \(−\d+\.\d points\)\. ",
         answer,
     )

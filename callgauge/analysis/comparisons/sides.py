@@ -15,6 +15,9 @@ from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
 
+_TABLES = ("model", "prompt", "tool", "provider", "strategy", "source", "harness_version")
+"""The dimensions by which pages and the API list rates."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompareSide:
@@ -32,15 +35,41 @@ class CompareSide:
 
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
-    """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
-    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
-    found = make_slices(pd.concat(rows, ignore_index=True))
-    firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
+    """Return both sides, each with the interval that it has on the pages of its dimension.
+
+    The rates of a table lend each other what they tell of how alike the calls of a session are. Where both
+    sides are one value of a dimension each, that table has all its values; else it has the two sides.
+    """
+    firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     one, other = (
         CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in its})
         for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
     )
     return one, other
+
+
+def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
+    """Return the slices of both arms from the table of their dimension; None where it has not both."""
+    one, other = arms
+    dimensions = {name for arm in arms for name, values in arm.own.items() if values}
+    if len(dimensions) != 1 or one.days != other.days:
+        return None
+    (by,) = dimensions
+    values = [tuple(arm.own.get(by, ())) for arm in arms]
+    shown = one.shared.get(PARAMETERS[by])
+    if by not in _TABLES or any(len(each) != 1 or (shown and each[0] not in shown) for each in values):
+        return None
+    asked = replace(one, own={}).parameters()
+    found = make_slices(ask("slices", rates=tuple(RATES), by=by, **asked))
+    first, second = ([each for each in found if each.name == value] for (value,) in values)
+    return first, second
+
+
+def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
+    """Return the slices of both arms; they make one table."""
+    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
+    found = make_slices(pd.concat(rows, ignore_index=True))
+    return found[: len(rows[0])], found[len(rows[0]) :]
 
 
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:

@@ -181,7 +181,7 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: Verdic
         st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
         st.markdown(
             "The interval also depends on how alike the other rows' calls of one session are. "
-            "The same count can have a slightly different interval in another table."
+            "With other filters the same count can have a slightly different interval."
         )
         st.page_link(
             page_file("glossary"),
