@@ -67,8 +67,8 @@ def show() -> None:
         found = break_sides_down(store_queries.ask, a, b, rate, held, work, smallest)
         sentence = write_headline(found, names, filters.short_label, smallest)
         draw_headline(found, names, smallest, sentence)
-        title = suggest_decision(found, names, smallest)
-        draw_compare_decision(title, freeze_comparison(a, b, rate, held, sentence))
+        decision = suggest_decision(found, names, smallest)
+        draw_compare_decision(decision, freeze_comparison(a, b, rate, held, sentence))
         draw_warnings(a, b, rate, held)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
