@@ -90,9 +90,9 @@ def interval(bounds: Interval | None) -> str:
 
 
 def known_share(known: int, total: int, noun: str) -> str:
-    """Write for how many of the `total` things it is known: known for 9.6% of turns."""
+    """Write on how many of the `total` things it was measured: measured on 9.6% of turns."""
     several = plural_of(noun)
-    return f"known for {rate(known, total)} of {several}" if total > known else f"known for all {several}"
+    return f"measured on {rate(known, total)} of {several}" if total > known else f"measured on all {several}"
 
 
 def plural(n: int, noun: str) -> str:

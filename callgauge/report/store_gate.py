@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
 from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import Arm, arm_query, do_overlap, name_arms
-from callgauge.analysis.comparisons.sides import CompareSide, compare_sides, measure_sides, read_work
+from callgauge.analysis.comparisons.sides import (
+    CompareSide,
+    compare_sides,
+    find_basis,
+    measure_sides,
+    read_work,
+)
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
@@ -135,6 +141,9 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     `labels`: those of the values of each dimension. Both arms have days.
     """
     a, b = measure_sides(ask, arms, name_arms(*arms, labels))
+    basis = find_basis(a, b, margin.rate)
+    if basis.rate:
+        margin = replace(margin, rate=RATES[basis.rate])
     held = compare_sides(a, b, margin.rate, read_work(ask, a, b, margin.rate))
     found = held.difference if held else None
     decided_by: GateReach | None = None
@@ -142,6 +151,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     if held is None or found is None:
         sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
         why = f"No {margin.rate.noun} of {sides} could be judged."
+    elif basis.rate is None:
+        why = _write_sentence(basis.reason)
     elif do_overlap(*arms):
         why = "Both sides have calls in common: choose other days with --days, or another baseline."
     elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
@@ -149,7 +160,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     else:
         decided_by = _take_reach(found)
         verdict = decide(held, margin.size)
-        why = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
+        needed = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
+        why = " ".join(filter(None, (_write_sentence(basis.reason), needed)))
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -162,6 +174,11 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         bool(held and held.is_at_same_mix),
         _write_link(arms, margin.rate),
     )
+
+
+def _write_sentence(reason: str) -> str:
+    """Return a reason as a sentence; empty without one."""
+    return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
 def decide(held: SliceComparison, margin: float) -> Verdict:

@@ -21,7 +21,7 @@ from callgauge.stats.rates import Estimate, Share
 from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
-"""Days on each side that it takes to know how much days differ, where both sides ran on different days."""
+"""Days on one side that it takes to know how much days differ, where both sides ran on different days."""
 _ALIKE = 0.6  # the correlation of neighbouring days that is allowed for; by simulation it holds up to 0.5
 _LEAST_FREEDOM = 4.0  # of the t quantile, where few days show how much they differ
 _TINY = 1e-12
@@ -44,8 +44,9 @@ class DayExcess:
     """By how much days make a difference less sure than its sessions do.
 
     `of`, `against`: the variance that days add to each rate, relative to that of its sessions. `whole`: the
-    same for the difference. `freedom`: the degrees of freedom of what days add. `has_too_few`: both sides ran
-    on different days, and one on fewer than LEAST_DAYS, so that the excess cannot be known.
+    same for the difference. `freedom`: the degrees of freedom of what days add.
+    `has_too_few`: both sides ran on different days, and neither on LEAST_DAYS of them: the excess cannot be
+    known.
     """
 
     of: float
@@ -150,7 +151,7 @@ class _Days:
             for side in (of, against)
         )
         freedom = np.where(is_paired, union - 1, both)
-        apart = self._run_apart(of, against) | self._run_apart(against, of)
+        apart = self._run_apart(of, against) & self._run_apart(against, of)
         rows = zip(of_side, against_side, whole, freedom, apart, strict=True)
         return [
             DayExcess(float(a), float(b), float(c), max(1.0, float(f)), bool(few)) for a, b, c, f, few in rows

@@ -1,6 +1,6 @@
 """Counts and amounts by random group of sessions and by day, and intervals of ratios of their sums.
 
-A ratio, such as money per completed turn, has a delete-a-group jackknife of its logarithm (Wolter 2007,
+A ratio, such as money per successful turn, has a delete-a-group jackknife of its logarithm (Wolter 2007,
 chapter 4), with Student's t.
 """
 

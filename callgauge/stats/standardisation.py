@@ -4,18 +4,25 @@ Two models that get different work cannot be compared by their plain rates: the 
 looks worse (Simpson 1951). So each stratum (say, a tool) is compared with itself, and the differences are
 averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins 1985): a stratum
 counts as much as both arms have of it together, so one that an arm hardly has cannot decide.
+
+Whether a stratum is unlike the others is tested by contrast: its difference minus that of the rest at the
+same mix. The largest contrast is the test of a dimension, so that it also names the stratum. Cochran's Q
+would need the variance of each stratum from its own few sessions; a stratum without a hit has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import inf
+from operator import add
 
 import numpy as np
 
-from callgauge.stats.day_spread import NO_EXCESS, DayExcess, widen_estimates
-from callgauge.stats.differences import Difference, compare_estimates
+from callgauge.stats.corrections import holm
+from callgauge.stats.day_spread import NO_EXCESS, DayExcess, measure_excesses, widen_estimates
+from callgauge.stats.differences import Difference, compare_differences, compare_estimates
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
@@ -23,6 +30,7 @@ REPRESENTATIVE = 0.8  # below this share of the observations the same mix is tha
 COMPARABLE = 0.5  # below this the arms do different work, and no verdict is given
 _MATTERS = 0.25  # of half the interval: a bias of a quarter of it costs two points of coverage
 
+_UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
 """The shares (of, against) of each stratum; 0 of 0 where an arm has none."""
 
@@ -78,10 +86,10 @@ def standardise_all(
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
     beyond = excesses or [NO_EXCESS] * len(mixes)
+    known = [(mix, each) for mix, each in zip(mixes, lent, strict=True) if mix]
+    estimates = iter(_estimate_arms([mix for mix, _ in known], [each for _, each in known]))
     pairs = [
-        widen_estimates(*mix.estimate_arms(*each), excess)
-        for mix, each, excess in zip(mixes, lent, beyond, strict=True)
-        if mix
+        widen_estimates(*next(estimates), excess) for mix, excess in zip(mixes, beyond, strict=True) if mix
     ]
     found = iter(compare_estimates(pairs))
     return [mix.describe(next(found)) if mix else None for mix in mixes]
@@ -92,7 +100,28 @@ def estimate_at_mix(
 ) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms at the same mix, with their doubt; None as of `standardise`."""
     mix = _Mix.read(strata)
-    return mix.estimate_arms(of, against) if mix else None
+    return _estimate_arms([mix], [(of, against)])[0] if mix else None
+
+
+def _estimate_arms(
+    mixes: Sequence[_Mix], likeness: Sequence[tuple[Likeness | None, Likeness | None]]
+) -> list[tuple[Estimate, Estimate]]:
+    """Return the rates of both arms at each mix, with their doubt; mixes of as many strata at once."""
+    found: dict[int, tuple[Estimate, Estimate]] = {}
+    by_size: dict[int, list[int]] = {}
+    for place, mix in enumerate(mixes):
+        if mix.is_clustered:
+            by_size.setdefault(len(mix.used), []).append(place)
+        else:
+            found[place] = mix.estimate_independent()
+    for places in by_size.values():
+        arms = [(mixes[place], arm) for place in places for arm in (0, 1)]
+        counts = np.array([[pair[arm].by_group for pair in mix.used] for mix, arm in arms])
+        spreads = measure_spreads(counts.transpose(0, 2, 1, 3), np.array([mix.weights for mix, _ in arms]))
+        for place, of, against in zip(places, spreads[::2], spreads[1::2], strict=True):
+            rates, lent = mixes[place].rates.tolist(), likeness[place]
+            found[place] = estimate_rate(rates[0], of, lent[0]), estimate_rate(rates[1], against, lent[1])
+    return [found[place] for place in range(len(mixes))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +151,18 @@ class _Mix:
         """The rates of both arms at the mix."""
         return np.asarray((self.k / self.n * self.weights).sum(1))
 
-    def estimate_arms(self, of: Likeness | None, against: Likeness | None) -> tuple[Estimate, Estimate]:
-        by_group = [[pair[arm].by_group for pair in self.used] for arm in (0, 1)]
-        rates = self.rates.tolist()
-        if any(groups is None for arm in by_group for groups in arm):
-            precision = (self.weights**2 / self.n).sum(1)
-            one, other = (
-                Estimate(rate, 1 / float(each), inf, inf) for rate, each in zip(rates, precision, strict=True)
-            )
-            return one, other
-        counts = np.array(by_group).transpose(0, 2, 1, 3)
-        spreads = measure_spreads(counts, np.stack([self.weights, self.weights]))
-        return estimate_rate(rates[0], spreads[0], of), estimate_rate(rates[1], spreads[1], against)
+    @property
+    def is_clustered(self) -> bool:
+        return all(share.by_group is not None for pair in self.used for share in pair)
+
+    def estimate_independent(self) -> tuple[Estimate, Estimate]:
+        """Return the rates of both arms where all observations are independent."""
+        precision = (self.weights**2 / self.n).sum(1)
+        of, against = (
+            Estimate(rate, 1 / float(each), inf, inf)
+            for rate, each in zip(self.rates.tolist(), precision, strict=True)
+        )
+        return of, against
 
     def describe(self, found: Difference) -> StandardisedDifference:
         mixes = self.n / self.n.sum(1, keepdims=True)
@@ -160,3 +189,49 @@ def _read_counts(strata: Strata) -> Floats:
 
 def _is_usable(share: Share) -> bool:
     return share.n > 0 and (share.by_group is None or int((share.by_group[1] > 0).sum()) > 1)
+
+
+# --- interaction: is the difference of a stratum unlike that of the others? --------------------------------
+
+
+def contrast_strata(
+    strata: Strata, judged: Sequence[int], likeness: tuple[Likeness | None, Likeness | None] = (None, None)
+) -> list[Difference | None]:
+    """Return for each stratum by how much its difference exceeds that of all others together.
+
+    `judged`: the places of the strata to contrast; None for the others, and where no other stratum is in both
+    arms. `likeness`: what the tables of both arms tell of how alike calls of a session are.
+    """
+    others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
+    excesses = measure_excesses(
+        [pair for place in judged for pair in (strata[place], _sum_arms(others[place]))]
+    )
+    quads = {}
+    for place, own, of_rest in zip(judged, excesses[::2], excesses[1::2], strict=True):
+        first, second = (share.estimate for share in strata[place])
+        rest = estimate_at_mix(others[place], *likeness)
+        if first and second and rest:
+            quads[place] = (
+                widen_estimates(first, second, own),
+                widen_estimates(*rest, of_rest),
+            )
+    found = dict(zip(quads, compare_differences(list(quads.values())), strict=True))
+    return [found.get(place) for place in range(len(strata))]
+
+
+def _sum_arms(strata: Strata) -> tuple[Share, Share]:
+    """Return the shares of both arms over all strata."""
+    of, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
+    return reduce(add, of, _UNSEEN), reduce(add, against, _UNSEEN)
+
+
+def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
+    """Return the p-values adjusted over all families at once; each family gets the same part of the level.
+
+    Holm's weighted procedure (1979): the chance of any false positive stays at the level, and a dimension of
+    many strata does not take the level away from one of few. None stays None and counts for nothing.
+    """
+    known = [[p for p in family if p is not None] for family in families]
+    weights = [1 / len(family) for family in known for _ in family]
+    adjusted = iter(holm([p for family in known for p in family], weights))
+    return [[None if p is None else next(adjusted) for p in family] for family in families]

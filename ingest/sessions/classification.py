@@ -192,7 +192,8 @@ def _decide_outcome(
     told: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Outcome:
     if told.args_source is _RAW and request is not None:
-        return request.outcome if defined or request.outcome is not _CLEAN else _UNMEASURED
+        # Without a definition nobody can say what type a value should have had.
+        return request.outcome if defined or request.outcome not in (_CLEAN, _COERCED) else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
@@ -206,7 +207,7 @@ def _syntax_visibility(told: LoggedCall, refused_at: FaultLayer | None) -> Visib
         return _NONE
     if told.args_source is _RAW:
         return _FULL
-    return _FAILURES if refused_at else told.syntax_seen
+    return _FAILURES if refused_at is _SYNTAX else told.syntax_seen
 
 
 def _schema_visibility(
@@ -214,12 +215,17 @@ def _schema_visibility(
 ) -> Visibility:
     if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
         return _NONE
-    if request is not None and (defined or _parser_fault_layer(request) is _SCHEMA):
+    if request is not None and (defined or _is_unknown_tool(request)):
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES
     # A harness that never answered has not said that the arguments fit.
     return told.schema_seen if told.status is not None else _NONE
+
+
+def _is_unknown_tool(request: ToolCallRequest) -> bool:
+    """Return True for a name that is not among the offered definitions: these are at hand."""
+    return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 
 def _parser_fault_layer(request: ToolCallRequest | None) -> FaultLayer | None:

@@ -68,13 +68,21 @@ class BuildingMonths:
     """
 
     def __init__(
-        self, con: Connection, building: Path, on_write: OnWrite, segments: Sequence[Segment]
+        self,
+        con: Connection,
+        building: Path,
+        on_write: OnWrite,
+        segments: Sequence[Segment],
+        *,
+        has_migrated: bool = False,
     ) -> None:
         self._con = con
         self._building = building
         self._on_write = on_write
         self._months = [segment for segment in segments if segment.month is not None]
         attach_segments(con, self._months, find_segment_places(building.parent))
+        if has_migrated:  # the tables of the months are of the older version
+            self._pull(list(self._months))
         self._make_views()
 
     def __bool__(self) -> bool:
@@ -112,7 +120,9 @@ class BuildingMonths:
                 self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME FROM {month.alias}.{table}")
             self._con.execute("DELETE FROM segments WHERE number = ?", [month.number])
             self._months.remove(month)
+        if months:
             self._make_views()
+        for month in months:
             self._con.execute(f"DETACH {month.alias}")
 
     # --- new segments ---------------------------------------------------------------------------

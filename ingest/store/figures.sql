@@ -9,9 +9,7 @@ WITH of_run AS (
 SELECT 'duplicates' AS what, count(*) AS calls FROM of_run WHERE duplicate
 UNION ALL
 SELECT 'judged', count(*) FROM of_run
-WHERE NOT duplicate AND (
-    syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none') OR fault_layer IN ('syntax', 'schema')
-)
+WHERE NOT duplicate AND (syntax_seen <> 'none' OR fault_layer = 'syntax')
 UNION ALL
 SELECT fault_layer, count(*) FROM of_run WHERE NOT duplicate AND fault_layer IS NOT NULL GROUP BY fault_layer
 UNION ALL

@@ -31,7 +31,12 @@ from ingest.store.connection import (
 )
 from ingest.store.generations import OnWrite
 from ingest.store.ledger import LedgerRow
-from ingest.store.migrations import SCHEMA_VERSION, migrate, read_schema_version
+from ingest.store.migrations import (
+    SCHEMA_VERSION,
+    complete_old_sums,
+    migrate,
+    read_schema_version,
+)
 from ingest.store.reader import LABELLED, find_newest_time
 from ingest.store.scripts import read_script, run_script
 from ingest.store.segments import read_segments
@@ -101,7 +106,10 @@ class GenerationBuilder:
                 self._migrate_tables(found)
             segments = read_segments(self._con, OPEN)
             self._segments = BuildingSegments(self._con, path, on_write, segments)
-            self._months = BuildingMonths(self._con, path, on_write, segments)
+            self._months = BuildingMonths(self._con, path, on_write, segments, has_migrated=self.has_migrated)
+            if self.has_migrated:
+                with self.transaction():
+                    complete_old_sums(self._con)
             noted = (f"CREATE TEMP TABLE {table} ({columns})" for table, columns in _NOTED.items())
             self._con.execute(";".join(noted))
             self.schemas = arrow_schemas(self._con, _INSERT)

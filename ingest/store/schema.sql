@@ -251,11 +251,12 @@ CREATE TABLE trial_looks (
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
 -- Daily rollups: additive, without duplicates. The pages read these first. trial_run, arm: see sessions.
--- parse_known: calls whose text we judged, or whose refusal the harness would have marked at both layers, or that were
--- refused; mend_known: calls with syntax_seen or schema_seen 'full'. They are the denominators of the parse_error and the mended rate.
+-- parse_known, parse_errors: n and k of the rate parse_error; schema_full, schema_errors: those of schema_error; mended: k of
+-- the rate mended; mend_known: calls that our parser read, those with syntax_seen or schema_seen 'full'.
 -- us: microseconds; example_ts: the time of the example, its day where the log has none, 0001-01-01 without a day.
 -- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
--- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict.
+-- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict;
+-- success_known, succeeded: n and k of the rate turn_success.
 CREATE TABLE daily_calls (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, tool VARCHAR, strategy VARCHAR,
@@ -265,7 +266,8 @@ CREATE TABLE daily_calls (
     fault_emission BIGINT, fault_syntax BIGINT, fault_schema BIGINT,
     fault_tool_rejected BIGINT, fault_execution BIGINT, fault_refused BIGINT, fault_unknown BIGINT,
     result_ok BIGINT, result_error BIGINT, result_denied BIGINT, result_unknown BIGINT, result_missing BIGINT,
-    retries BIGINT, retries_identical BIGINT, chains BIGINT, chains_recovered BIGINT, chains_abandoned BIGINT
+    retries BIGINT, retries_identical BIGINT, chains BIGINT, chains_recovered BIGINT, chains_abandoned BIGINT,
+    mended BIGINT, parse_errors BIGINT, schema_errors BIGINT
 );
 
 CREATE TABLE daily_turns (
@@ -273,7 +275,8 @@ CREATE TABLE daily_turns (
     trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, retried BIGINT, recorded_known BIGINT, recorded_ok BIGINT, derived_known BIGINT, derived_ok BIGINT,
     both_known BIGINT, disagree BIGINT, steps BIGINT, calls BIGINT, retries BIGINT, input_tokens BIGINT, output_tokens BIGINT,
-    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, us BIGINT
+    tokens_known BIGINT, tokens BIGINT, ms_known BIGINT, us BIGINT,
+    success_known BIGINT, succeeded BIGINT
 );
 
 -- Tokens, apart by what they cost. `whole`: every step of the turn is counted (see turns).

@@ -35,10 +35,10 @@ def by_rate(rate: str, hits: Mapping[str, int]) -> RankedTable:
 # --- who is the best --------------------------------------------------------------------------------------
 
 
-def test_the_best_is_named_with_both_rates_and_by_how_much_it_leads_the_next() -> None:
+def test_the_best_is_named_with_both_rates_and_by_how_much_it_leads_the_closest() -> None:
     several = [of_slice("a", 200, 1000), of_slice("b", 10, 1000), of_slice("c", 210, 1000)]
     assert write(rank(several)) == (
-        "B is the best by parse errors: 1.0% against 20.0% of A, the next (by 16.7 to 21.4 points)."
+        "B is the best by parse errors: 1.0% against 20.0% of A, the closest (by 16.7 to 21.4 points)."
     )
     assert write(rank(several[:2])).startswith(
         "B is the best by parse errors: 1.0% against 20.0% of A, the other model (by "

@@ -74,7 +74,7 @@ def test_the_sentence_says_which_is_better_by_how_much_and_from_how_many_session
     assert sentence.endswith("), 95%, 412 sessions.")
     assert say(
         of_slice("A", 800, 1000, rate="derived_ok"), of_slice("B", 600, 1000, rate="derived_ok")
-    ).startswith("A is better (completed (inferred)): 80.0% vs 60.0%, difference +20.0 points (+")
+    ).startswith("A is better (turn success, derived): 80.0% vs 60.0%, difference +20.0 points (+")
     assert say(of_slice("B", 80, 1000), of_slice("A", 21, 1000)).startswith("B is worse (parse errors): 8.0%")
 
 

@@ -65,7 +65,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/retries", "What became of each chain"),
         ("/compare", "is worse than kestrel-coder-14b"),
         ("/calls", "Raw arguments"),
-        ("/sessions", "Completed (log)"),
+        ("/sessions", "Successful turns"),
         ("/data", "No line was rejected"),
         ("/playground", "Nothing to read yet"),
         ("/replay", "Settings"),

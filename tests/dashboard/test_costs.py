@@ -77,24 +77,24 @@ def priced(store: Path) -> Path:
 def cost(**given: Any) -> Cost:
     row: dict[Hashable, Any] = {
         "slice": "owl", "turns": 4, "calls": 9, "told_calls": 6, "priced_calls": 5, "amount": 5.0,
-        "ok_by": "recorded", "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
+        "reported": 3, "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
         "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0],
         "group_completed": [1, 1], "group_judged_amount": [1.0, 3.0],
     }  # fmt: skip
     return make_cost(row | given, "USD")
 
 
-def test_the_models_page_tells_cost_per_turn_and_per_completed_turn_beside_what_is_unpriced(
+def test_the_models_page_tells_cost_per_turn_and_per_successful_turn_beside_what_is_unpriced(
     priced: Path,
 ) -> None:
     rows = {row["Model"]["text"]: row for row in sheet_of(opened(MODELS, tab="cost"), TABLE)}
     falcon = rows["falcon"]
-    assert (falcon["Cost / turn"]["text"], falcon["Cost / completed"]["text"]) == ("$2.00", "$4.00")
-    assert falcon["Cost / completed"]["title"] == "20 / 40 priced turns completed, by the log"
+    assert (falcon["Cost / turn"]["text"], falcon["Cost / success"]["text"]) == ("$2.00", "$4.00")
+    assert falcon["Cost / success"]["title"] == "20 / 40 priced turns succeeded; reported by the log"
     assert (falcon["Cost"]["text"], falcon["Cost"]["sub"]) == ("$80.00", None)
     assert falcon["Of retries"]["text"] == "none"
     heron = rows["heron"]
-    assert [heron[name]["text"] for name in ("Cost", "Cost / turn", "Cost / completed")] == ["–"] * 3
+    assert [heron[name]["text"] for name in ("Cost", "Cost / turn", "Cost / success")] == ["–"] * 3
     assert heron["Cost"]["sub"] == "unpriced 40 of 40 model calls"
     assert heron["Cost / turn"]["title"] == "Unpriced of 40 model calls: 40 without tokens in the log"
     assert rows["new"]["Cost / turn"]["title"] == "Unpriced of 3 model calls: 3 without a price on their day"
@@ -118,13 +118,13 @@ def test_the_ranking_has_the_same_amounts(priced: Path) -> None:
     rows = {
         row["Model"]["text"]: row for row in sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
     }
-    assert rows["falcon"]["Cost / completed"]["text"] == "$4.00"
+    assert rows["falcon"]["Cost / success"]["text"] == "$4.00"
     assert rows["heron"]["Cost"]["sub"] == "unpriced 40 of 40 model calls"
 
 
-def test_one_sentence_says_which_models_complete_most_for_their_money(priced: Path) -> None:
+def test_one_sentence_says_which_models_succeed_most_for_their_money(priced: Path) -> None:
     text = said(opened(MODELS, tab="cost")).replace("\\", "")
-    assert "No other completes more for less: falcon ($2.00 a turn, 50%), <img" in text
+    assert "No other succeeds more often for less: falcon ($2.00 a turn, 50%), <img" in text
     assert "($6.00 a turn, 100%)" in text
 
 
@@ -202,12 +202,12 @@ def test_a_mean_is_over_turns_that_are_priced_and_without_an_interval_from_few_s
     assert (cell.text, cell.sub, cell.pale) == ("$1.00", "no interval", True)
 
 
-def test_no_completed_turn_has_no_cost_of_one() -> None:
+def test_no_successful_turn_has_no_cost_of_one() -> None:
     cell = per_completed_cell(cost(group_completed=[0, 0]), 2)
     assert (cell.text, cell.order, cell.title) == (
-        "none completed",
+        "none succeeded",
         None,
-        "0 / 3 priced turns completed, by the log",
+        "0 / 3 priced turns succeeded; reported by the log",
     )
 
 
@@ -275,7 +275,7 @@ def point(name: str, amount: float, k: int, n: int = 100) -> CostPoint:
     )
 
 
-def test_the_front_has_the_points_than_which_none_is_cheaper_and_completes_more() -> None:
+def test_the_front_has_the_points_than_which_none_is_cheaper_and_succeeds_more() -> None:
     points = [
         point("dear", 9, 99),
         point("cheap", 1, 50),
@@ -288,20 +288,20 @@ def test_the_front_has_the_points_than_which_none_is_cheaper_and_completes_more(
 
 def test_the_chart_is_logarithmic_where_amounts_are_far_apart_and_log_text_stays_text() -> None:
     points = [point(HOSTILE, 0.001, 50), point("dear", 1.0, 99)]
-    figure = draw_cost_chart(points, find_front(points), "EUR", "Completed (log)")
+    figure = draw_cost_chart(points, find_front(points), "EUR", "Turn success")
     axis = figure["layout"]["xaxis"]
     assert (axis["type"], axis["title"]["text"]) == ("log", "Cost per turn, EUR, logarithmic")
     assert "<img" not in json.dumps(figure)
-    near = draw_cost_chart([point("a", 1, 50), point("b", 2, 40)], [], "EUR", "Completed (log)")
+    near = draw_cost_chart([point("a", 1, 50), point("b", 2, 40)], [], "EUR", "Turn success")
     assert "type" not in near["layout"]["xaxis"]
 
 
-def test_compare_says_how_many_times_as_much_a_completed_turn_costs(priced: Path) -> None:
+def test_compare_says_how_many_times_as_much_a_successful_turn_costs(priced: Path) -> None:
     query = {"a_model": "falcon", "b_model": HOSTILE, "show": "rates", "group": "cost"}
     app = opened(COMPARE, **query)
-    assert "A completed turn costs 1.50 times as much in B as in A (1." in said(app)
+    assert "A successful turn costs 1.50 times as much in B as in A (1." in said(app)
     first, second = sheet_of(app, "What turns cost in both slices, in money")
-    assert (first["Cost / completed"]["text"], second["Cost / completed"]["text"]) == ("$4.00", "$6.00")
+    assert (first["Cost / success"]["text"], second["Cost / success"]["text"]) == ("$4.00", "$6.00")
 
 
 def test_compare_says_that_nothing_is_priced(priced: Path) -> None:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.texts.text_diff import definition_text, unified_diff
 from callgauge.dashboard.pages.data import sources_card
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
-from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
+from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets
 
@@ -247,3 +247,17 @@ def test_a_definition_is_laid_out_so_that_one_change_is_one_line() -> None:
         "}",
     ]
     assert definition_text(None, "not json") == "not json"
+
+
+def test_turns_whose_reported_and_derived_success_differ_lead_to_their_session(store: Path) -> None:
+    turns = [a_turn(1, derived_ok=False, derived_reason="chain_abandoned"), a_turn(2)]
+    publish(store, small_tables() | {"turns": turns})
+    app = opened(PAGE, disagree="1")
+    assert "They differ on 50% (1 / 2) of the turns that have both." in said(app)
+    [row] = sheets(app)["Turns whose reported and derived success differ"]["rows"]
+    assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
+        "successful",
+        "unsuccessful",
+        "a call that never got through was left",
+    ]
+    assert row[6]["href"] == "sessions?session=s1&turn=1"

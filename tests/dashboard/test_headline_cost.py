@@ -1,4 +1,4 @@
-"""The Overview says what a completed turn costs, and what it does not know."""
+"""The Overview says what a successful turn costs, and what it does not know."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.dashboard.test_costs import price, turns
 
 
 def cost(app: AppTest) -> str:
-    return next(str(metric.value) for metric in app.metric if metric.label == "Cost per completed turn")
+    return next(str(metric.value) for metric in app.metric if metric.label == "Cost per successful turn")
 
 
 @pytest.mark.thorough
@@ -28,11 +28,11 @@ def test_without_a_price_the_card_names_the_command(small: Path) -> None:
 def test_a_memory_that_cannot_be_read_costs_only_the_card(store: Path) -> None:
     publish(store, small_tables())
     (store / "memory.sqlite").write_bytes(b"no database, but as long as one may be" * 100)
-    assert not [metric for metric in opened().metric if metric.label == "Cost per completed turn"]
+    assert not [metric for metric in opened().metric if metric.label == "Cost per successful turn"]
 
 
-def test_a_completed_turn_costs_what_the_failed_ones_cost_too(store: Path) -> None:
-    """Of twelve turns of $2 each six completed: $4 for each of these."""
+def test_a_successful_turn_costs_what_the_failed_ones_cost_too(store: Path) -> None:
+    """Of twelve turns of $2 each six succeeded: $4 for each of these."""
     publish(
         store,
         small_tables() | {"turns": turns("falcon-3", 12, 6), "tool_calls": calls(9, 3, model="falcon-3")},
@@ -40,7 +40,7 @@ def test_a_completed_turn_costs_what_the_failed_ones_cost_too(store: Path) -> No
     TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
     app = opened()
     assert cost(app).replace("\\", "") == "$4.00"
-    assert "6 completed" in said(app)
+    assert "6 successful" in said(app)
 
 
 @pytest.mark.thorough

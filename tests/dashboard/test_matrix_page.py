@@ -40,12 +40,12 @@ def test_a_cell_has_its_rate_its_shade_and_leads_to_its_calls(filled: Path) -> N
     assert (cell["text"], cell["sub"], cell["heat"]) == ("25.0%", "25 / 100", DEEPEST)
     assert cell["href"] == "calls?model=falcon&prompt=p1&fault=arguments"
     assert cell["title"].startswith(
-        "17.7–34.0% · 100 sessions · Wilson over sessions, 95 % (design effect 0.8); known for all calls"
+        "17.7–34.0% · 100 sessions · Wilson over sessions, 95 % (design effect 0.8); measured on all calls"
     )
     assert rows["heron"]["p1"]["heat"] == 0
     assert rows["heron"]["p2"]["pale"]
     assert rows["heron"]["p2"]["text"] == "2 / 4", "of four sessions no percentage is told"
-    assert rows["heron"]["p2"]["title"] == "Too little to tell: 4 sessions; known for all calls"
+    assert rows["heron"]["p2"]["title"] == "Too little to tell: 4 sessions; measured on all calls"
     assert rows["heron"]["p2"]["heat"] is None
     assert rows["falcon"]["p2"]["text"] == ""
     assert rows["heron"]["All"]["sub"] == "2 / 154"

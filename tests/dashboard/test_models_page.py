@@ -110,7 +110,7 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     assert row["Tokens / turn"]["sub"] == "of 91%"
     assert row["Seconds / turn"]["text"] == "2"
     assert row["Tokens / success"]["text"] == "1,830"
-    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns completed, by the log")
+    assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns succeeded, reported by the log")
 
 
 def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ranked: Path) -> None:

@@ -41,22 +41,34 @@ def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Pa
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
     calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
     words = said(overview(store, FINDINGS, tool_calls=calls))
-    assert "No findings in the 1 call that could be judged; known for 25% of calls." in words
+    assert "No findings in the 1 call that could be judged; measured on 25% of calls." in words
 
 
-def test_recorded_and_derived_success_each_have_their_counts_and_interval(small: Path) -> None:
+def test_turn_success_is_one_rate_with_its_counts_and_who_reports_it(small: Path) -> None:
     """Both turns are of one session, which counts as one observation: Wilson (1927) with n = 1."""
     words = said(opened())
-    assert "few: 2 / 2 turns  \n20.7–100%" in words
-    assert "few: 1 / 2 turns  \n5.5–94.5%  \n1 of 2 disagree with the log" in words
+    assert "few: 2 / 2 turns  \n20.7–100%  \nreported by the log" in words
+    assert "Turn success, derived" not in words
 
 
 @pytest.mark.thorough
-def test_without_a_turn_that_has_both_verdicts_nothing_is_compared(store: Path) -> None:
-    turns = [a_turn(1, recorded_ok=None), a_turn(2, derived_ok=None)]
-    app = overview(store, turns=turns)
-    assert "No turn has both verdicts" in said(app)
-    assert not [label for label in doors(app) if "these turns" in label]
+def test_turns_of_which_the_log_reports_nothing_have_derived_success(store: Path) -> None:
+    words = said(overview(store, turns=[a_turn(1, recorded_ok=None), a_turn(2, derived_ok=None)]))
+    assert "few: 2 / 2 turns  \n20.7–100%  \n50% reported by the log, the others derived" in words
+
+
+@pytest.mark.parametrize(
+    ("defined", "caption"),
+    [
+        (0, "JSON syntax only: no tool definitions"),
+        (1, "JSON syntax only on 50% of calls: no tool definition"),
+    ],
+)
+def test_parse_errors_without_definitions_are_said_to_cover_syntax_only(
+    store: Path, defined: int, caption: str
+) -> None:
+    calls = [a_call(number, schema_seen="full" if number < defined else "none") for number in (0, 1)]
+    assert caption in said(overview(store, tool_calls=calls))
 
 
 @pytest.mark.thorough
@@ -107,7 +119,7 @@ def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
     words = said(opened())
     assert "A retry is the same tool called again after a fault, in a later step of the same turn" in words
-    assert "Unmeasured is what the log cannot tell." in words
+    assert "What could not be measured is in neither number of a rate" in words
 
 
 def test_what_a_popover_holds_is_not_sent_while_it_is_closed(

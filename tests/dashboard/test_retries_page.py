@@ -1,4 +1,4 @@
-"""The Retries page: the funnel, kinds of retries, cost, recovery, lost neighbours, verdicts that differ."""
+"""The Retries page: the funnel, kinds of retries, cost, recovery, lost neighbours."""
 
 from __future__ import annotations
 
@@ -195,16 +195,6 @@ def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
     assert not last
     rows = answer_metric(store, "calls", asked | {"limit": 1, "offset": 0})
     return int(rows.found.iloc[0]) if len(rows) else 0
-
-
-def test_turns_with_two_verdicts_lead_to_their_session(retried: Path) -> None:
-    [row] = sheets(opened(PAGE, disagree="1"))["Turns with two verdicts"]["rows"]
-    assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
-        "completed",
-        "not completed",
-        "a call that never got through was left",
-    ]
-    assert row[6]["href"] == "sessions?session=s1&turn=1"
 
 
 def test_a_store_without_faults_says_which_filter_to_widen_or_what_to_load(store: Path) -> None:

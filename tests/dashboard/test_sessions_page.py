@@ -79,7 +79,7 @@ def test_the_list_leads_to_each_session(store: Path) -> None:
     assert rows[0]["Start (UTC)"]["href"] == "sessions?session=s1&session_page=1"
     assert rows[0]["Duration"]["text"] == "4 min 12 s"
     assert rows[1]["Session"]["text"] == "airline/7"
-    assert rows[0]["Completed (inferred)"]["text"] == "1 / 2"
+    assert rows[0]["Successful turns"]["text"] == "2 / 2"
 
 
 def test_the_list_is_searched_and_says_what_to_widen(store: Path) -> None:
@@ -203,8 +203,8 @@ def test_a_turn_tells_what_was_said_called_and_concluded(store: Path) -> None:
     turn = time_line(told_session(store))["turns"][0]
     assert (turn["user"], turn["answer"], turn["prompt"]["text"]) == ("Look it up.", "It is 42.", "Be kind.")
     assert [tag[0] for tag in turn["tags"]] == [
-        "Completed (log)",
-        "Not completed (inferred)",
+        "Reported: successful",
+        "Derived: unsuccessful",
         "they disagree",
     ]
     first, second = turn["steps"]

@@ -44,8 +44,8 @@ def test_opened_it_lists_counts_and_sessions_and_no_rate() -> None:
     app.session_state["strategies_thin"] = True
     rows = sheet_of(app.run(), "2 strategies with too few sessions: counts")
     assert [{title: cell["text"] for title, cell in row.items()} for row in rows] == [
-        {"Strategy": "thin", "Sessions": "9", "Parse errors": "1 / 9", "Turns with a retry": "1 / 4"},
-        {"Strategy": "unseen", "Sessions": "0", "Parse errors": "–", "Turns with a retry": "–"},
+        {"Strategy": "thin", "Sessions": "9", "Parse errors": "1 / 9", "Retry rate": "1 / 4"},
+        {"Strategy": "unseen", "Sessions": "0", "Parse errors": "–", "Retry rate": "–"},
     ]
 
 

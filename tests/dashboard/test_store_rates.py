@@ -38,7 +38,7 @@ def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store
         k, n = figures.split(" (")[0].replace(" calls", "").replace(" turns", "").split(" of ")
         assert f"({shown[RATES[name].title]})" in figures
         assert any(caption.startswith(f"{k} / {n} ") for caption in captions), figures
-        assert "known for " in figures
+        assert "measured on " in figures
         assert figures.split(", ")[-1] in said(page), "how much could be measured"
         assert f"{title:20}  {figures}" in sample
     assert_prometheus_reads_what_the_overview_shows(store)
@@ -66,4 +66,4 @@ def test_a_rate_of_which_nothing_is_known_is_left_out(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)]})
     told = dict(describe_store_rates(store))
     assert "parse errors" in told
-    assert "completed (log)" not in told
+    assert "turn success" not in told

@@ -156,7 +156,7 @@ def test_a_rule_that_fires_and_a_fixed_error_that_is_back_are_told(store: Path) 
 
 
 def test_what_retries_cost_is_told_where_enough_of_them_have_a_price() -> None:
-    whole = Cost("all", "USD", 616, 2124, 2124, 2000, 140.1, None, None, 616, "recorded", 230, 230, 12.3)
+    whole = Cost("all", "USD", 616, 2124, 2124, 2000, 140.1, None, None, 616, 616, 230, 230, 12.3)
     assert _describe_cost(whole, None) == ("retries took 230 / 2,124 model calls and $12.30, 8.8% of $140.10")
     before = replace(whole, total=100.0, retries=5.0)
     assert _describe_cost(whole, before).endswith("of $140.10; the week before $5.00, 5.0%")

@@ -95,6 +95,23 @@ def test_a_decoded_object_is_unmeasured_though_the_harness_accepted_it() -> None
     assert row["harness_verdict"] == "accepted"
 
 
+def test_a_schema_error_that_only_the_log_reports_measures_no_stage() -> None:
+    log = started().add(
+        CallMade, tool="read", tool_call_id="c1", arguments={}, args_source=ArgsSource.RESERIALISED
+    )
+    row = call_of(log.ok(status=ResultStatus.ERROR, fault_layer=FaultLayer.SCHEMA))
+    assert (row["fault_layer"], row["syntax_seen"], row["schema_seen"]) == ("schema", "none", "failures")
+
+
+def test_arguments_that_are_no_object_measure_no_schema_without_a_definition() -> None:
+    row = call_of(started().raw("[1]").ok())
+    assert (row["fault_layer"], row["schema_seen"]) == ("schema", "none")
+
+
+def test_an_unknown_tool_is_measured_by_the_definitions_at_hand() -> None:
+    assert call_of(with_read().raw("{}", tool="raed"))["schema_seen"] == "full"
+
+
 def test_a_harness_that_never_answered_has_not_said_that_the_arguments_fit() -> None:
     log = started().add(
         CallMade,

@@ -7,8 +7,8 @@ import pytest
 
 from callgauge.stats import Share, compare_rates, holm
 from callgauge.stats.differences import compare_differences
-from callgauge.stats.interaction import adjust_families, contrast_strata
 from callgauge.stats.rates import Estimate
+from callgauge.stats.standardisation import adjust_families, contrast_strata
 from tests.analysis.session_shares import draw_share, of_sessions
 
 INDEPENDENT = [(Share(30, 100), Share(10, 100)), (Share(20, 100), Share(20, 100))]

@@ -1,4 +1,4 @@
-"""The interval of money per completed turn, and of two such amounts, over sessions."""
+"""The interval of money per successful turn, and of two such amounts, over sessions."""
 
 from __future__ import annotations
 

@@ -33,6 +33,8 @@ def make_older(store: Path, version: int) -> None:
         for table in tables:
             newer_columns = con.table(f"newer.{table}").columns
             shared = [name for name in con.table(f"main.{table}").columns if name in newer_columns]
+            if table == "tool_calls" and "as_sent" in shared:
+                shared.remove("arguments")  # is computed
             columns = ", ".join(f'"{name}"' for name in shared)
             con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
         for table in _IDS.keys() & set(tables) if version < 6 else ():  # ids ended with their place

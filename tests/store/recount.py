@@ -93,30 +93,36 @@ def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
 # --- rates ---------------------------------------------------------------------------------------
 
 
-def is_judged(call: Row) -> bool:
-    seen = [call["syntax_seen"], call["schema_seen"]]
-    both = None not in seen and "none" not in seen
-    return seen[0] == "full" or both or call["fault_layer"] in REFUSED
+def is_syntax_measured(call: Row) -> bool:
+    return call["syntax_seen"] not in (None, "none") or call["fault_layer"] == "syntax"
+
+
+def is_parse_error(call: Row) -> bool:
+    """Whether a call's syntax failed, or its schema, which counts only where both were measured."""
+    measured = is_syntax_measured(call) and call["schema_seen"] == "full"
+    return call["fault_layer"] == "syntax" or (measured and call["fault_layer"] == "schema")
 
 
 def of_call(call: Row) -> dict[str, Counted]:
-    layer, outcome, judged = call["fault_layer"], call["outcome"], is_judged(call)
-    read = "full" in (call["syntax_seen"], call["schema_seen"])
+    layer, outcome = call["fault_layer"], call["outcome"]
+    syntax, schema = is_syntax_measured(call), call["schema_seen"] == "full"
+    text = call["syntax_seen"] == "full"
+    read = text and schema
     answered = call["result_status"] in ("ok", "error")
     offered, raw = bool(call["tools_offered"]), call["args_source"] == "raw"
     found = "; ".join(filter(None, (call["parse_error"], call["parse_warning"])))
     codes = {part.split(":")[0] for part in (call["parse_error"] or "").split("; ")}
     first = call["attempt"] == 1
-    seen = {name: call[f"{name}_seen"] not in (None, "none") or layer == name for name in REFUSED}
     return {
-        "parse_error": (True, judged, layer in REFUSED),
-        "syntax_error": (True, seen["syntax"], layer == "syntax"),
-        "schema_error": (True, seen["schema"], layer == "schema"),
+        "parse_error": (True, syntax, is_parse_error(call)),
+        "syntax_error": (True, syntax, layer == "syntax"),
+        "schema_error": (True, schema, schema and layer == "schema"),
+        "defined": (True, text or schema, syntax and schema),
         "strict_failure": (True, read, read and outcome in FAILED),
         "salvaged": (outcome in FAILED, read and outcome in FAILED, read and outcome in MENDED),
         "mended": (True, read, read and outcome in MENDED),
-        "coerced": (True, read, read and outcome == "coerced"),
-        "repaired": (True, read, read and outcome == "repaired"),
+        "coerced": (True, schema, schema and outcome == "coerced"),
+        "repaired": (True, text, text and outcome == "repaired"),
         "unknown_tool": (True, offered, offered and "unknown_tool" in codes),
         "emission": (True, True, layer == "emission"),
         "truncated": (True, raw, raw and bool(CUT_OFF.search(found))),
@@ -134,8 +140,10 @@ def of_call(call: Row) -> dict[str, Counted]:
 def of_turn(turn: Row) -> dict[str, Counted]:
     recorded, derived = turn["recorded_ok"], turn["derived_ok"]
     both = recorded is not None and derived is not None
+    success = derived if recorded is None else recorded
     return {
         "retried": (True, (turn["calls"] or 0) > 0, (turn["retries"] or 0) > 0),
+        "turn_success": (True, recorded is not None or derived is not None, success is True),
         "recorded_ok": (True, recorded is not None, recorded is True),
         "derived_ok": (True, derived is not None, derived is True),
         "disagree": (True, both, both and recorded != derived),
@@ -315,12 +323,12 @@ def classes(call: Row, turn: Mapping[str, Any]) -> dict[str, int | None]:
 
 def traits(facts: Facts) -> Iterator[Row]:
     cells: dict[tuple[Any, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-    for call in filter(is_judged, facts.calls):
+    for call in filter(is_syntax_measured, facts.calls):
         for trait, found in classes(call, facts.turn_of.get(call["turn_id"], {})).items():
             if found is not None:
                 key = (*(call[name] for name in (*WHO, "tool")), trait, found)
                 sums = cells[key][call["session_id"]]
-                sums[0] += call["fault_layer"] in REFUSED
+                sums[0] += is_parse_error(call)
                 sums[1] += 1
     for key, sessions in cells.items():
         named = dict(zip((*WHO, "tool", "trait", "class"), key, strict=True))
@@ -352,7 +360,7 @@ def trials(facts: Facts) -> Iterator[Row]:
             continue
         verdicts = {name: [turn[name] for turn in turns if turn[name] is not None] for name in VERDICTS}
         made = calls.get((source, session_id), [])
-        judged = [call for call in made if is_judged(call)]
+        judged = [call for call in made if is_syntax_measured(call)]
         mended = [of_call(call)["mended"] for call in made]
         tokens = [add(turn["input_tokens"], turn["output_tokens"]) for turn in turns]
         costs = [turn["cost"] for turn in turns]
@@ -364,7 +372,7 @@ def trials(facts: Facts) -> Iterator[Row]:
             "task_origin": "first message" if task is None else "log",
             "task_text": (task or asked or "")[:120],
             "turns": len(turns), "calls": sum(turn["calls"] for turn in turns),
-            "parse_k": sum(call["fault_layer"] in REFUSED for call in judged), "parse_n": len(judged),
+            "parse_k": sum(is_parse_error(call) for call in judged), "parse_n": len(judged),
             "mended_k": sum(k for _, _, k in mended), "mended_n": sum(n for _, n, _ in mended),
             "misses": sum(call["simulated"] == "miss" for call in made),
             "tokens": add_all(tokens), "cost": add_all(costs),

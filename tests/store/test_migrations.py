@@ -21,6 +21,7 @@ from ingest.store.migrations import SCHEMA_VERSION
 from tests.store.night import FACTS, ask, contents, opened, rows_by_reference, session
 from tests.store.older import described, make_older
 from tests.store.recount import ROLLUPS, Facts, sorted_rows
+from tests.store.sealed_months import in_month, seal_months
 from tests.store.test_shared_session_ids import ONE, OTHER
 
 OLDER = range(1, SCHEMA_VERSION)
@@ -49,6 +50,7 @@ LOST = {
     6: (),
     7: (),
     8: (),
+    9: (),
 }
 KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
 
@@ -190,6 +192,37 @@ def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> 
     assert apply_retention(store, fact_days=10, today=date(2026, 11, 12)).sessions_removed == 2
     assert ask(store, "SELECT DISTINCT session_id FROM sessions") == [("c",)]
     assert contents(store, list(sums)) == sums
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_days_without_facts_take_turn_success_from_what_the_log_reported(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool
+) -> None:
+    if sealed:
+        seal_months(monkeypatch)
+    (logs / "a.jsonl").write_text(in_month(session("old", day=1), 9) + session("young", day=20))
+    load([logs], store)
+    apply_retention(store, fact_days=10, today=date(2026, 11, 25))
+    assert ask(store, "SELECT count(*) FROM segments WHERE month IS NOT NULL") == [(2 * sealed,)]
+    make_older(store, 9)
+    generation = published_generation(store)
+    assert generation is not None
+    for file in (generation, *store.glob("seg-*")):
+        with opened(file) as con:
+            con.execute("DELETE FROM daily_rates WHERE rate IN ('turn_success', 'defined')")
+            for column in ("mended", "parse_errors", "schema_errors"):
+                con.execute(f"ALTER TABLE daily_calls DROP COLUMN IF EXISTS {column}")
+    load([logs], store)
+    columns = "day::VARCHAR, k, n, total, group_k"
+    asked = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"
+    found, reported = ask(store, asked.format("turn_success")), ask(store, asked.format("recorded_ok"))
+    assert found[0] == reported[0]
+    assert (found[0][0][:7], found[1][0][:7], len(found)) == ("2026-09", "2026-11", 2)
+    ((_, k, n, *_), *_), ((_, _, measured, *_), *_) = (
+        ask(store, asked.format(rate)) for rate in ("defined", "parse_error")
+    )
+    assert k == n == measured > 0
+    assert ask(store, "SELECT count(*) FROM daily_calls WHERE parse_errors IS NULL") == [(0,)]
 
 
 def test_what_it_takes_to_judge_a_call_again_is_stored(logs: Path, store: Path) -> None:

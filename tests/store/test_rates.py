@@ -96,22 +96,65 @@ def test_sessions_count_where_they_have_an_observation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("syntax", "schema", "layer", "expected"),
     [
-        ("full", "none", None, (0, 1)),
-        ("failures", "failures", None, (0, 1)),
-        ("failures", "none", None, (0, 0)),
-        ("failures", "none", "syntax", (1, 1)),
-        ("none", "none", "schema", (1, 1)),
-        ("none", "full", None, (0, 0)),
-        (None, None, None, (0, 0)),
-        (None, None, "schema", (1, 1)),
+        ("full", "full", None, ((0, 1), (0, 1), (0, 1))),
+        ("full", "full", "syntax", ((1, 1), (1, 1), (0, 1))),
+        ("full", "full", "schema", ((1, 1), (0, 1), (1, 1))),
+        ("full", "none", None, ((0, 1), (0, 1), (0, 0))),
+        ("full", "failures", "schema", ((0, 1), (0, 1), (0, 0))),
+        ("failures", "failures", None, ((0, 1), (0, 1), (0, 0))),
+        ("failures", "none", None, ((0, 1), (0, 1), (0, 0))),
+        ("failures", "none", "syntax", ((1, 1), (1, 1), (0, 0))),
+        ("none", "none", "schema", ((0, 0), (0, 0), (0, 0))),
+        ("none", "full", "schema", ((0, 0), (0, 0), (1, 1))),
+        (None, None, None, ((0, 0), (0, 0), (0, 0))),
+        (None, None, "syntax", ((1, 1), (1, 1), (0, 0))),
+        (None, None, "schema", ((0, 0), (0, 0), (0, 0))),
     ],
 )
-def test_a_call_is_an_observation_where_a_fault_would_have_shown(
-    tmp_path: Path, syntax: str | None, schema: str | None, layer: str | None, expected: tuple[int, int]
+def test_a_stage_that_could_not_be_seen_is_not_measured_whatever_the_result_says(
+    tmp_path: Path,
+    syntax: str | None,
+    schema: str | None,
+    layer: str | None,
+    expected: tuple[tuple[int, int], ...],
 ) -> None:
     call = a_call(1, syntax_seen=syntax, schema_seen=schema, fault_layer=layer)
     publish(tmp_path, {"tool_calls": [call]})
-    assert [row[:3] for row in sums(tmp_path, "parse_error")] == [(*expected, 1)]
+    rates = ("parse_error", "syntax_error", "schema_error")
+    assert tuple(sums(tmp_path, rate)[0][:2] for rate in rates) == expected
+
+
+@pytest.mark.parametrize(
+    ("syntax", "schema", "outcome", "expected"),
+    [
+        ("full", "full", "repaired", {"mended": (1, 1), "repaired": (1, 1), "coerced": (0, 1)}),
+        ("full", "full", "coerced", {"mended": (1, 1), "repaired": (0, 1), "coerced": (1, 1)}),
+        ("full", "none", "repaired", {"mended": (0, 0), "repaired": (1, 1), "coerced": (0, 0)}),
+        ("full", "none", "coerced", {"mended": (0, 0), "repaired": (0, 1), "coerced": (0, 0)}),
+        ("failures", "full", "coerced", {"mended": (0, 0), "repaired": (0, 0), "coerced": (1, 1)}),
+    ],
+)
+def test_repairs_need_the_text_and_coercions_a_definition(
+    tmp_path: Path, syntax: str, schema: str, outcome: str, expected: dict[str, tuple[int, int]]
+) -> None:
+    publish(tmp_path, {"tool_calls": [a_call(1, syntax_seen=syntax, schema_seen=schema, outcome=outcome)]})
+    assert {rate: sums(tmp_path, rate)[0][:2] for rate in expected} == expected
+    both = expected["mended"]
+    assert sums(tmp_path, "strict_failure")[0][:2] == both
+    assert sums(tmp_path, "salvaged")[0][:3] == (*both, 1)
+
+
+def test_the_calls_with_a_definition_are_those_of_which_both_stages_were_measured(tmp_path: Path) -> None:
+    calls = [
+        a_call(1),
+        a_call(2, schema_seen="failures"),
+        a_call(3, syntax_seen="failures"),
+        a_call(4, syntax_seen="none"),
+        a_call(5, syntax_seen="failures", schema_seen="failures"),
+    ]
+    publish(tmp_path, {"tool_calls": calls})
+    assert sums(tmp_path, "defined")[0][:3] == (2, 4, 5)
+    assert sums(tmp_path, "parse_error")[0][:3] == (0, 4, 5)
 
 
 def test_copies_count_nowhere(tmp_path: Path) -> None:
@@ -161,6 +204,7 @@ def test_turns_without_a_verdict_are_in_the_total_only(tmp_path: Path) -> None:
     publish(tmp_path, {"turns": turns})
     assert sums(tmp_path, "recorded_ok") == [(1, 2, 3, 1)]
     assert sums(tmp_path, "derived_ok") == [(1, 2, 3, 1)]
+    assert sums(tmp_path, "turn_success") == [(2, 3, 3, 1)]
     assert sums(tmp_path, "disagree") == [(1, 1, 3, 1)]
     assert sums(tmp_path, "retried") == [(0, 2, 3, 1)]
 

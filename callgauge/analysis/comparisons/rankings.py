@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,10 +16,11 @@ from callgauge.analysis.measures.comparisons import (
 )
 from callgauge.analysis.measures.concentration import find_concentrated
 from callgauge.analysis.measures.costs import Cost
+from callgauge.analysis.measures.measurability import compare_by, rates_to_compare
 from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.rankings import Names, RankingContext, write_ranking
+from callgauge.analysis.verdicts.rankings import Names, RankingContext, list_leaders, write_ranking
 
 RANKED = 60
 """Slices that a page ranks, the most used."""
@@ -30,12 +31,15 @@ SlicesByRate = Mapping[str, Sequence[Slice]]
 class JudgedRanking:
     """The values of the dimension `by` ranked by a rate, and what their sentence needs to know.
 
+    `asked`: the rate that was asked for. `measured`: the slices that say by which rate they may be compared.
     `left_out`: how many have enough calls and were not ranked.
     """
 
     by: str
     table: RankedTable
     context: RankingContext
+    asked: RateDefinition
+    measured: Sequence[Slice]
     left_out: int
 
     @property
@@ -45,14 +49,17 @@ class JudgedRanking:
 
     def write_sentence(self, names: Names) -> str:
         """Return the sentence that answers which is the best. `names`: the label of each value."""
-        return write_ranking(self.table, names, self.by.replace("_", " "), self.context)
+        labelled = [replace(one, name=names.get(one.name, one.name)) for one in self.measured]
+        context = replace(self.context, reason=compare_by(self.asked.name, labelled).reason)
+        return write_ranking(self.table, names, self.by.replace("_", " "), context)
 
 
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
     """Return the slices of each value of the dimension `by`: of `rate` and of what its ranking needs."""
-    names = tuple(dict.fromkeys((rate.name, *LEADING)))
+    ranked = (rate.name, *LEADING)
+    names = tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
     several: dict[str, list[Slice]] = {name: [] for name in names}
     for each in make_slices(ask("slices", rates=names, by=by, **chosen)):
         several[each.rate.name].append(each)
@@ -78,41 +85,61 @@ def judge_ranking(
     """
     reasons = find_concentrated(ask, slices[rate.name], by, chosen)
     marked = {
-        name: [replace(one, concentration=reasons.get(one.name, "")) for one in slices[name]]
+        name: [replace(one, concentration=reasons.get(one.name, "")) for one in several]
+        for name, several in slices.items()
+        if several
+    }
+    ranked = {one.name for one in limit_ranked(marked[rate.name], RANKED)[0] if one.is_named}
+    measured = {
+        name: [one for one in _list_slices(marked, name) if one.name in ranked]
         for name in dict.fromkeys((rate.name, *LEADING))
-        if slices.get(name)
     }
-    shown = {name: limit_ranked(several, RANKED) for name, several in marked.items()}
-    strata = _read_work(ask, [RATES[name] for name in marked], by, chosen, shown[rate.name][0])
-    tables = {
-        name: _rank(ranked, thin, baseline, strata.get(name), smallest)
-        for name, (ranked, thin) in shown.items()
-        if ranked or thin
-    }
-    table = tables.pop(rate.name)
-    solid = [one for one in marked[rate.name] if one.is_solid]
+    bases = {name: compare_by(name, several) for name, several in measured.items()}
+    basis = bases.pop(rate.name)
+
+    def rank(names: Iterable[str], *, is_alike: bool = True) -> list[RankedTable]:
+        known = [name for name in dict.fromkeys(names) if name in marked]
+        strata = _read_work(ask, [RATES[name] for name in known], by, chosen, ranked)
+        return [
+            _rank(marked[name], baseline, strata.get(name), smallest, is_alike=is_alike) for name in known
+        ]
+
+    (table,) = rank([basis.rate or rate.name], is_alike=basis.rate is not None)
+    others: list[RankedTable] = []
+    if list_leaders(table):  # without a leader nobody asks for its price
+        compared = [other.rate for other in bases.values() if other.rate and other.rate != table.rate.name]
+        others = [each for each in rank(compared) if len(each.judged) > 1]
     context = RankingContext(
-        others=[tables[name] for name in LEADING if name in tables and len(tables[name].judged) > 1],
+        others=others,
         costs={cost.slice: cost for cost in costs},
         concentrated=reasons,
     )
-    return JudgedRanking(by, table, context, max(0, len(solid) - RANKED))
+    solid = sum(one.is_solid for one in marked[table.rate.name])
+    return JudgedRanking(by, table, context, rate, measured[rate.name], max(0, solid - RANKED))
+
+
+def _list_slices(slices: SlicesByRate, rate: str) -> list[Slice]:
+    """Return the slices that say how `rate` may be compared."""
+    return [one for name in rates_to_compare(rate) for one in slices.get(name, ())]
 
 
 def _rank(
-    ranked: Sequence[Slice],
-    thin: Sequence[Slice],
+    several: Sequence[Slice],
     baseline: str | None,
     strata: ArmStrata | None,
     smallest: float,
+    *,
+    is_alike: bool,
 ) -> RankedTable:
-    several = [*ranked, *thin]
-    reference = next((one for one in several if one.name == baseline), None) or choose_reference(several)
-    return rank_table(several, reference, strata, smallest)
+    """Return the slices of one rate ranked; not compared unless they were measured alike."""
+    ranked, thin = limit_ranked(several, RANKED)
+    shown = [*ranked, *thin]
+    reference = next((one for one in shown if one.name == baseline), None) or choose_reference(shown)
+    return rank_table(shown, reference, strata, smallest, is_alike=is_alike)
 
 
 def _read_work(
-    ask: Ask, rates: Sequence[RateDefinition], by: str, chosen: Mapping[str, Any], ranked: Sequence[Slice]
+    ask: Ask, rates: Sequence[RateDefinition], by: str, chosen: Mapping[str, Any], ranked: Set[str]
 ) -> dict[str, ArmStrata]:
     """Return the strata of each rate, by its name; rates of the same dimensions are asked for together."""
     if len(ranked) < 2:
@@ -120,7 +147,7 @@ def _read_work(
     together: dict[tuple[str, ...], list[RateDefinition]] = {}
     for rate in rates:
         together.setdefault(choose_dimensions(rate, [by]), []).append(rate)
-    names = [one.name for one in ranked]
+    names = sorted(ranked)
     found: dict[str, ArmStrata] = {}
     for several in together.values():
         found |= read_strata(ask, several, by, chosen, arms=names)

@@ -11,6 +11,7 @@ from callgauge.analysis.arm_filters import PARAMETERS, Arm, do_overlap
 from callgauge.analysis.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison, Standing, compare_pairs
+from callgauge.analysis.measures.measurability import ComparisonBasis, compare_by, rates_to_compare
 from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
@@ -72,6 +73,14 @@ def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice
     return found[: len(rows[0])], found[len(rows[0]) :]
 
 
+def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
+    """Return the rate by which both sides may be compared when a reader asks for `rate`, and why."""
+    slices = [
+        side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
+    ]
+    return compare_by(rate.name, slices)
+
+
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
     """Return the strata of both sides, by the letters of their arms."""
     apart = find_apart(a, b)
@@ -120,7 +129,8 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: floa
         return found
     narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
     a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
-    both = [RATES[name] for name in a.rates if name in b.rates]
+    bases = [find_basis(a, b, RATES[name]).rate for name in LEADING if name != rate.name]
+    both = [RATES[name] for name in bases if name in a.rates and name in b.rates]
     works = [read_work(ask, a, b, each) for each in both]
     mixes = [
         work.compare([(("B", b.rates[each.name]), ("A", a.rates[each.name]))])[0]
@@ -131,8 +141,9 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: floa
 
 
 def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
-    """Return an arm with its slices of the leading rates other than `rate`."""
-    names = tuple(name for name in LEADING if name != rate.name)
+    """Return an arm with its slices of the other leading rates, and of the rates in place of these."""
+    leading = (rates_to_compare(name) for name in LEADING if name != rate.name)
+    names = tuple(dict.fromkeys(name for several in leading for name in several))
     slices = make_slices(ask("slices", rates=names, **arm.parameters()))
     return CompareSide(arm, arm.letter, {each.rate.name: each for each in slices if each.share.n})
 

@@ -15,8 +15,8 @@ from callgauge.analysis.measures.comparisons import (
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Difference, Share
-from callgauge.stats.interaction import adjust_families, contrast_strata
 from callgauge.stats.rates import Likeness
+from callgauge.stats.standardisation import adjust_families, contrast_strata
 
 BROKEN_DOWN_BY = ("model", "tool", "prompt")
 DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)

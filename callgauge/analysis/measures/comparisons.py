@@ -24,7 +24,8 @@ class Standing(Enum):
     UNNAMED = "several things that the log does not name"
     UNMEASURED = "nothing was observed"
     TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"
-    TOO_FEW_DAYS = "on different days, and too few of them on a side"
+    TOO_FEW_DAYS = "on different days, and too few of them on both sides"
+    MEASURED_APART = "not measured in the same way"
     OTHER_WORK = "most of the work of the two is not of the same kind"
     BETTER = "better"
     WORSE = "worse"
@@ -43,8 +44,9 @@ class SliceComparison:
     table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
     of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
     in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
-    these are, in the plural. `is_thin`: one of the two has too little for a verdict. `has_too_few_days`: both
-    are of different days, and one of fewer than five.
+    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
+    `has_too_few_days`: both are of different days, and neither of five.
+    `is_measured_apart`: one of the two lacks what it takes to compare them.
     """
 
     slice: Slice
@@ -58,6 +60,7 @@ class SliceComparison:
     family: str = "comparisons"
     is_thin: bool = False
     has_too_few_days: bool = False
+    is_measured_apart: bool = False
 
     @property
     def is_at_same_mix(self) -> bool:
@@ -101,6 +104,8 @@ class SliceComparison:
         if found is None:
             return Standing.UNMEASURED
         if self.p is None:
+            if self.is_measured_apart:
+                return Standing.MEASURED_APART
             if self.is_thin:
                 return Standing.TOO_FEW_DAYS if self.has_too_few_days else Standing.TOO_FEW
             is_named = self.slice.is_named and (self.other is None or self.other.is_named)
@@ -266,13 +271,16 @@ def rank_table(
     reference: Slice,
     strata: ArmStrata | None = None,
     smallest: float = SMALLEST,
+    *,
+    is_alike: bool = True,
 ) -> RankedTable:
     """Rank slices of one rate, and hold each against `reference`.
 
     `strata`: the work of each slice, so that two of them are compared at the same mix where that matters.
     The p-values are corrected for all pairs of slices that may be judged (`stats.rank_arms`). What the logs
     do not name is several things, and gets no rank and no verdict. Slices whose whole difference is smaller
-    than `smallest` are not ranked apart.
+    than `smallest` are not ranked apart. `is_alike`: False where they were not measured in the same way, so
+    that none is ranked.
     """
     order = [reference, *(one for one in several if one is not reference)]
     places = [place for place, one in enumerate(order) if one.is_solid and one.is_named]
@@ -287,6 +295,8 @@ def rank_table(
         pair: replace(held[pair], p=None, is_thin=not all(order[place].is_solid for place in pair))
         for pair in outer
     }
+    if not is_alike:
+        held = {pair: replace(each, p=None, is_measured_apart=True) for pair, each in held.items()}
     differences = {
         pair: each.difference for pair, each in held.items() if each.p is not None and each.difference
     }

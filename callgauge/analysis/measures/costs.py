@@ -1,11 +1,11 @@
-"""Money: what turns, completed turns and retries cost, at the price of each model on each day."""
+"""Money: what turns, successful turns and retries cost, at the price of each model on each day."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -46,9 +46,9 @@ class Cost:
     """The cost of one slice's turns, in `currency`; None = not known, which is never 0.
 
     `calls`: model calls. `told_calls`: those whose tokens the log tells, of which `priced_calls` have a
-    price on their day. `per_turn`: over turns of which every call is priced. `per_completed`: what such
-    turns with a known end cost for each one that completed, `ok_by` the log's word or ours. `retries`: of
-    the `retry_priced` of `retry_calls` model calls that attempts after the first took.
+    price on their day. `per_turn`: over turns of which every call is priced. `per_completed`: what those
+    of them whose success is known (`judged`; the log `reported` it of so many) cost for each successful one.
+    `retries`: of the `retry_priced` of `retry_calls` model calls that attempts after the first took.
     """
 
     slice: str
@@ -61,7 +61,7 @@ class Cost:
     per_turn: MeanCost | None
     per_completed: MeanCost | None
     judged: int
-    ok_by: Literal["recorded", "derived"]
+    reported: int
     retry_calls: int
     retry_priced: int
     retries: float | None
@@ -86,7 +86,7 @@ class CostSummary:
 
     @property
     def change(self) -> float | None:
-        """The change of the cost per completed turn, 0.1 for 10 % more; None where one is not known."""
+        """The change of the cost per successful turn, 0.1 for 10 % more; None where one is not known."""
         now, before = (cost and cost.per_completed for cost in (self.overall, self.before))
         return now.amount / before.amount - 1 if now and before and before.amount else None
 
@@ -161,7 +161,7 @@ def make_cost(row: Row, currency: str) -> Cost:
         per_turn=_make_mean(turns_amount, priced_turns),
         per_completed=_make_mean(judged_amount, completed),
         judged=row["judged"],
-        ok_by=row["ok_by"],
+        reported=row["reported"],
         retry_calls=row["retry_calls"],
         retry_priced=row["retry_priced"],
         retries=row["retry_amount"],

@@ -21,7 +21,8 @@ class RateDefinition:
 
     `noun`: the unit counted, in the singular; `hit`: the words that describe a hit, after "calls that".
     `better`: whether a low or a high rate is better; None where neither is. `calls`: the URL parameters with
-    which the Calls page lists the hits; None where no list shows exactly the hits.
+    which the Calls page lists the hits; None where no list shows exactly the hits. `is_listed`: False for a
+    rate that says how the others were measured: it is on the page Data and in no list of rates.
     """
 
     name: str
@@ -30,6 +31,7 @@ class RateDefinition:
     hit: str
     better: Literal["low", "high"] | None = "low"
     calls: Mapping[str, str] | None = None
+    is_listed: bool = True
 
     @property
     def is_good(self) -> bool:
@@ -54,7 +56,8 @@ _ALL = (
         "parse_error",
         "Parse errors",
         "call",
-        "had their arguments refused by the harness or our parser: no JSON, or not what the tool asks for",
+        "had invalid arguments: no JSON, or not what the tool's definition asks for. A call without a "
+        "definition is checked for JSON syntax only",
         calls={"fault": "arguments"},
     ),
     RateDefinition("syntax_error", "Syntax errors", "call", "were no JSON", calls={"fault": "syntax"}),
@@ -62,8 +65,16 @@ _ALL = (
         "schema_error",
         "Schema errors",
         "call",
-        "were JSON that the tool's definition refuses",
-        calls={"fault": "schema"},
+        "were JSON that does not fit the tool's definition",
+        calls={"fault": "schema_error"},
+    ),
+    RateDefinition(
+        "defined",
+        "With a definition",
+        "call",
+        "were checked against a tool definition, of those that our parser read",
+        better=None,
+        is_listed=False,
     ),
     RateDefinition(
         "strict_failure",
@@ -142,22 +153,30 @@ _ALL = (
     ),
     RateDefinition(
         "retried",
-        "Turns with a retry",
+        "Retry rate",
         "turn",
-        "tried something again after a fault",
+        "tried something again after a failure",
         calls={"turns": "retried"},
     ),
     RateDefinition(
-        "recorded_ok",
-        "Completed (log)",
+        "turn_success",
+        "Turn success",
         "turn",
-        "the log calls successful",
+        "succeeded: as the log reports it, or derived where the log reports nothing",
+        better="high",
+        calls={"turns": "succeeded"},
+    ),
+    RateDefinition(
+        "recorded_ok",
+        "Turn success, reported",
+        "turn",
+        "the log reports as successful",
         better="high",
         calls={"turns": "recorded_ok"},
     ),
     RateDefinition(
         "derived_ok",
-        "Completed (inferred)",
+        "Turn success, derived",
         "turn",
         "ended with an answer, left no call that never got through, and lost no call; "
         "a tool that ran and failed does not count",
@@ -168,13 +187,16 @@ _ALL = (
         "disagree",
         "Verdicts that disagree",
         "turn",
-        "the log and our conclusion judge differently",
+        "the log reports otherwise than we derive",
         calls={"turns": "disagree"},
+        is_listed=False,
     ),
 )
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
 """In the order in which a person reads them."""
-LEADING = ("recorded_ok", "retried", "parse_error")
+LEADING = ("turn_success", "retried", "parse_error")
 """The rates that choose a model, the most telling first; the price of a leader is told by them."""
-HEADLINES = ("parse_error", "mended", "retried", "recorded_ok", "derived_ok")
+LISTED = tuple(rate.name for rate in _ALL if rate.is_listed)
+"""The rates that lists on pages offer."""
+HEADLINES = ("parse_error", "mended", "retried", "turn_success")
 """The rates of the Overview's cards and of the report of a load."""

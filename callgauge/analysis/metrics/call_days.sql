@@ -8,11 +8,11 @@
 WITH told AS (
   SELECT day, source, model, prompt_id, trial_run, arm, tool, least(
     calls,
-    CASE $outcome WHEN 'clean' THEN clean WHEN 'coerced' THEN coerced WHEN 'repaired' THEN repaired WHEN 'mended' THEN coerced + repaired
+    CASE $outcome WHEN 'clean' THEN clean WHEN 'coerced' THEN coerced WHEN 'repaired' THEN repaired WHEN 'mended' THEN mended
                   WHEN 'failed' THEN failed WHEN 'unmeasured' THEN unmeasured END,
     CASE $fault WHEN 'emission' THEN fault_emission WHEN 'syntax' THEN fault_syntax WHEN 'schema' THEN fault_schema
                 WHEN 'tool_rejected' THEN fault_tool_rejected WHEN 'execution' THEN fault_execution WHEN 'refused' THEN fault_refused
-                WHEN 'arguments' THEN fault_syntax + fault_schema WHEN 'unknown' THEN fault_unknown
+                WHEN 'arguments' THEN parse_errors WHEN 'schema_error' THEN schema_errors WHEN 'unknown' THEN fault_unknown
                 WHEN 'unseen' THEN calls - fault_emission - fault_syntax - fault_schema - fault_tool_rejected - fault_execution - fault_refused
                 WHEN 'any' THEN fault_emission + fault_syntax + fault_schema + fault_tool_rejected + fault_execution + fault_refused
                 WHEN 'none' THEN calls - fault_emission - fault_syntax - fault_schema - fault_tool_rejected - fault_execution
@@ -33,7 +33,7 @@ WITH told AS (
     AND ($chain IS NULL OR $chain = 'any' OR ended = $chain)
     AND ($attempts_from IS NULL OR attempts >= $attempts_from) AND ($attempts_to IS NULL OR attempts <= $attempts_to)
     AND ($fault IS NULL OR fault_layer = $fault OR ($fault = 'any' AND fault_layer IS NOT NULL)
-         OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema'))
+         OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema')) OR ($fault = 'schema_error' AND fault_layer = 'schema')
          OR ($fault IN ('none', 'unknown', 'unseen') AND fault_layer IS NULL))
   UNION ALL
   SELECT day, source, model, prompt_id, trial_run, arm, tool, calls FROM daily_codes WHERE code = $code
@@ -44,7 +44,7 @@ SELECT day, sum(calls)::BIGINT AS most,
        $turns IS NULL AND $search IS NULL AND $outcome IS DISTINCT FROM 'strict' AND $outcome IS DISTINCT FROM 'truncated'
          AND if($attempt = 'first',
                 $outcome IS NULL AND $code IS NULL AND $signature IS NULL
-                  AND $fault IS DISTINCT FROM 'none' AND $fault IS DISTINCT FROM 'unknown' AND $first_retry IS DISTINCT FROM 'unknown_worked',
+                  AND coalesce($fault NOT IN ('none', 'unknown', 'arguments', 'schema_error'), true) AND $first_retry IS DISTINCT FROM 'unknown_worked',
                 $chain IS NULL AND $attempts_from IS NULL AND $first_retry IS NULL AND $attempt IS DISTINCT FROM 'changed'
                   AND $attempt IS DISTINCT FROM 'unknown'
                   AND ($outcome IS NOT NULL)::INT + ($fault IS NOT NULL)::INT + ($code IS NOT NULL)::INT

@@ -5,10 +5,10 @@
 -- column preview: 200 characters of the raw arguments, from the character preview_from on: the beginning, or around what was searched
 -- column finding: the first code that the parser reported, the worst severity first
 -- note: Newest first unless another order is chosen; calls without a value stand last. A call that a later transcript repeats is shown once.
--- $outcome 'mended' = coerced or repaired, 'strict' = what a strict reader refuses, 'truncated' = ends before its arguments
--- do (ingest/store/rollups/rates.sql); $fault 'any' = every layer, 'arguments' = syntax or schema, 'none' = no fault
+-- $outcome 'mended', 'strict', 'truncated' and $fault 'arguments' (parse errors), 'schema_error': what the rates count
+-- (ingest/store/rollups/rates.sql), so no schema error that only the log reports; $fault 'any' = every layer, 'none' = no fault
 -- was seen, 'unknown' = no fault was seen and the log cannot tell, 'unseen' = either of these;
--- $turns 'retried' | 'disagree' (log and conclusion) | 'not_ok' (by either) | 'recorded_ok' | 'recorded_not_ok' | 'derived_ok' |
+-- $turns 'retried' | 'disagree' (reported and derived) | 'not_ok' (by either) | 'succeeded' (reported, else derived) | 'not_succeeded' | 'recorded_ok' | 'recorded_not_ok' | 'derived_ok' |
 -- 'derived_not_ok'; $search: part of the raw arguments, any case.
 -- Of the chain that a call is in: $chain 'any' | 'recovered' | 'abandoned' | 'open' | 'none' (in no chain); $attempts_from,
 -- $attempts_to: the number of its attempts; $first_retry 'identical' | 'changed' | 'unknown', each also with '_worked'.
@@ -32,13 +32,16 @@ listable AS NOT MATERIALIZED (
          CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
   FROM own_calls
   WHERE {filters: models, prompts, tools, sources, trials}
-    AND ($outcome IS NULL OR outcome = $outcome OR ($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
-         OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed') AND (syntax_seen = 'full' OR schema_seen = 'full'))
+    AND ($outcome IS NULL OR outcome = $outcome OR (syntax_seen = 'full' AND schema_seen = 'full'
+           AND (($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
+                OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed'))))
          OR ($outcome = 'truncated' AND args_source = 'raw' AND regexp_matches(
            concat_ws('; ', parse_error, parse_warning),
            '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))')))
     AND ($fault IS NULL OR fault_layer = $fault OR ($fault = 'any' AND fault_layer IS NOT NULL)
-         OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema'))
+         OR ($fault = 'arguments' AND (fault_layer = 'syntax'
+           OR (fault_layer = 'schema' AND syntax_seen <> 'none' AND schema_seen = 'full')))
+         OR ($fault = 'schema_error' AND fault_layer = 'schema' AND schema_seen = 'full')
          OR ($fault = 'unseen' AND fault_layer IS NULL)
          OR ($fault IN ('none', 'unknown') AND fault_layer IS NULL AND ($fault = 'unknown') = (
            NOT coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none'), false)
@@ -51,6 +54,8 @@ listable AS NOT MATERIALIZED (
       WHERE ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
         AND (($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
              OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
+             OR ($turns = 'succeeded' AND coalesce(recorded_ok, derived_ok))
+             OR ($turns = 'not_succeeded' AND NOT coalesce(recorded_ok, derived_ok))
              OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))))
     AND ($chain IS NULL OR ($chain = 'none' AND chain_id IS NULL)

@@ -1,5 +1,5 @@
 -- title: Cost of turns
--- question: What do turns cost in money, what does a completed one cost, and how much of that went into retries?
+-- question: What do turns cost in money, what does a successful one cost, and how much of that went into retries?
 -- unit: one row a slice; the currency of $prices
 -- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
@@ -7,13 +7,13 @@
 -- column priced_calls: calls whose tokens are told and whose model has a price on their day; the others are unpriced
 -- column amount: of the priced calls; NULL when there are none
 -- column priced_turns: turns of which every call is priced; turns_amount is what they cost
--- column judged: of the priced turns, those whose end is known, completed of them ended well; judged_amount is what they cost
--- column ok_by: whose word that is, recorded or derived: that of the log where it has one for as many turns
+-- column judged: of the priced turns, those whose success is known, completed of them succeeded; judged_amount is what they cost
+-- column reported: of the judged turns, those whose success the log reports; of the others it is derived
 -- column retry_calls: model calls that attempts after the first took; retry_amount is what the retry_priced of them cost
 -- column group_ids: the groups of sessions, of fifty, in order; the other group_… are of each of them what the column without group_ is of all
 -- note: A call has the price of its turn's day and of its turn's model. Tokens read from and written to a provider's cache are told apart and have prices of their own.
 -- note: Where a log does not tell of a cache, all input counts as ordinary input.
--- note: Per completed turn: what all judged turns cost, divided by those that completed, so the turns that failed are paid for, too.
+-- note: Per successful turn: what all judged turns cost, divided by those that succeeded, so the turns that failed are paid for, too.
 -- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they hold; none when NULL.
 WITH prices AS (
@@ -50,23 +50,18 @@ spent AS (
   LEFT JOIN prompts n USING (prompt_id)
   LEFT JOIN prices p ON p.model = c.model AND c.day >= p.from_day AND (p.to_day IS NULL OR c.day < p.to_day)
 ),
-verdicts AS (
-  SELECT slice, count_if(recorded_ok IS NOT NULL) > 0
-    AND coalesce(sum(turns) FILTER (recorded_ok IS NOT NULL), 0)
-      >= coalesce(sum(turns) FILTER (derived_ok IS NOT NULL), 0) AS by_log
-  FROM spent GROUP BY slice
-),
 judged AS (
-  SELECT s.*, v.by_log, if(v.by_log, recorded_ok, derived_ok) AS ok FROM spent s JOIN verdicts v USING (slice)
+  SELECT *, coalesce(recorded_ok, derived_ok) AS ok FROM spent
 ),
 of_groups AS (
   SELECT
-    slice, by_log, session_group AS id, sum(turns) AS turns, sum(steps) AS calls, sum(counted_steps) AS told_calls,
+    slice, session_group AS id, sum(turns) AS turns, sum(steps) AS calls, sum(counted_steps) AS told_calls,
     coalesce(sum(counted_steps) FILTER (cost IS NOT NULL), 0) AS priced_calls,
     sum(cost) FILTER (counted_steps > 0) AS amount,
     coalesce(sum(turns) FILTER (whole AND cost IS NOT NULL), 0) AS priced_turns,
     coalesce(sum(cost) FILTER (whole), 0) AS turns_amount,
     coalesce(sum(turns) FILTER (whole AND cost IS NOT NULL AND ok IS NOT NULL), 0) AS judged,
+    coalesce(sum(turns) FILTER (whole AND cost IS NOT NULL AND recorded_ok IS NOT NULL), 0) AS reported,
     coalesce(sum(turns) FILTER (whole AND cost IS NOT NULL AND ok), 0) AS completed,
     coalesce(sum(cost) FILTER (whole AND ok IS NOT NULL), 0) AS judged_amount
   FROM judged WHERE NOT of_retries GROUP BY ALL
@@ -80,7 +75,7 @@ SELECT
   slice, sum(turns)::BIGINT AS turns, sum(calls)::BIGINT AS calls, sum(told_calls)::BIGINT AS told_calls,
   sum(priced_calls)::BIGINT AS priced_calls, sum(amount)::DOUBLE AS amount,
   sum(priced_turns)::BIGINT AS priced_turns, sum(turns_amount)::DOUBLE AS turns_amount,
-  if(by_log, 'recorded', 'derived') AS ok_by, sum(judged)::BIGINT AS judged, sum(completed)::BIGINT AS completed,
+  sum(judged)::BIGINT AS judged, sum(completed)::BIGINT AS completed, sum(reported)::BIGINT AS reported,
   sum(judged_amount)::DOUBLE AS judged_amount,
   coalesce(any_value(retry_calls), 0)::BIGINT AS retry_calls,
   coalesce(any_value(retry_priced), 0)::BIGINT AS retry_priced, any_value(retry_amount)::DOUBLE AS retry_amount,
@@ -88,5 +83,5 @@ SELECT
   list(turns_amount::DOUBLE ORDER BY id) AS group_turns_amount, list(completed::BIGINT ORDER BY id) AS group_completed,
   list(judged_amount::DOUBLE ORDER BY id) AS group_judged_amount
 FROM of_groups LEFT JOIN retried USING (slice)
-GROUP BY slice, by_log
+GROUP BY slice
 ORDER BY amount DESC NULLS LAST, turns DESC, slice

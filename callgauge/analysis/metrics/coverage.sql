@@ -3,10 +3,11 @@
 -- unit: calls, and turns for turns and *_turns
 -- days: added up
 -- note: Each log format keeps some things and not others. What a log does not keep is unmeasured, and never counted as good or bad.
--- column parse_known: calls of which we know whether their arguments were refused
+-- column parse_known: calls of which we know whether their arguments were JSON
 -- column mend_known: calls whose text or definition we have
+-- column definition_known: calls that our parser checked against a tool definition
 -- column result_known: calls whose result says ok, error or denied
--- column recorded_turns: turns that the log itself judges
+-- column recorded_turns: turns whose success the log reports
 WITH of_calls AS (
   SELECT source, sum(calls) AS calls, sum(parse_known) AS parse_known, sum(mend_known) AS mend_known,
          sum(syntax_full) AS text_known, sum(schema_full) AS definition_known,

@@ -19,7 +19,7 @@ calls AS (
       WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR END, 'unknown') AS slice,
     n, total, group_ids, group_n
   FROM daily_rates
-  WHERE rate = 'strict_failure' AND cut = 'tool' AND list_contains($tools, coalesce(tool, 'unknown'))
+  WHERE rate = 'defined' AND cut = 'tool' AND list_contains($tools, coalesce(tool, 'unknown'))
     AND {filters: days, models, prompts, sources, trials}
 ),
 findings AS (

@@ -30,7 +30,7 @@ judged AS (
   SELECT id, sum(n)::BIGINT AS n
   FROM (
     SELECT unnest(group_ids) AS id, unnest(group_n) AS n FROM daily_rates
-    WHERE rate = 'strict_failure' AND cut = if($tools IS NULL, 'all', 'tool')
+    WHERE rate = 'defined' AND cut = if($tools IS NULL, 'all', 'tool')
       AND {filters: days, models, prompts, tools, sources, trials}
   )
   GROUP BY id

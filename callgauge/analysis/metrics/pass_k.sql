@@ -8,9 +8,10 @@
 -- note: pass^k is the chance that k trials of a task all pass (tau-bench, arXiv 2406.12045), over the tasks with at least k trials.
 -- note: A task is what the log names as one, or else a first message of 40 characters or more that sessions share.
 -- note: A trial passed when none of its turns that could be judged failed.
--- $measure: recorded_ok or derived_ok.
+-- $measure: turn_success, recorded_ok or derived_ok.
 WITH outcomes AS (
-  SELECT task, CASE $measure WHEN 'recorded_ok' THEN recorded_ok ELSE derived_ok END AS ok FROM task_trials
+  SELECT task, CASE $measure WHEN 'recorded_ok' THEN recorded_ok WHEN 'derived_ok' THEN derived_ok
+           ELSE coalesce(recorded_ok, derived_ok) END AS ok FROM task_trials
   WHERE true
     AND {filters: days, models, providers, prompts, sources, trials}
 ),

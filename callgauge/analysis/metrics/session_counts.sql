@@ -12,9 +12,8 @@ told AS (
 ),
 chosen_calls AS (
   SELECT c.*,
-         coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
-           OR fault_layer IN ('syntax', 'schema'), false) AS judged,
-         coalesce(syntax_seen = 'full' OR schema_seen = 'full', false) AS read,
+         coalesce(syntax_seen <> 'none' OR fault_layer = 'syntax', false) AS syntax_known,
+         coalesce(schema_seen = 'full', false) AS schema_known, coalesce(syntax_seen = 'full', false) AS text_known,
          coalesce(result_status IN ('ok', 'error'), false) AS answered
   FROM tool_calls c LEFT JOIN told USING (session_id)
   WHERE NOT coalesce(duplicate, false)
@@ -23,11 +22,11 @@ chosen_calls AS (
 of_calls AS (
   SELECT c.session_id,
     CASE $rate
-      WHEN 'parse_error' THEN judged
-      WHEN 'syntax_error' THEN coalesce(syntax_seen <> 'none' OR fault_layer = 'syntax', false)
-      WHEN 'schema_error' THEN coalesce(schema_seen <> 'none' OR fault_layer = 'schema', false)
-      WHEN 'strict_failure' THEN read WHEN 'mended' THEN read WHEN 'coerced' THEN read WHEN 'repaired' THEN read
-      WHEN 'salvaged' THEN coalesce(read AND outcome IN ('coerced', 'repaired', 'failed'), false)
+      WHEN 'parse_error' THEN syntax_known WHEN 'syntax_error' THEN syntax_known WHEN 'schema_error' THEN schema_known
+      WHEN 'defined' THEN text_known OR schema_known
+      WHEN 'strict_failure' THEN text_known AND schema_known WHEN 'mended' THEN text_known AND schema_known
+      WHEN 'coerced' THEN schema_known WHEN 'repaired' THEN text_known
+      WHEN 'salvaged' THEN coalesce(text_known AND schema_known AND outcome IN ('coerced', 'repaired', 'failed'), false)
       WHEN 'unknown_tool' THEN coalesce(tools_offered, false)
       WHEN 'emission' THEN true
       WHEN 'truncated' THEN coalesce(args_source = 'raw', false)
@@ -37,7 +36,8 @@ of_calls AS (
       WHEN 'recovered' THEN coalesce(attempt = 1 AND chain_outcome IS NOT NULL, false)
       ELSE false END AS known,
     coalesce(CASE $rate
-      WHEN 'parse_error' THEN fault_layer IN ('syntax', 'schema')
+      WHEN 'parse_error' THEN fault_layer = 'syntax' OR (fault_layer = 'schema' AND schema_known)
+      WHEN 'defined' THEN syntax_known AND schema_known
       WHEN 'syntax_error' THEN fault_layer = 'syntax'
       WHEN 'schema_error' THEN fault_layer = 'schema'
       WHEN 'strict_failure' THEN outcome IN ('coerced', 'repaired', 'failed')
@@ -58,12 +58,12 @@ of_calls AS (
 of_turns AS (
   SELECT session_id,
     CASE $rate WHEN 'retried' THEN coalesce(calls > 0, false) WHEN 'recorded_ok' THEN recorded_ok IS NOT NULL
-      WHEN 'derived_ok' THEN derived_ok IS NOT NULL
+      WHEN 'derived_ok' THEN derived_ok IS NOT NULL WHEN 'turn_success' THEN coalesce(recorded_ok, derived_ok) IS NOT NULL
       WHEN 'disagree' THEN recorded_ok IS NOT NULL AND derived_ok IS NOT NULL ELSE false END AS known,
     coalesce(CASE $rate WHEN 'retried' THEN retries > 0 WHEN 'recorded_ok' THEN recorded_ok
-      WHEN 'derived_ok' THEN derived_ok WHEN 'disagree' THEN recorded_ok <> derived_ok END, false) AS hit
+      WHEN 'derived_ok' THEN derived_ok WHEN 'turn_success' THEN coalesce(recorded_ok, derived_ok) WHEN 'disagree' THEN recorded_ok <> derived_ok END, false) AS hit
   FROM turns
-  WHERE $rate IN ('retried', 'recorded_ok', 'derived_ok', 'disagree') AND NOT coalesce(duplicate, false)
+  WHERE $rate IN ('retried', 'recorded_ok', 'derived_ok', 'turn_success', 'disagree') AND NOT coalesce(duplicate, false)
     AND {filters: days, models, providers, prompts, sources, trials}
     -- A turn has no tool and no strategy of its own: it is in when one of its calls is.
     AND (($tools IS NULL AND $strategies IS NULL) OR turn_id IN (SELECT turn_id FROM chosen_calls))

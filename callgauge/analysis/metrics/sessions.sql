@@ -8,6 +8,7 @@
 -- column said: the beginning of the first user message
 -- column recorded_ok: turns that the log calls ok, of recorded_known
 -- column derived_ok: turns that we conclude were ok, of derived_known
+-- column succeeded: turns that succeeded, of success_known: as the log reports it, or derived where it reports nothing
 -- column tokens: input and output of the turns that tell them, of which there are tokens_known
 -- column seconds: from the first to the last entry of the log; NULL where one time is all it tells
 -- column found: all sessions that match in the days looked at, of which this is one page
@@ -48,6 +49,8 @@ chosen AS MATERIALIZED (
       WHERE ($models IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL)
         AND ($turns IS NULL OR ($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
              OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
+             OR ($turns = 'succeeded' AND coalesce(recorded_ok, derived_ok))
+             OR ($turns = 'not_succeeded' AND NOT coalesce(recorded_ok, derived_ok))
              OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))
         AND {filters: models, prompts}))
@@ -91,6 +94,7 @@ told AS (
          sum(retries) AS retries, list_sort(list(DISTINCT coalesce(model, 'unknown'))) AS models,
          count(recorded_ok) AS recorded_known, count(*) FILTER (recorded_ok) AS recorded_ok,
          count(derived_ok) AS derived_known, count(*) FILTER (derived_ok) AS derived_ok,
+         count(coalesce(recorded_ok, derived_ok)) AS success_known, count(*) FILTER (coalesce(recorded_ok, derived_ok)) AS succeeded,
          sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FILTER (coalesce(input_tokens, output_tokens) IS NOT NULL) AS tokens,
          count(coalesce(input_tokens, output_tokens)) AS tokens_known,
          left(arg_min(user_text, turn) FILTER (user_text <> ''), 200) AS said
@@ -103,6 +107,7 @@ SELECT session_id, source, file_id, coalesce(s.title, page.source) AS title, par
        coalesce(told.faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,
        coalesce(recorded_ok, 0)::BIGINT AS recorded_ok, coalesce(recorded_known, 0)::BIGINT AS recorded_known,
        coalesce(derived_ok, 0)::BIGINT AS derived_ok, coalesce(derived_known, 0)::BIGINT AS derived_known,
+       coalesce(succeeded, 0)::BIGINT AS succeeded, coalesce(success_known, 0)::BIGINT AS success_known,
        tokens::BIGINT AS tokens, coalesce(tokens_known, 0)::BIGINT AS tokens_known,
        coalesce(same_id, 0)::BIGINT AS same_id,
        (SELECT count(*) FROM chosen)::BIGINT AS found

@@ -6,13 +6,14 @@
 -- column tasks: how many tasks have just these numbers
 -- note: A task is what the log names as one, or else a first message of 40 characters or more that sessions share.
 -- note: A trial passed when none of its turns that could be judged failed.
--- $measure: parse_error, recorded_ok or derived_ok. $a_… and $b_… are the filters of the slices.
+-- $measure: parse_error, turn_success, recorded_ok or derived_ok. $a_… and $b_… are the filters of the slices.
 WITH
 tried AS (
   SELECT *,
-    CASE $measure WHEN 'parse_error' THEN parse_k WHEN 'recorded_ok' THEN recorded_ok::BIGINT ELSE derived_ok::BIGINT END AS k,
+    CASE $measure WHEN 'parse_error' THEN parse_k WHEN 'recorded_ok' THEN recorded_ok::BIGINT WHEN 'derived_ok' THEN derived_ok::BIGINT
+      ELSE coalesce(recorded_ok, derived_ok)::BIGINT END AS k,
     CASE $measure WHEN 'parse_error' THEN parse_n WHEN 'recorded_ok' THEN (recorded_ok IS NOT NULL)::BIGINT
-      ELSE (derived_ok IS NOT NULL)::BIGINT END AS n
+      WHEN 'derived_ok' THEN (derived_ok IS NOT NULL)::BIGINT ELSE (coalesce(recorded_ok, derived_ok) IS NOT NULL)::BIGINT END AS n
   FROM task_trials
 ),
 a AS (

@@ -7,14 +7,15 @@
 -- column also: the value of $also, a second dimension; 'all' without it
 -- column k: observed with it
 -- column n: of which it can be known
--- column total: all there are; total - n is unmeasured
+-- column total: all there are; total - n were not measured
 -- column sessions: in which n was observed
 -- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: A parse error is a call whose arguments were refused, by the harness or by our parser: not JSON, or not what the tool's definition asks for.
+-- note: A parse error is a call whose arguments are not JSON, or do not fit the tool's definition. Without a definition at hand only JSON syntax is measured: a schema error that only the log reports is in neither k nor n.
+-- note: Repairs are measured where the log keeps the model's own text, coercions where there is a definition, Mended where there are both.
 -- note: A retry is the same tool called again after a fault, in a later step of the same turn. What the log itself calls a retry is one, too. A turn counts once, however many retries it has.
--- note: Completed (log) is what the log says of a turn. Completed (inferred) is what we conclude: it ended with an answer, no call that never got through was left, and no call was lost. A tool that ran and failed does not count.
--- note: Unmeasured is what the log cannot tell. It is in neither number of a rate: it counts neither as good nor as bad.
+-- note: Turn success is what the log reports of a turn, or derived where it reports nothing. Derived success: the turn ended with an answer, no call that never got through was left, and no call was lost. A tool that ran and failed does not count.
+-- note: What could not be measured is in neither number of a rate: it counts neither as good nor as bad.
 -- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
 -- note: A session counts once for each day, model and prompt it saw, and, where tools are told apart, for each tool.
 -- note: A session is in the same of fifty groups wherever it counts (random groups): how much a rate, or the difference of two, would be another without one of them tells how sure it is.

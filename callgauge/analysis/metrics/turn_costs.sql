@@ -5,10 +5,10 @@
 -- column slice: the value of $by; 'unknown' where the log names none
 -- column tokens: input and output of the tokens_known turns whose log tells both
 -- column ms: of the ms_known turns whose log tells the time, else that of the model alone
--- column ok: turns that ended well, of ok_known; by the log's word where it has one for more turns, else as we derive it
--- column ok_by: recorded or derived
+-- column ok: turns that succeeded, of ok_known: as the log reports it, or derived where it reports nothing
+-- column ok_reported: of ok_known, those of which the log reports it
 -- note: Per turn: the sum over the turns of which it is known, divided by their number.
--- note: Per successful turn: the same divided by the share of turns that ended well, so the turns that failed are paid for, too. It assumes that the turns with known cost fail as often as the others.
+-- note: Per successful turn: the same divided by the share of turns that succeeded, so the turns that failed are paid for, too. It assumes that the turns with known cost fail as often as the others.
 -- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day.
 WITH chosen AS (
@@ -27,11 +27,9 @@ summed AS (
     sum(turns)::BIGINT AS turns, sum(steps)::BIGINT AS steps,
     sum(tokens_known)::BIGINT AS tokens_known, sum(tokens)::BIGINT AS tokens,
     sum(ms_known)::BIGINT AS ms_known, sum(us) / 1000.0 AS ms,
-    sum(recorded_known) >= sum(derived_known) AND sum(recorded_known) > 0 AS by_log,
-    if(by_log, sum(recorded_ok), sum(derived_ok))::BIGINT AS ok,
-    if(by_log, sum(recorded_known), sum(derived_known))::BIGINT AS ok_known
+    sum(succeeded)::BIGINT AS ok, sum(success_known)::BIGINT AS ok_known, sum(recorded_known)::BIGINT AS ok_reported
   FROM chosen GROUP BY slice
 )
-SELECT slice, turns, steps, tokens_known, tokens, ms_known, ms, if(by_log, 'recorded', 'derived') AS ok_by, ok, ok_known
+SELECT slice, turns, steps, tokens_known, tokens, ms_known, ms, ok, ok_known, ok_reported
 FROM summed
 ORDER BY turns DESC, slice

@@ -40,10 +40,13 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
     `noun`: what is ranked, such as model.
     """
     known = context or RankingContext()
+    if known.reason and not table.pairs:
+        why = known.reason.removeprefix("not comparable: ")
+        return f"No ranking by {table.rate.title.lower()}: {why}."
     sentences = [
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
-        known.reason,
+        f"{known.reason[0].upper()}{known.reason[1:]}." if known.reason else "",
         *_write_concentrated(names, known),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
@@ -84,7 +87,7 @@ def _write_missing(table: RankedTable, noun: str) -> str:
         have = "has" if solid == 1 else "have"
         return f"Not enough data to rank: {solid} of {len(named)} {several} {have} {RULE}."
     if any(row.has_too_few_days for row in table.rows):
-        return f"Not enough data to rank: the {several} ran on different days, and on fewer than five."
+        return f"Not enough data to rank: the {several} ran on different days, and none on five."
     common = f"{100 * COMPARABLE:.0f} % of their {table.rate.noun}s in common"
     return f"Too different work to rank: no two {several} have {common}."
 
@@ -96,17 +99,15 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
     if not all((best.name, each.name) in table.wins for each in others):
         many = f"each of the {len(others)} other {wording.plural_of(noun)}"
         return f"{name} leads by {title}: {many} is worse than at least one {noun}."
-    second = others[0]
-    pair = table.find_pair(best.name, second.name)
-    if pair is None:
-        return f"{name} is the best by {title}."
+    pairs = [(pair, each) for each in others if (pair := table.find_pair(best.name, each.name))]
+    pair, closest = min(pairs, key=lambda found: abs(found[0].of - found[0].against))
     ends = sorted((abs(pair.low), abs(pair.high)))
     low, high = (wording.percent(end).rstrip("%") for end in ends)
     rates = f"{wording.percent(pair.of)} against {wording.percent(pair.against)}"
     mixed = ", mix-adjusted" if pair.is_mixed else ""
-    rival = f"the other {noun}" if len(others) == 1 else "the next"
+    rival = f"the other {noun}" if len(others) == 1 else "the closest"
     return (
-        f"{name} is the best by {title}: {rates} of {_label(second, names)}, {rival} "
+        f"{name} is the best by {title}: {rates} of {_label(closest, names)}, {rival} "
         f"(by {low} to {high} points{mixed})."
     )
 

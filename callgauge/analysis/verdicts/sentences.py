@@ -24,7 +24,7 @@ RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
 """What it takes to be ranked, in words."""
 PAIR_RULE = f"{ENOUGH} observed and {ENOUGH_TO_COMPARE} sessions on each side"
 """What it takes to judge a difference, in words."""
-DAYS_RULE = f"The two ran on different days, and one on fewer than {LEAST_DAYS}."
+DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them."
 """Why a difference over time is not judged."""
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
@@ -82,6 +82,8 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
         return f"Not enough data: {size}. {_describe_rule(one, other)}"
     if standing is Standing.TOO_FEW_DAYS:
         return f"Not enough data: {size}. {DAYS_RULE}"
+    if standing is Standing.MEASURED_APART:
+        return f"Not comparable, since the two were not measured in the same way: {size}."
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
@@ -200,6 +202,8 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
         return ShortVerdict("Not enough data", "calm")
     if standing is Standing.TOO_FEW_DAYS:
         return ShortVerdict("Too few days", "calm")
+    if standing is Standing.MEASURED_APART:
+        return ShortVerdict("Not comparable", "calm", "not measured alike")
     if standing is Standing.UNNAMED:
         return ShortVerdict("Not named", "calm")
     if standing is Standing.OTHER_WORK:

@@ -22,7 +22,8 @@ FAULTS = (
     "execution", "refused",
 )  # fmt: skip
 _TURNS = (
-    "retried", "disagree", "not_ok", "recorded_ok", "recorded_not_ok", "derived_ok", "derived_not_ok",
+    "retried", "disagree", "not_ok", "succeeded", "not_succeeded", "recorded_ok", "recorded_not_ok",
+    "derived_ok", "derived_not_ok",
 )  # fmt: skip
 _CHAINS = ("any", "recovered", "abandoned", "open", "none")
 _ATTEMPTS = ("first", "retry", "identical", "changed", "unknown")

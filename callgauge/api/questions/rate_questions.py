@@ -14,6 +14,7 @@ from callgauge.analysis.comparisons.sides import (
     CompareSide,
     break_sides_down,
     compare_sides,
+    find_basis,
     list_cautions,
     measure_sides,
     read_work,
@@ -217,6 +218,8 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     rate, smallest, ask = RATES[given["rate"]], given["smallest"], store.reader.ask
     a, b = measure_sides(ask, arms, name_arms(*arms, chosen.labels))
     names = ArmNames(b.name, a.name)
+    basis = find_basis(a, b, rate)
+    rate = RATES[basis.rate or rate.name]
     work = read_work(ask, a, b, rate)
     held = compare_sides(a, b, rate, work)
     facts: dict[str, Any] = {
@@ -226,6 +229,11 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         "b": _describe_side(b, rate.name),
         "all_rates": _compare_all(a, b, held, smallest),
     }
+    if basis.rate is None:
+        sentence = f"{basis.reason[0].upper()}{basis.reason[1:]}."
+        return Answer(
+            {"sentence": sentence, "verdict": "measured_apart", **facts}, [], sentence, has_log_text=True
+        )
     if held is None or held.plain is None or held.other is None:
         unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
@@ -235,11 +243,15 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)
 
-    sentence, basis = write_headline(found, names, label, smallest), describe_basis(held, names, smallest)
-    cautions = list(list_cautions(a, b, rate, held))
+    sentence = write_headline(found, names, label, smallest)
+    evidence = describe_basis(held, names, smallest)
+    cautions = [
+        *([f"{basis.reason[0].upper()}{basis.reason[1:]}."] if basis.reason else []),
+        *list_cautions(a, b, rate, held),
+    ]
     facts = {
         "sentence": sentence,
-        "basis": basis,
+        "basis": evidence,
         **describe_comparison(held, smallest),
         "plain_difference": describe_difference(held.plain),
         "same_mix": _describe_mix(held),
@@ -249,7 +261,7 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     return Answer(
         facts,
         _list_strata(found, chosen, smallest),
-        " ".join([sentence, basis, *cautions]),
+        " ".join([sentence, evidence, *cautions]),
         has_log_text=True,
     )
 

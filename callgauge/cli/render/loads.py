@@ -370,7 +370,7 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
         if not n:
             continue
         nouns = wording.plural_of(RATES[name].noun)
-        known = f", known for {wording.rate(n, total)} of {nouns}" if total > n else ""
+        known = f", measured on {wording.rate(n, total)} of {nouns}" if total > n else ""
         figures.append((RATES[name].title.lower(), f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)}){known}"))
     return figures
 

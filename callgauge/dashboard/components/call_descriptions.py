@@ -129,11 +129,11 @@ def harness_marks(row: Row) -> list[TextMark]:
 
 
 def describe_turn_end(row: Row) -> str:
-    words = {True: "completed", False: "not completed", None: "no verdict"}
+    words = {True: "successful", False: "unsuccessful", None: "unknown"}
     reason = (
         f" ({REASONS.get(row['derived_reason'], row['derived_reason'])})" if row["derived_reason"] else ""
     )
-    return f"Log: {words[row['recorded_ok']]} · inferred: {words[row['derived_ok']]}{reason}"
+    return f"Reported: {words[row['recorded_ok']]} · derived: {words[row['derived_ok']]}{reason}"
 
 
 def place_in_turn(row: Row) -> str:

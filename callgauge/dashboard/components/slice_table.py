@@ -229,7 +229,7 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
 def rate_cell(
     one: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
 ) -> Cell:
-    """Return a cell with a rate, k / n, the interval, and the unmeasured part.
+    """Return a cell with a rate, k / n, the interval, and the part that was not measured.
 
     `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
     False where another column tells that part.
@@ -238,7 +238,7 @@ def rate_cell(
         return Cell("–", values={"rate": None})
     share, unseen = one.share, one.total - one.share.n
     if share.rate is None:
-        return Cell("–", sub="unmeasured", values={"rate": None, "n": 0, "unmeasured": unseen})
+        return Cell("–", sub="not measured", values={"rate": None, "n": 0, "unmeasured": unseen})
     return share_cell(
         share,
         scale,
@@ -263,12 +263,14 @@ def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) 
 
 
 def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
-    """Return a narrow cell with a rate and its counts; the interval and the unmeasured part open on hover.
+    """Return a narrow cell with a rate and its counts; the interval and the part not measured open on hover.
 
     Of a slice of which too little is known it has the counts alone. `heat`: the depth of its shade.
     """
     if one is None or not one.share.n:
-        return Cell("–" if one else "", title="unmeasured" if one else None, pale=True, values={"rate": None})
+        return Cell(
+            "–" if one else "", title="not measured" if one else None, pale=True, values={"rate": None}
+        )
     share, counts = one.share, wording.fraction(one.share.k, one.share.n)
     known = wording.known_share(share.n, one.total, one.rate.noun)
     if not one.is_solid:
@@ -292,7 +294,7 @@ def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float
 def describe_little(one: Slice) -> str:
     """Return the words for how little is known of a slice that is not judged."""
     if not one.share.n:
-        return "unmeasured"
+        return "not measured"
     if one.share.has_enough:
         return wording.known_share(one.share.n, one.total, one.rate.noun)
     return wording.plural(one.share.sessions or 0, "session")
@@ -300,7 +302,7 @@ def describe_little(one: Slice) -> str:
 
 def _count_cell(one: Slice | None, *, rated: bool) -> Cell:
     if one is None or not one.share.n:
-        return Cell("–", title="unmeasured" if one else None, values={"k": None})
+        return Cell("–", title="not measured" if one else None, values={"k": None})
     counts = wording.fraction(one.share.k, one.share.n)
     return Cell(
         wording.rate(one.share.k, one.share.n) if rated else counts,
@@ -401,4 +403,4 @@ def part_cell(k: int, n: int, *, href: str | None = None, counts: bool = False) 
 
 def describe_unmeasured(unmeasured: int, known: int, decimals: int) -> str:
     share = wording.fixed_percent(unmeasured / (unmeasured + known), decimals)
-    return f"{share} unmeasured"
+    return f"{share} not measured"

@@ -5,8 +5,8 @@ All scripts run in one transaction.
 A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with an
 UPDATE where the stored data can tell its value. While that version is unreleased, both are simply edited;
 afterwards a change raises `SCHEMA_VERSION` and begins `to_<version>.sql`. A test checks that both ways lead
-to the same schema. After a migration the rollups are made anew, but for days whose facts are gone: what a
-new column holds there, the script says.
+to the same schema. After a migration the rollups are made anew, but for days whose facts are gone: what these
+hold in a new column or under a new rate, `old_sums.sql` says.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ingest.events import ArgsSource
 from ingest.sessions.stored_text import decode_json
 from ingest.sessions.table_rows import CallPlaces, call_mark, turn_mark, turn_place
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 _HERE = Path(__file__).parent
 
 
@@ -81,3 +81,8 @@ def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
         for name in _FUNCTIONS:
             con.remove_function(name)
     con.execute("UPDATE store_info SET schema_version = ?", [SCHEMA_VERSION])
+
+
+def complete_old_sums(con: duckdb.DuckDBPyConnection) -> None:
+    """Complete the daily sums of days whose facts are gone; all of them are in the open tables."""
+    con.execute((_HERE / "old_sums.sql").read_text("utf-8"))

@@ -3,10 +3,7 @@
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,
     count(*) AS calls,
-    count(*) FILTER (
-        syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
-        OR fault_layer IN ('syntax', 'schema')
-    ) AS parse_known,
+    count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax') AS parse_known,
     count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mend_known,
     count(*) FILTER (syntax_seen = 'full') AS syntax_full,
     count(*) FILTER (syntax_seen = 'failures') AS syntax_failures,
@@ -18,7 +15,15 @@ SELECT
     count(*) FILTER (outcome = 'failed') AS failed,
     count(*) FILTER (outcome = 'unmeasured') AS unmeasured,
     count(*) FILTER (lossy) AS lossy,
-    count(*) FILTER (outcome IN ('coerced', 'repaired') AND fault_layer IN ('syntax', 'schema')) AS mended_refused,
+    count(*) FILTER (syntax_seen = 'full' AND schema_seen = 'full' AND outcome IN ('coerced', 'repaired')) AS mended,
+    count(*) FILTER (
+        syntax_seen = 'full' AND schema_seen = 'full' AND outcome IN ('coerced', 'repaired')
+        AND fault_layer IN ('syntax', 'schema')
+    ) AS mended_refused,
+    count(*) FILTER (
+        fault_layer = 'syntax' OR (syntax_seen <> 'none' AND schema_seen = 'full' AND fault_layer = 'schema')
+    ) AS parse_errors,
+    count(*) FILTER (schema_seen = 'full' AND fault_layer = 'schema') AS schema_errors,
     count(*) FILTER (fault_layer = 'emission') AS fault_emission,
     count(*) FILTER (fault_layer = 'syntax') AS fault_syntax,
     count(*) FILTER (fault_layer = 'schema') AS fault_schema,

@@ -12,11 +12,10 @@ WITH
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
             session_id,
             fault_layer, outcome, attempt, chain_outcome, tools_offered,
-            coalesce(syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
-                OR fault_layer IN ('syntax', 'schema'), false) AS judged,
-            coalesce(syntax_seen = 'full' OR schema_seen = 'full', false) AS read,
-            syntax_seen <> 'none' OR fault_layer = 'syntax' AS syntax_known,
-            schema_seen <> 'none' OR fault_layer = 'schema' AS schema_known,
+            coalesce(syntax_seen = 'full', false) AS text_known,
+            coalesce(syntax_seen <> 'none' OR fault_layer = 'syntax', false) AS syntax_known,
+            -- A schema error that only the log reports is not measured: of calls without an error nobody could tell.
+            coalesce(schema_seen = 'full', false) AS schema_known,
             coalesce(result_status IN ('ok', 'error'), false) AS answered,
             outcome IN ('coerced', 'repaired', 'failed') AS flawed,
             args_source = 'raw' AS is_raw,
@@ -30,7 +29,7 @@ WITH
     observed_turns AS (
         SELECT
             turn_id, is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
-            calls, retries, recorded_ok, derived_ok
+            calls, retries, recorded_ok, derived_ok, coalesce(recorded_ok, derived_ok) AS succeeded
         FROM turns_of_days LEFT JOIN told USING (is_before, source, session_id)
     ),
     -- Once for all that a turn did, and once for each tool that it called.
@@ -50,19 +49,21 @@ WITH
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
             session_group(source, session_id) AS id,
             count(*) AS calls,
-            count(*) FILTER (judged) AS judged,
-            count(*) FILTER (read) AS read,
+            count(*) FILTER (text_known) AS text_known,
+            count(*) FILTER (text_known AND schema_known) AS read,
             count(*) FILTER (answered) AS answered,
             count(*) FILTER (fault_layer = 'syntax') AS syntax,
             count(*) FILTER (syntax_known) AS syntax_known,
-            count(*) FILTER (fault_layer = 'schema') AS schema,
+            count(*) FILTER (schema_known AND fault_layer = 'schema') AS schema,
             count(*) FILTER (schema_known) AS schema_known,
-            count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS parse_error,
+            count(*) FILTER (fault_layer = 'syntax' OR (syntax_known AND schema_known AND fault_layer = 'schema')) AS parse_error,
+            count(*) FILTER (text_known OR schema_known) AS parsed,
+            count(*) FILTER (syntax_known AND schema_known) AS defined,
             count(*) FILTER (flawed) AS flawed,
-            count(*) FILTER (read AND flawed) AS read_flawed,
-            count(*) FILTER (read AND outcome IN ('coerced', 'repaired')) AS mended,
-            count(*) FILTER (read AND outcome = 'coerced') AS coerced,
-            count(*) FILTER (read AND outcome = 'repaired') AS repaired,
+            count(*) FILTER (text_known AND schema_known AND flawed) AS read_flawed,
+            count(*) FILTER (text_known AND schema_known AND outcome IN ('coerced', 'repaired')) AS mended,
+            count(*) FILTER (schema_known AND outcome = 'coerced') AS coerced,
+            count(*) FILTER (text_known AND outcome = 'repaired') AS repaired,
             count(*) FILTER (tools_offered) AS offered,
             count(*) FILTER (tools_offered AND unknown_tool) AS unknown_tool,
             count(*) FILTER (fault_layer = 'emission') AS emission,
@@ -94,6 +95,8 @@ WITH
             count(*) FILTER (recorded_ok) AS recorded_ok,
             count(derived_ok) AS derived_known,
             count(*) FILTER (derived_ok) AS derived_ok,
+            count(succeeded) AS either_known,
+            count(*) FILTER (succeeded) AS succeeded,
             count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL) AS both_known,
             count(*) FILTER (recorded_ok <> derived_ok) AS disagree
         FROM turns_and_tools
@@ -109,7 +112,7 @@ WITH
                 definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS([
-                'judged', 'syntax_known', 'schema_known', 'read', 'read_flawed', 'offered', 'calls', 'is_raw', 'tool_known',
+                'syntax_known', 'schema_known', 'text_known', 'parsed', 'read', 'read_flawed', 'offered', 'calls', 'is_raw', 'tool_known',
                 'answered', 'refused_known', 'ended'
             ]) > 0)::UINTEGER AS '\0_sessions'
         FROM calls_of_sessions
@@ -122,7 +125,7 @@ WITH
                 is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
                 definition_id, cut, id
             )))::UINTEGER,
-            count_if(COLUMNS(['calling', 'recorded_known', 'derived_known', 'both_known']) > 0)::UINTEGER
+            count_if(COLUMNS(['calling', 'recorded_known', 'derived_known', 'either_known', 'both_known']) > 0)::UINTEGER
                 AS '\0_sessions'
         FROM turns_of_sessions
         GROUP BY ALL
@@ -151,11 +154,13 @@ WITH
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
             unnest([
                 {'rate': 'parse_error', 'groups': [
-                    row(g.id, g.calls, g.judged, g.judged_sessions, g.parse_error) for g in groups]},
+                    row(g.id, g.calls, g.syntax_known, g.syntax_known_sessions, g.parse_error) for g in groups]},
                 {'rate': 'syntax_error', 'groups': [
                     row(g.id, g.calls, g.syntax_known, g.syntax_known_sessions, g.syntax) for g in groups]},
                 {'rate': 'schema_error', 'groups': [
                     row(g.id, g.calls, g.schema_known, g.schema_known_sessions, g.schema) for g in groups]},
+                {'rate': 'defined', 'groups': [
+                    row(g.id, g.calls, g.parsed, g.parsed_sessions, g.defined) for g in groups]},
                 {'rate': 'strict_failure', 'groups': [
                     row(g.id, g.calls, g.read, g.read_sessions, g.read_flawed) for g in groups]},
                 {'rate': 'salvaged', 'groups': [
@@ -163,9 +168,9 @@ WITH
                 {'rate': 'mended', 'groups': [
                     row(g.id, g.calls, g.read, g.read_sessions, g.mended) for g in groups]},
                 {'rate': 'coerced', 'groups': [
-                    row(g.id, g.calls, g.read, g.read_sessions, g.coerced) for g in groups]},
+                    row(g.id, g.calls, g.schema_known, g.schema_known_sessions, g.coerced) for g in groups]},
                 {'rate': 'repaired', 'groups': [
-                    row(g.id, g.calls, g.read, g.read_sessions, g.repaired) for g in groups]},
+                    row(g.id, g.calls, g.text_known, g.text_known_sessions, g.repaired) for g in groups]},
                 {'rate': 'unknown_tool', 'groups': [
                     row(g.id, g.calls, g.offered, g.offered_sessions, g.unknown_tool) for g in groups]},
                 {'rate': 'emission', 'groups': [
@@ -188,6 +193,8 @@ WITH
             unnest([
                 {'rate': 'retried', 'groups': [
                     row(g.id, g.turns, g.calling, g.calling_sessions, g.retried) for g in groups]},
+                {'rate': 'turn_success', 'groups': [
+                    row(g.id, g.turns, g.either_known, g.either_known_sessions, g.succeeded) for g in groups]},
                 {'rate': 'recorded_ok', 'groups': [
                     row(g.id, g.turns, g.recorded_known, g.recorded_known_sessions, g.recorded_ok) for g in groups]},
                 {'rate': 'derived_ok', 'groups': [

@@ -5,13 +5,12 @@ WITH
     observed AS (
         SELECT
             c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.session_id,
-            c.fault_layer IN ('syntax', 'schema') AS hit,
+            (c.fault_layer = 'syntax' OR (c.schema_seen = 'full' AND c.fault_layer = 'schema')) IS TRUE AS hit,
             c.raw_bytes AS bytes, c.raw_chars AS chars,
             c.arguments_depth, c.turn, u.offered_tools
         FROM calls_of_days c
         LEFT JOIN (FROM counted_turns WHERE NOT duplicate) u USING (is_before, turn_id)
-        WHERE (c.syntax_seen = 'full' OR (c.syntax_seen <> 'none' AND c.schema_seen <> 'none')
-            OR c.fault_layer IN ('syntax', 'schema'))
+        WHERE c.syntax_seen <> 'none' OR c.fault_layer = 'syntax'
     ),
     classed AS (
         SELECT

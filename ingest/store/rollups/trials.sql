@@ -1,6 +1,6 @@
 -- One row for each session that tried a task: the task that the log names, else the user's first message where it is long
 -- enough to be one and not cut (ingest.sessions.stored_text keeps 2,000 characters: longer ones often begin alike). A trial passed when
--- none of its turns that could be judged failed. mended_k of mended_n: as the mended rate in rates.sql; misses: results for
+-- none of its turns that could be judged failed. parse_k of parse_n, mended_k of mended_n: as the rates in rates.sql; misses: results for
 -- which a trial had no recorded answer. tokens and cost (USD, as the log has it) are NULL where a turn lacks them.
 
 WITH
@@ -26,15 +26,14 @@ WITH
     judged AS (
         SELECT
             source, session_id,
-            count(*) FILTER (fault_layer IN ('syntax', 'schema')) AS parse_k,
             count(*) FILTER (
-                syntax_seen = 'full' OR (syntax_seen <> 'none' AND schema_seen <> 'none')
-                OR fault_layer IN ('syntax', 'schema')
-            ) AS parse_n,
+                fault_layer = 'syntax' OR (syntax_seen <> 'none' AND schema_seen = 'full' AND fault_layer = 'schema')
+            ) AS parse_k,
+            count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax') AS parse_n,
             count(*) FILTER (
-                (syntax_seen = 'full' OR schema_seen = 'full') AND outcome IN ('coerced', 'repaired')
+                syntax_seen = 'full' AND schema_seen = 'full' AND outcome IN ('coerced', 'repaired')
             ) AS mended_k,
-            count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mended_n,
+            count(*) FILTER (syntax_seen = 'full' AND schema_seen = 'full') AS mended_n,
             count(*) FILTER (simulated = 'miss') AS misses
         FROM counted_calls SEMI JOIN tried_sessions USING (source, session_id)
         WHERE NOT is_before AND NOT duplicate

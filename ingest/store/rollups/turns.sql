@@ -18,6 +18,8 @@ SELECT
     count(*) FILTER (input_tokens IS NOT NULL AND output_tokens IS NOT NULL) AS tokens_known,
     coalesce(sum(input_tokens + output_tokens), 0) AS tokens,
     count(coalesce(latency_us, model_latency_us)) AS ms_known,
-    coalesce(sum(coalesce(latency_us, model_latency_us)), 0) AS us
+    coalesce(sum(coalesce(latency_us, model_latency_us)), 0) AS us,
+    count(coalesce(recorded_ok, derived_ok)) AS success_known,
+    count(*) FILTER (coalesce(recorded_ok, derived_ok)) AS succeeded
 FROM turns_of_days
 GROUP BY ALL

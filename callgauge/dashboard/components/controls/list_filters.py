@@ -11,12 +11,14 @@ from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 
 TURNS: Mapping[str, str] = {
     "": "All turns",
-    "recorded_ok": "Completed (log)",
-    "recorded_not_ok": "Not completed (log)",
-    "derived_ok": "Completed (inferred)",
-    "derived_not_ok": "Not completed (inferred)",
-    "disagree": "Log and inferred disagree",
-    "not_ok": "Not completed by either",
+    "succeeded": "Successful turns",
+    "not_succeeded": "Unsuccessful turns",
+    "recorded_ok": "Reported as successful",
+    "recorded_not_ok": "Reported as unsuccessful",
+    "derived_ok": "Derived as successful",
+    "derived_not_ok": "Derived as unsuccessful",
+    "disagree": "Reported and derived differ",
+    "not_ok": "Unsuccessful, reported or derived",
     "retried": "Turns with a retry",
 }
 """The values of the filter by turn, as the metrics `calls` and `sessions` take them, with their words."""

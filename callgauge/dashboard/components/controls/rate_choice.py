@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from callgauge.analysis.measures.comparisons import SMALLEST, choose_reference
-from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.rates import LISTED, RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import format_size
 from callgauge.dashboard import filters
@@ -34,7 +34,7 @@ _POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference worth knowing
 def choose_rate(
     key: str = "rate",
     *,
-    among: Sequence[str] = tuple(RATES),
+    among: Sequence[str] = LISTED,
     empty: str = "parse_error",
     words: str | None = None,
 ) -> RateDefinition:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.rates import LISTED, RATES
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.rate_choice import name_rate
 from callgauge.dashboard.components.memory.changes import (
@@ -50,7 +50,7 @@ def ask_rule() -> None:
             "every night, whatever days are chosen. A bound is passed when the whole 95 % interval is beyond "
             "it; a change counts beyond the usual spread of days."
         )
-        rate = st.selectbox("Rate", list(RATES), format_func=name_rate, key="rule_rate")
+        rate = st.selectbox("Rate", LISTED, format_func=name_rate, key="rule_rate")
         with st.container(horizontal=True, gap="small"):
             word = st.selectbox("When it", list(_KINDS), key="rule_kind", width=130)
             percent = st.number_input(

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.costs import Cost, MeanCost
+from callgauge.analysis.measures.measurability import describe_reported
 from callgauge.dashboard.components.table import Cell, Column
 from callgauge.stats import ENOUGH, Interval
 
 MakeCell = Callable[[Cost, int], Cell]
-_OK_BY = {"recorded": "by the log", "derived": "inferred"}
 
 
 def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
@@ -35,11 +35,11 @@ def per_turn_cell(cost: Cost, places: int) -> Cell:
 
 
 def per_completed_cell(cost: Cost, places: int) -> Cell:
-    how = _OK_BY[cost.ok_by]
+    how = describe_reported(cost.reported, cost.judged)
     if cost.judged and not cost.per_completed and cost.is_priced_enough:
-        return Cell("none completed", pale=True, title=f"0 / {cost.judged} priced turns completed, {how}")
-    completed = wording.fraction(_turns(cost.per_completed), cost.judged)
-    return _mean_cell(cost, cost.per_completed, places, f"{completed} priced turns completed, {how}")
+        return Cell("none succeeded", pale=True, title=f"0 / {cost.judged} priced turns succeeded; {how}")
+    succeeded = wording.fraction(_turns(cost.per_completed), cost.judged)
+    return _mean_cell(cost, cost.per_completed, places, f"{succeeded} priced turns succeeded; {how}")
 
 
 def retries_cell(cost: Cost, places: int) -> Cell:
@@ -133,9 +133,9 @@ def _write_interval(bounds: Interval, currency: str, places: int) -> str:
 MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {
     "cost_per_completed": (
         Column(
-            "Cost / completed",
+            "Cost / success",
             "cell",
-            "What all turns cost, divided by the turns that completed: failed turns are paid for, too",
+            "What all turns cost, divided by the turns that succeeded: failed turns are paid for, too",
         ),
         per_completed_cell,
     ),

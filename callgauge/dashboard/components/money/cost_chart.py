@@ -18,24 +18,24 @@ _LABELLED = 12  # points
 
 @dataclass(frozen=True, slots=True)
 class CostPoint:
-    """A model with its cost per turn and its share of completed turns, of which at least one is known."""
+    """A model with its cost per turn and its turn success, of which at least one is known."""
 
     name: str
     cost: MeanCost
-    completed: Share
+    success: Share
 
     @property
     def rate(self) -> float:
-        return self.completed.rate or 0.0
+        return self.success.rate or 0.0
 
     @property
     def is_solid(self) -> bool:
         """True when enough is known of both: 30 turns, ten sessions, and an interval of the cost."""
-        return self.completed.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
+        return self.success.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
 
 
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
-    """Return the Pareto front, the cheapest first: no other point is as cheap and completes more."""
+    """Return the Pareto front, the cheapest first: no other point is as cheap and succeeds more often."""
     front: list[CostPoint] = []
     for point in sorted(points, key=lambda one: (one.cost.amount, -one.rate)):
         if not front or point.rate > front[-1].rate:
@@ -46,10 +46,10 @@ def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
 def draw_cost_chart(
     points: Sequence[CostPoint], front: Collection[CostPoint], currency: str, rate: str
 ) -> Figure:
-    """Return the figure. `front`: the marked points; `rate`: the name of the share of completed turns."""
+    """Return the figure. `front`: the marked points; `rate`: the title of the rate."""
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
-    named = {point.name for point in [*front, *sorted(points, key=lambda one: -one.completed.n)][:_LABELLED]}
+    named = {point.name for point in [*front, *sorted(points, key=lambda one: -one.success.n)][:_LABELLED]}
     middle = math.sqrt(min(amounts) * max(amounts)) if is_log else (min(amounts) + max(amounts)) / 2
     others = [point for point in points if point not in front]
     traces = [
@@ -111,7 +111,7 @@ def _money_reach(point: CostPoint) -> tuple[float, float]:
 
 
 def _rate_reach(point: CostPoint) -> tuple[float, float]:
-    bounds = point.completed.interval
+    bounds = point.success.interval
     return (point.rate - bounds.low, bounds.high - point.rate) if bounds else (0.0, 0.0)
 
 
@@ -129,11 +129,11 @@ def _whiskers(reaches: Sequence[tuple[float, float]], colour: str) -> Figure:
 
 def _hover_text(point: CostPoint, currency: str) -> str:
     places = wording.money_places(point.cost.amount)
-    k, n = point.completed.k, point.completed.n
+    k, n = point.success.k, point.success.n
     return (
         f"{wording.in_figure(point.name)}<br>{wording.money(point.cost.amount, currency, places)} a turn"
-        f"<br>{wording.rate(k, n)} completed · {wording.fraction(k, n)}"
-        f"<br>95% {wording.interval(point.completed.interval)}"
+        f"<br>{wording.rate(k, n)} turn success · {wording.fraction(k, n)}"
+        f"<br>95% {wording.interval(point.success.interval)}"
     )
 
 

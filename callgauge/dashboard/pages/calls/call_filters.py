@@ -43,6 +43,7 @@ FAULTS = {
     "emission": "Emission",
     "syntax": "Syntax",
     "schema": "Schema",
+    "schema_error": "Schema errors, by our parser",
     "tool_rejected": "Tool rejected",
     "execution": "Execution",
     "refused": "Refused",

@@ -9,7 +9,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.sides import CompareSide
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
-from callgauge.analysis.measures.rates import GROUPS, RATES, RateDefinition
+from callgauge.analysis.measures.rates import GROUPS, LISTED, RATES, RateDefinition
 from callgauge.analysis.verdicts.headlines import ArmNames
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
@@ -45,7 +45,9 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
     `chosen`: the comparison of the chosen rate. Where the mix of work matters in it, the other rates get no
     verdict here: their plain differences may be those of the work.
     """
-    both = [name for name in RATES if any(name in side.rates and side.rates[name].share.n for side in (a, b))]
+    both = [
+        name for name in LISTED if any(name in side.rates and side.rates[name].share.n for side in (a, b))
+    ]
     pairs = [(b.rates[name], a.rates[name]) for name in both if name in a.rates and name in b.rates]
     by_rate = {one.slice.rate.name: one for one in compare_pairs(pairs, family="rates")}
     if chosen is not None:

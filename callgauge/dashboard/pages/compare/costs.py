@@ -24,15 +24,14 @@ from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
 _MOST = 4  # trials in a row, as tau-bench reports them
-_VERDICTS = ("recorded_ok", "derived_ok")
-_JUDGES = {"recorded": "log", "derived": "inferred"}
+_VERDICTS = ("turn_success", "recorded_ok", "derived_ok")
 
 
 def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
     """Draw pass^1 to pass^4 of both slices, each over the tasks with at least that many trials."""
 
     def verdict_choice() -> str:
-        return choose_one("Success", "success", _VERDICTS, "recorded_ok", lambda name: RATES[name].title)
+        return choose_one("Success", "success", _VERDICTS, "turn_success", lambda name: RATES[name].title)
 
     with cards.draw_card("The same task again: pass^k", "pass_k", height=200):
         measure = verdict_choice()
@@ -99,7 +98,7 @@ def _name_cell(side: CompareSide) -> Cell:
 
 
 def draw_costs(a: CompareSide, b: CompareSide) -> None:
-    """Draw the money, tokens, steps and seconds of both slices per turn and per turn that ended well."""
+    """Draw the money, tokens, steps and seconds of both slices per turn and per successful turn."""
     _draw_money(a, b)
     with cards.draw_card("Tokens, steps and seconds", "turn_costs", height=200):
         found = {side.arm.letter: _read_cost(side) for side in (a, b)}
@@ -109,8 +108,7 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         columns = [
             Column("Slice", "name"),
             Column("Turns", "number"),
-            Column("Completed", "number"),
-            Column("By", "tight", "The log, where it has a verdict for as many turns; else inferred"),
+            Column(RATES["turn_success"].title, "number", RATES["turn_success"].meaning),
             *(
                 Column(f"{what} per {unit}", "number")
                 for what in ("Steps", "Tokens", "Seconds")
@@ -121,7 +119,7 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         draw_table("costs", "Tokens, steps and seconds of both slices", columns, rows)
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         st.caption(
-            "Per success: per turn, over the share of turns that completed, so failed turns are paid for. "
+            "Per success: per turn, over the share of turns that succeeded, so failed turns are paid for. "
             f"Pale: known of fewer than {100 * MEASURED_ENOUGH:.0f}% of the turns."
             + (f" Turns have no single {' or '.join(split)}." if split else "")
         )
@@ -146,13 +144,13 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
 
 
 def _compare_money(before: Cost, after: Cost) -> str:
-    """Say how many times as much a completed turn costs in B as in A."""
+    """Say how many times as much a successful turn costs in B as in A."""
     first, second = before.per_completed, after.per_completed
     if first is None or second is None or not first.amount:
-        return "What a completed turn costs is not known of both."
+        return "The cost of a successful turn is not known for both."
     times = second.amount / first.amount
     bounds = second.compare_with(first)
-    ratio = f"A completed turn costs {times:.2f} times as much in B as in A"
+    ratio = f"A successful turn costs {times:.2f} times as much in B as in A"
     if bounds is None:
         return f"{ratio}; too few sessions for an interval."
     decided = "" if bounds.low > 1 or bounds.high < 1 else ": no clear difference"
@@ -166,7 +164,7 @@ def _read_cost(side: CompareSide) -> Row | None:
 
 def _cost_cells(row: Row | None) -> list[Cell]:
     if row is None:
-        return [Cell("–")] * 9
+        return [Cell("–")] * 8
     turns, ok, known = row["turns"], row["ok"], row["ok_known"]
     success = ok / known if known else 0.0
     amounts = [
@@ -176,8 +174,7 @@ def _cost_cells(row: Row | None) -> list[Cell]:
     ]
     cells = [
         Cell(f"{turns:,}", order=turns),
-        part_cell(ok, known, counts=True) if known else Cell("–", sub="unmeasured", values={"rate": None}),
-        Cell(_JUDGES[row["ok_by"]]),
+        part_cell(ok, known, counts=True) if known else Cell("–", sub="not measured", values={"rate": None}),
     ]
     for total, of in amounts:
         each = cost_per_turn(total, of)

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
-from callgauge.analysis.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
+from callgauge.analysis.comparisons.sides import (
+    break_sides_down,
+    compare_sides,
+    find_basis,
+    measure_sides,
+    read_work,
+)
+from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.verdicts.headlines import ArmNames, suggest_decision, write_headline
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -59,9 +66,14 @@ def show() -> None:
     names = ArmNames(b.name, a.name)
     # What A and B are is known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 160), anchor=False)
+    basis = find_basis(a, b, rate)
+    reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""
+    rate = RATES[basis.rate or rate.name]
     work = read_work(store_queries.ask, a, b, rate)
     held = compare_sides(a, b, rate, work)
-    if held is None or held.plain is None or held.other is None:
+    if basis.rate is None:
+        cards.draw_answer(reason, 400)
+    elif held is None or held.plain is None or held.other is None:
         draw_nothing(a, b, rate)
     else:
         found = break_sides_down(store_queries.ask, a, b, rate, held, work, smallest)
@@ -69,7 +81,7 @@ def show() -> None:
         draw_headline(found, names, smallest, sentence)
         decision = suggest_decision(found, names, smallest)
         draw_compare_decision(decision, freeze_comparison(a, b, rate, held, sentence))
-        draw_warnings(a, b, rate, held)
+        draw_warnings(a, b, rate, held, reason)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
             return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None

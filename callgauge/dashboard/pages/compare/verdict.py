@@ -26,7 +26,7 @@ from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.exports import make_export
 from callgauge.stats import Difference, bootstrap_interval, compare_paired
 
-BY_TASK = ("parse_error", "recorded_ok", "derived_ok")
+BY_TASK = ("parse_error", "turn_success", "recorded_ok", "derived_ok")
 _ORIGINS = {"log": "the log's own task id", "first message": "the same first message"}
 _OTHER_INTERVAL = (
     "The last row's interval comes from drawing whole sessions at random; the first row's from a formula. "
@@ -80,9 +80,14 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 
-def draw_warnings(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
-    """Draw what makes the comparison doubtful: little measured, other days, or slices that overlap."""
-    for warning in list_cautions(a, b, rate, held):
+def draw_warnings(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, reason: str
+) -> None:
+    """Draw what makes the comparison doubtful: little measured, or slices that overlap.
+
+    `reason`: why it is by another rate than the chosen one; empty where it is not.
+    """
+    for warning in filter(None, [reason, *list_cautions(a, b, rate, held)]):
         st.warning(warning, icon=":material/warning:")
 
 

@@ -4,8 +4,18 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     place=(
-        *("lines", "no_logs", "formats", "inventory", "doubles", "versions", "names", "runs"),  # folds
+        *(
+            "lines",
+            "no_logs",
+            "formats",
+            "inventory",
+            "doubles",
+            "versions",
+            "names",
+            "runs",
+            "disagree",
+        ),  # folds
         *("rejects", "files", "rejected", "foreign", "named", "copies", "changes", "trial_runs"),
-        *("reject", "changed", "before", "after"),
+        *("reject", "changed", "before", "after", "turn_page"),
     ),
 )

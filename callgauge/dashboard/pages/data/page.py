@@ -26,6 +26,7 @@ from callgauge.dashboard.pages.data import (
     nights_card,
     rejected_lines,
     sources_card,
+    success_differences,
     trial_runs,
     versions_in_use,
 )
@@ -60,6 +61,7 @@ def show() -> None:
     _draw_silent(silent)
     rejected_lines.show()
     sources_card.show_limits()
+    success_differences.show()
     if (fold := draw_fold("All files", "inventory")) is not None:
         with fold:
             _draw_files()

@@ -9,9 +9,11 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES
+from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
+from callgauge.dashboard.components.definition_note import draw_definition_note
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,
@@ -38,7 +40,7 @@ def show() -> None:
         return
     st.title("Errors", anchor=False)
     chosen = filters.chosen_filters().parameters()
-    known = store_queries.ask("slices", rates=("mended", "emission"), **chosen)
+    known = store_queries.ask("slices", rates=("parse_error", "defined", "emission"), **chosen)
     if known.empty:
         cards.show_no_matches("calls")
         return
@@ -46,11 +48,12 @@ def show() -> None:
     known_errors = read_known_errors()
     newest = store_queries.ask("signatures", **chosen, limit=signatures.PER_PAGE, offset=0).to_dict("records")
     cards.draw_answer(describe_errors(layers, newest, len(known_errors.returned)), 600)
+    draw_definition_note(make_slices(known, related=False))
     signatures.show(known_errors, chosen)
     wide, narrow = st.columns([8, 5], gap="small")
     with wide:
         totals = {row["rate"]: row for row in known.to_dict("records")}
-        judged = totals["mended"]["n"] if "mended" in totals else 0
+        judged = totals["defined"]["n"] if "defined" in totals else 0
         fault_cards.draw_findings(chosen, judged, known.total.max())
     with narrow:
         fault_cards.draw_layers(chosen)

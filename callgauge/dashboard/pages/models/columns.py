@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis.measures.costs import DIMENSIONS
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.rates import LISTED, RATES
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.pages.models import cost_columns, money_columns
@@ -33,7 +33,7 @@ class _Origin:
 
 
 _ORIGINS = (
-    _Origin({rate.name: rate.title for rate in RATES.values()}, read_rate_columns),
+    _Origin({name: RATES[name].title for name in LISTED}, read_rate_columns),
     _Origin(money_columns.TITLES, read_money_columns, DIMENSIONS),
     _Origin(cost_columns.TITLES, read_cost_columns, DIMENSIONS),
 )
@@ -57,7 +57,7 @@ COLUMN_SETS: Mapping[str, ColumnSet] = {
     "tool": ColumnSet(
         "Tool", ("unknown_tool", "emission", "tool_rejected", "execution")
     ),
-    "turn": ColumnSet("Turn", ("retried", "recovered", "recorded_ok", "derived_ok")),
+    "turn": ColumnSet("Turn", ("retried", "recovered", "turn_success")),
     "cost": ColumnSet("Cost", ("cost_per_completed", "cost_per_turn", "cost_of_retries", "cost")),
     "effort": ColumnSet(
         "Tokens and time",

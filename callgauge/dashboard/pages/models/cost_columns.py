@@ -1,4 +1,4 @@
-"""Columns of what a turn costs in tokens, seconds and steps, and what a turn that ends well costs."""
+"""Columns of what a turn costs in tokens, seconds and steps, and what a successful turn costs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.costs import cost_per_turn, format_amount
+from callgauge.analysis.measures.measurability import describe_reported
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.table import Cell, Column
@@ -37,7 +38,7 @@ def _seconds(row: Row) -> float:
 
 _TOKENS = "Input and output of every step"
 _SECONDS = "By the log's time, else that of the model alone"
-_PER_SUCCESS = "divided by the share of turns that completed, so that failed turns are paid for"
+_PER_SUCCESS = "divided by the share of turns that succeeded, so that failed turns are paid for"
 _COSTS = {
     "tokens_per_turn": _Cost("Tokens / turn", _TOKENS, _tokens, lambda row: row["tokens_known"]),
     "tokens_per_success": _Cost(
@@ -73,8 +74,8 @@ def _make_cell(cost: _Cost, row: Row) -> Cell:
     ended = ""
     if cost.per_success and value is not None:
         value = value * row["ok_known"] / row["ok"] if row["ok"] else None
-        how = "by the log" if row["ok_by"] == "recorded" else "inferred"
-        ended = f"; {wording.fraction(row['ok'], row['ok_known'])} turns completed, {how}"
+        how = describe_reported(row["ok_reported"], row["ok_known"])
+        ended = f"; {wording.fraction(row['ok'], row['ok_known'])} turns succeeded, {how}"
     if value is None:
         return Cell("–", title=f"unknown{ended}", pale=True)
     return Cell(

@@ -1,4 +1,4 @@
-"""The tab of cost: which models complete most for their money, what each costs, and at which prices."""
+"""The tab of cost: which models succeed most for their money, what each costs, and at which prices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.costs import DIMENSIONS as TURNS_BY
 from callgauge.analysis.measures.costs import Cost
 from callgauge.analysis.measures.rates import RATES
-from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.measures.slices import make_slices
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.verdicts.sentences import LESS, RULE
 from callgauge.dashboard import charts, filters, store_queries
@@ -33,7 +33,6 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _SHOWN = 12  # rows before a person asks for all
 _NAMED = 3  # models of the front that the sentence lists
-_ENDINGS = ("recorded_ok", "derived_ok")
 
 
 def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
@@ -61,7 +60,7 @@ def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
 
 def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
     with cards.draw_card("Cost against success", "costs", "slices", height=460):
-        rate, points = _make_points(by, costs, chosen)
+        points = _make_points(by, costs, chosen)
         drawn = [point for point in points if point.is_solid]
         hardly = sum(cost.per_turn is not None and not cost.is_priced_enough for cost in costs)
         left_out = f" With under a fifth of the model calls priced: {hardly}." if hardly else ""
@@ -75,7 +74,7 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
         unpriced = sum(cost.per_turn is None for cost in costs)
         with st.container(key="cost_answer"):
             st.markdown(f"**{wording.in_markdown(_describe_front(front, costs[0].currency), 400)}**")
-        title = RATES[rate].title
+        title = RATES["turn_success"].title
         draw_chart(
             draw_cost_chart(drawn, front, costs[0].currency, title),
             config=charts.CONFIG,
@@ -91,35 +90,29 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
         )
 
 
-def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> tuple[str, list[CostPoint]]:
-    """Return the name of the rate that is known of more turns, and a point for each slice with a cost."""
-    found: dict[str, dict[str, Slice]] = {name: {} for name in _ENDINGS}
-    for one in make_slices(store_queries.ask("slices", rates=_ENDINGS, by=by, **chosen)):
-        if one.share.n:
-            found[one.rate.name][one.name] = one
+def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> list[CostPoint]:
+    """Return a point for each slice whose cost and turn success are known."""
+    rows = store_queries.ask("slices", rates=("turn_success",), by=by, **chosen)
+    success = {one.name: one.share for one in make_slices(rows) if one.share.n}
     priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn and cost.is_priced_enough}
-    points = {
-        name: [
-            CostPoint(filters.value_label(by, slice_), mean, its[slice_].share)
-            for slice_, mean in priced.items()
-            if slice_ in its
-        ]
-        for name, its in found.items()
-    }
-    return max(points.items(), key=lambda item: sum(point.completed.n for point in item[1]))
+    return [
+        CostPoint(filters.value_label(by, name), mean, success[name])
+        for name, mean in priced.items()
+        if name in success
+    ]
 
 
 def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
     places = wording.money_places(front[0].cost.amount)
     named = [
         f"{wording.one_line(point.name, 60)} ({wording.money(point.cost.amount, currency, places)} a turn, "
-        f"{wording.rate(point.completed.k, point.completed.n)})"
+        f"{wording.rate(point.success.k, point.success.n)})"
         for point in front[:_NAMED]
     ]
     more = f" and {len(front) - _NAMED} more" if len(front) > _NAMED else ""
     if len(front) == 1:
-        return f"Cheapest, and none completes more: {named[0]}."
-    return f"No other completes more for less: {', '.join(named)}{more}."
+        return f"Cheapest, and none succeeds more often: {named[0]}."
+    return f"No other succeeds more often for less: {', '.join(named)}{more}."
 
 
 def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:

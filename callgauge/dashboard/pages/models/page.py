@@ -20,6 +20,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
     choose_smallest,
 )
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
+from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
@@ -48,6 +49,7 @@ def show() -> None:
         rate = choose_rate()
         slices = read_ranked_slices(store_queries.ask, rate, by, chosen)
         found = slices[rate.name]
+        several = [one for its in slices.values() for one in its]
         baseline = choose_baseline(by, found) if found else None
         smallest = choose_smallest()
     if baseline is None:
@@ -66,6 +68,7 @@ def show() -> None:
         )
     )
     draw_answer(ranking)
+    draw_measured_note(rate, several)
     draw_ranking(ranking, chosen, smallest)
     if chosen["models"] and len(chosen["models"]) == 1:
         draw_notes("model", chosen["models"][0])

@@ -147,7 +147,7 @@ def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: f
         columns.append(difference_column("Mix-adjusted" if table.is_by_mix else "Difference", reach))
     columns += [
         Column("Sessions", "number", "In which the rate was observed; what the interval rests on"),
-        Column("Known", "number", f"Share of the {rate.noun}s of which it can be known"),
+        Column("Measured", "number", f"Share of the {rate.noun}s on which it was measured"),
         *(one.head for one in added),
     ]
     cells = [
@@ -171,5 +171,5 @@ def _known_cell(one: Slice) -> Cell:
     return Cell(
         wording.fixed_percent(one.measured_share, 0),
         order=one.measured_share,
-        title=f"known for {wording.fraction(one.share.n, one.total)} {one.rate.noun}s",
+        title=f"measured on {wording.fraction(one.share.n, one.total)} {one.rate.noun}s",
     )

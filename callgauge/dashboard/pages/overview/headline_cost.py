@@ -26,17 +26,17 @@ def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
 
 
 def draw_cost_headline(summary: CostSummary) -> None:
-    """Draw the card of the cost per completed turn, with its change against the baseline."""
+    """Draw the card of the cost per successful turn, with its change against the baseline."""
     cost = summary.overall
     mean = cost.per_completed if cost else None
     few = mean is not None and (mean.turns < ENOUGH or mean.interval is None)
     change = None if summary.change is None else f"{100 * summary.change:+.0f}%".replace("-", "−")
     amount = wording.in_markdown(_write(cost, mean.amount)) if cost and mean else "–"
-    with draw_headline_card("Cost per completed turn", amount, change, few=few):
+    with draw_headline_card("Cost per successful turn", amount, change, few=few):
         if cost is None or mean is None:
             st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
             return
-        lines = [f"{'few: ' if few else ''}{wording.plural(mean.turns, 'completed turn')}"]
+        lines = [f"{'few: ' if few else ''}{wording.plural(mean.turns, 'successful turn')}"]
         if mean.interval:
             lines.append(f"{_write(cost, mean.interval.low)} to {_write(cost, mean.interval.high)}")
         if cost.unpriced_calls:

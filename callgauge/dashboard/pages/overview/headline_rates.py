@@ -12,6 +12,12 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
 from callgauge.analysis.measures.costs import CostSummary
+from callgauge.analysis.measures.measurability import (
+    describe_definitions,
+    describe_reported,
+    describe_unmeasured,
+    find_definition_share,
+)
 from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.analysis.verdicts.sentences import format_points
@@ -24,6 +30,7 @@ from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
 from callgauge.memory.records import Goal
 from callgauge.stats import ENOUGH
 
+_MEASURED_BY = ("defined", "recorded_ok")
 _DAYS = 28  # of the small line, the newest with data
 
 
@@ -32,7 +39,6 @@ class _Headline:
     """One headline card; its note or its count links to `leads` calls, when that is not 0."""
 
     slice: Slice
-    by: str = ""  # who measured
     note: str = ""
     leads: int = 0
     query: Mapping[str, str] = field(default_factory=dict)
@@ -51,8 +57,8 @@ def draw_headlines(
     `before`: the rows of `read_baseline`.
     """
     changes = _compare_with_baseline(rates, before)
-    # Five in a row, or six: two rows of three where there is no room for six.
-    with st.grid(6 if costs else 5, min_column_width=175 if costs else 130, gap="small"):
+    # Four or five in a row: fewer where there is no room.
+    with st.grid(5 if costs else 4, min_column_width=175, gap="small"):
         for name in HEADLINES:
             if name in rates:
                 it = _headline(name, rates, refused)
@@ -88,7 +94,7 @@ def read_baseline(rate: RateDefinition, chosen: Mapping[str, Any]) -> pd.DataFra
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
     """Return each headline rate by day, the earliest first: what the whole rates are summed from, too."""
-    rows = store_queries.ask("slices", rates=(*HEADLINES, "disagree", "emission"), by="day", **chosen)
+    rows = store_queries.ask("slices", rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen)
     return _split_rates(sorted(make_slices(rows, related=False), key=lambda one: one.name))
 
 
@@ -108,20 +114,14 @@ def _draw_points(by_day: Sequence[Slice]) -> list[float]:
 def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
     one = rates[name]
     k, calls = one.share.k, one.rate.calls or {}
-    if name == "mended":
-        note = f"{refused:,} of them the harness had refused" if refused else ""
-        return _Headline(one, note=note, leads=k, query=calls)
-    if name == "retried":
-        return _Headline(one, leads=k, query=calls)
-    if name == "recorded_ok":
-        return _Headline(one, by=" by the log")
-    if name == "derived_ok":
-        both = rates.get("disagree")
-        if both is None or not both.share.n:
-            return _Headline(one, note="No turn has both verdicts")
-        note = f"{both.share.k:,} of {both.share.n:,} disagree with the log"
-        return _Headline(one, note=note, leads=both.share.k, query=both.rate.calls or {})
-    return _Headline(one, leads=k, query=calls)
+    if name == "parse_error":
+        share = find_definition_share([one, rates["defined"]]) if "defined" in rates else None
+        return _Headline(one, note=describe_definitions(share), leads=k, query=calls)
+    if name == "mended" and refused:
+        return _Headline(one, note=f"{refused:,} were already rejected by the agent", leads=k, query=calls)
+    if name == "turn_success" and one.share.n and "recorded_ok" in rates:
+        return _Headline(one, note=describe_reported(rates["recorded_ok"].share.n, one.share.n))
+    return _Headline(one, leads=0 if one.rate.is_good else k, query=calls)
 
 
 def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], goal: Goal | None) -> None:
@@ -132,6 +132,9 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
         if len(days) > 1 and not few:
             ends = f"from {wording.percent(days[0])} to {wording.percent(days[-1])}"
             draw_sparkline(f"days_of_{rate.name}", days, f"{rate.title} on {len(days)} days: {ends}")
+        if not share.n and it.slice.total:
+            st.caption(describe_unmeasured(rate, [it.slice]))
+            return
         bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
         lines = [
@@ -149,7 +152,7 @@ def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], 
 
 def _describe_known(it: _Headline) -> str:
     n, total = it.slice.share.n, it.slice.total
-    return f"{wording.known_share(n, total, it.slice.rate.noun)}{it.by}" if total > n else ""
+    return wording.known_share(n, total, it.slice.rate.noun) if total > n else ""
 
 
 def _describe_change(

@@ -60,7 +60,7 @@ def show() -> None:
         wide, narrow = st.columns([8, 5], gap="small")
         with narrow:
             fault_cards.draw_layers(chosen)
-        _draw_findings(chosen, rates.get("mended"))
+        _draw_findings(chosen, rates.get("defined"))
         # What changed is found by looking at many days: the rest need not wait for it.
         with attention:
             draw_attention(chosen)
@@ -82,12 +82,11 @@ def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: pd.Data
     )
 
 
-def _draw_findings(chosen: Mapping[str, Any], mended: Slice | None) -> None:
+def _draw_findings(chosen: Mapping[str, Any], defined: Slice | None) -> None:
     fold = draw_fold("What the parser found", "found")
     if fold is not None:
         with fold:
-            # What could be mended is what the parser could judge.
-            judged = (mended.share.n, mended.total) if mended else (0, 0)
+            judged = (defined.share.n, defined.total) if defined else (0, 0)
             fault_cards.draw_findings(chosen, *judged, framed=False)
 
 

@@ -16,7 +16,7 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
-from callgauge.dashboard.components.leading_rates import draw_leading_rates
+from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
 from callgauge.dashboard.components.slice_table import draw_thin_slices
 
 _ROWS = 4

@@ -53,8 +53,7 @@ _RATES = (
     "tool_rejected",
     "execution",
     "retried",
-    "recorded_ok",
-    "derived_ok",
+    "turn_success",
 )
 _SHOWN = 40
 _LONGEST = 60  # characters of a name

@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("by", "layer", "beside", "disagree", "turn_page"))
+URL_KEYS = PageUrlKeys(place=("by", "layer", "beside"))

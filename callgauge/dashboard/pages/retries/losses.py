@@ -1,4 +1,4 @@
-"""Cards of the page Retries: good calls lost beside a bad one, and turns with two differing verdicts."""
+"""Card of the page Retries: good calls lost beside a bad one."""
 
 from __future__ import annotations
 
@@ -8,24 +8,13 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.day_paging import DISAGREEMENTS, read_page
 from callgauge.analysis.measures.slices import sum_groups
 from callgauge.analysis.verdicts.sentences import RULE, format_difference
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.call_descriptions import REASONS
-from callgauge.dashboard.components.controls.links import session_link
-from callgauge.dashboard.components.controls.paging import (
-    describe_count,
-    draw_pager,
-    offer_further_days,
-    read_newest,
-    show_nothing_found,
-)
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.slice_table import share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.page_files import page_file
 from callgauge.stats import Difference, Share, compare_rates
 
 Row = Mapping[Hashable, Any]
@@ -37,10 +26,6 @@ def show(chosen: Mapping[str, Any]) -> None:
     if beside is not None:
         with beside:
             _draw_parallel(chosen)
-    differ = draw_fold("Turns that the log judges otherwise than we infer", "disagree")
-    if differ is not None:
-        with differ:
-            _draw_disagreements(chosen)
 
 
 def _draw_parallel(chosen: Mapping[str, Any]) -> None:
@@ -110,66 +95,4 @@ def _build_model_row(row: Row) -> list[Cell]:
         Cell(f"{row['steps']:,}", order=row["steps"]),
         Cell(f"{row['bad_steps']:,}", order=row["bad_steps"]),
         *(share_cell(share, None, title=share.method_name) for share in (near, far)),
-    ]
-
-
-def _draw_disagreements(chosen: Mapping[str, Any]) -> None:
-    ask = store_queries.keep_asking()
-    with cards.draw_card(
-        "Two verdicts that differ",
-        "disagreements",
-        take=cards.Download(
-            "disagreements", lambda: read_page(ask, DISAGREEMENTS, chosen, cards.MOST_ROWS).rows, "all rows"
-        ),
-    ):
-        found, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)
-        if found.rows.empty:
-            none = "No turn of this selection has two verdicts that differ."
-            show_nothing_found(found, "turn", lambda: st.caption(none), among="such ")
-            return
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"{describe_count(found, 'turn')}, the newest first.", width="content")
-            st.page_link(
-                page_file("calls"),
-                label=wording.link_label("See their calls"),
-                query_params={"turns": "disagree"},
-                width="content",
-            )
-        heads = [
-            Column("Time (UTC)", "tight"), Column("Model", "name"), Column("Log", "name"),
-            Column("Inferred", "name"), Column("Calls", "number"), Column("went wrong", "number"),
-            Column("Turn", "tight"),
-        ]  # fmt: skip
-        draw_table(
-            "disagreements",
-            "Turns with two verdicts",
-            heads,
-            [_build_turn_row(row) for row in found.rows.to_dict("records")],
-        )
-        offer_further_days(found, "turn")
-        draw_pager("turn_page", pages)
-
-
-def _build_turn_row(row: Row) -> list[Cell]:
-    said = wording.one_line(row["recorded_status"], 60) if row["recorded_status"] else None
-    return [
-        Cell(f"{row['ts']:%Y-%m-%d %H:%M}" if row["ts"] else "no time"),
-        Cell(wording.one_line(row["model"], 60)),
-        Cell(
-            "completed" if row["recorded_ok"] else "not completed",
-            tone="good" if row["recorded_ok"] else "bad",
-            sub=said,
-        ),
-        Cell(
-            "not completed" if row["recorded_ok"] else "completed",
-            tone="bad" if row["recorded_ok"] else "good",
-            sub=REASONS.get(row["derived_reason"], row["derived_reason"]),
-        ),
-        Cell(f"{row['calls']:,}" if row["calls"] is not None else "–"),
-        Cell(f"{row['faults']:,}" if row["faults"] is not None else "–"),
-        Cell(
-            f"turn {row['turn']}",
-            href=session_link(row["session_id"], turn=row["turn"]),
-            title="Opens the session at this turn",
-        ),
     ]

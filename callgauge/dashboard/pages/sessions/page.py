@@ -82,7 +82,7 @@ def _describe_sessions(found: ListPage) -> str:
     return f"{count}. Of their turns {' and '.join(told)}." if told else f"{count}."
 
 
-_TOLD = {"derived_ok": "completed (inferred)", "retried": "had a retry"}
+_TOLD = {"turn_success": "succeeded", "retried": "had a retry"}
 _RATES = tuple(_TOLD)
 
 
@@ -121,8 +121,7 @@ def _make_columns() -> list[Column]:
         sorts("calls", Column("Calls", "number")),
         sorts("faults", Column("Faults", "number", "Calls that went wrong at any layer")),
         sorts("retries", Column("Retries", "number")),
-        Column("Completed (log)", "number", "Turns, of those that the log judges"),
-        Column("Completed (inferred)", "number", "Turns, of those that can be judged"),
+        Column("Successful turns", "number", "As the log reports it, or derived where it reports nothing"),
         sorts("seconds", Column("Duration", "number", "From the first to the last entry of the log")),
         Column("Tokens", "number", "Input and output, of the turns that tell them"),
     ]
@@ -154,8 +153,7 @@ def _build_row(row: Row) -> list[Cell]:
         Cell(f"{row['calls']:,}"),
         Cell(f"{row['faults']:,}", tone="warn" if row["faults"] else None),
         Cell(f"{row['retries']:,}"),
-        _ended_cell(row, "recorded"),
-        _ended_cell(row, "derived"),
+        _success_cell(row),
         Cell(wording.duration(row["seconds"])),
         Cell(
             wording.compact(row["tokens"]),
@@ -174,12 +172,13 @@ def _session_ids(row: Row) -> str:
     return "\n".join(filter(None, (wording.one_line(row["session_id"], 80), run)))
 
 
-def _ended_cell(row: Row, kind: str) -> Cell:
-    known, unknown = row[f"{kind}_known"], row["turns"] - row[f"{kind}_known"]
+def _success_cell(row: Row) -> Cell:
+    known = row["success_known"]
+    unknown = row["turns"] - known
     if not known:
-        return Cell("–", sub="unmeasured" if row["turns"] else None)
+        return Cell("–", sub="not measured" if row["turns"] else None)
     return Cell(
-        wording.fraction(row[f"{kind}_ok"], known), sub=f"{unknown:,} unmeasured" if unknown else None
+        wording.fraction(row["succeeded"], known), sub=f"{unknown:,} not measured" if unknown else None
     )
 
 

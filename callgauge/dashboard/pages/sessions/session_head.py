@@ -39,8 +39,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
         **_trial_cell(row),
         "Turns": Cell(f"{len(turns):,}", sub=wording.plural(steps, "step")),
         "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'fault')}\nretries: {retries:,}"),
-        "Completed (log)": _ended_cell(turns, "recorded_ok"),
-        "Completed (inferred)": _ended_cell(turns, "derived_ok"),
+        "Successful turns": _success_cell(turns),
         "Tokens": _tokens_cell(turns),
         "Place in the log": _place_cell(row),
     }
@@ -71,12 +70,14 @@ def _place_cell(row: Row) -> Cell:
     )
 
 
-def _ended_cell(turns: Sequence[Row], kind: str) -> Cell:
-    known = [turn[kind] for turn in turns if turn[kind] is not None]
+def _success_cell(turns: Sequence[Row]) -> Cell:
+    """Return how many turns succeeded: as the log reports it, or derived where it reports nothing."""
+    told = [turn["derived_ok"] if turn["recorded_ok"] is None else turn["recorded_ok"] for turn in turns]
+    known = [success for success in told if success is not None]
     unknown = len(turns) - len(known)
     return Cell(
         wording.fraction(sum(known), len(known)) if known else "–",
-        sub=f"{wording.plural(unknown, 'turn')} unmeasured" if unknown else None,
+        sub=f"{wording.plural(unknown, 'turn')} not measured" if unknown else None,
     )
 
 

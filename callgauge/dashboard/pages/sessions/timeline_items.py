@@ -104,13 +104,13 @@ def turn_item(
 
 
 def _list_verdicts(row: Row) -> list[list[str]]:
-    words = {True: ("Completed", "good"), False: ("Not completed", "bad"), None: ("No verdict", "calm")}
+    words = {True: ("successful", "good"), False: ("unsuccessful", "bad"), None: ("success unknown", "calm")}
     recorded, derived = words[row["recorded_ok"]], words[row["derived_ok"]]
     status = f": {wording.one_line(row['recorded_status'], 60)}" if row["recorded_status"] else ""
     reason = REASONS.get(row["derived_reason"], row["derived_reason"] or "not known")
     tags = [
-        [f"{recorded[0]} (log)", recorded[1], f"What the log says{status}"],
-        [f"{derived[0]} (inferred)", derived[1], f"What we infer: {reason}"],
+        [f"Reported: {recorded[0]}", recorded[1], f"As the log reports it{status}"],
+        [f"Derived: {derived[0]}", derived[1], f"Derived from the turn's calls: {reason}"],
     ]
     if None not in (row["recorded_ok"], row["derived_ok"]) and row["recorded_ok"] != row["derived_ok"]:
         tags.append(["they disagree", "warn", reason])

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.rates import LISTED, RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.tools import estimate_failures, judge_tools, sort_by_failures, write_tools
 from callgauge.dashboard import filters, store_queries
@@ -17,6 +17,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import draw_pager
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
+from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.slice_table import (
     READING,
     IntervalScale,
@@ -41,13 +42,13 @@ def show() -> None:
         return
     st.title("Tools", anchor=False)
     chosen = filters.chosen_filters().parameters()
-    rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
+    rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
     rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
-    rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE), by="tool", **chosen)
+    rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE, "defined"), by="tool", **chosen)
     if rows.empty:
         cards.show_no_matches("calls")
         return
-    found: dict[str, dict[str, Slice]] = {name: {} for name in (*rates, invented_tools.RATE)}
+    found: dict[str, dict[str, Slice]] = {name: {} for name in (*rates, invented_tools.RATE, "defined")}
     for one in make_slices(rows):
         found[one.rate.name][one.name] = one
     invented = invented_tools.find_invented(found[invented_tools.RATE])
@@ -59,6 +60,8 @@ def show() -> None:
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
     _draw_answer(rate.name, names, columns, chosen)
+    several = columns[rate.name].values()
+    draw_measured_note(rate, [*several, *found["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.rates import LISTED, RATES
 from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
@@ -21,7 +21,7 @@ Row = Mapping[Hashable, Any]
 def show(chosen: Mapping[str, Any]) -> None:
     """Draw a rate of one tool by day; `chosen` holds the filters, narrowed to this tool."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
-        rate = choose_rate(among=tuple(name for name in RATES if RATES[name].better))
+        rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
     asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
     versions: Sequence[Row] = store_queries.ask("definitions", **chosen).to_dict("records")
     draw_rate_trend(

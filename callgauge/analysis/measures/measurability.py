@@ -1,0 +1,202 @@
+"""Which rate slices may be compared by, as some have tool definitions or reported success and others do not.
+
+A parse error covers JSON syntax, and the schema where a definition was at hand. Turn success is what the log
+reports, or derived where it reports nothing. Slices that were not measured alike are compared by a rate that
+was measured alike in all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice
+from callgauge.stats import Share
+
+TOLERANCE = 0.05
+"""How far the shares of two slices that are measured alike may lie apart."""
+_ROUNDING = 1e-9
+_NAMED = 2  # slices that a reason names
+_ALL = 0.995  # from this share on, all: the rest would print as 100 %
+
+
+_SYNTAX = "syntax_error"
+_BY_DEFINITION: Mapping[str, str | None] = {
+    "parse_error": _SYNTAX,
+    **dict.fromkeys(("repaired", "tool_rejected", "execution", "retried", "recovered", "derived_ok")),
+}
+"""Rates that a tool definition changes, and the one to compare by where definitions differ; None for no rate.
+
+A definition shows failures that the log does not: these begin retry sequences, and come before other stages.
+"""
+
+
+_TEXT, _DEFINITION = "the model's own text", "a tool definition"
+_NEEDS = {
+    **dict.fromkeys(("schema_error", "coerced"), _DEFINITION),
+    **dict.fromkeys(("mended", "strict_failure", "salvaged"), f"{_TEXT} and {_DEFINITION}"),
+    **dict.fromkeys(("repaired", "truncated"), _TEXT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonBasis:
+    """The rate that slices are compared by.
+
+    `rate`: its name; None where they cannot be compared. `reason`: why it is not the rate that was asked for,
+    as the end of a sentence; empty where it is. `shares`: how each slice was measured, by name: the share of
+    calls with a tool definition, or of turns whose success the log reports; a slice with nothing measured is
+    left out.
+    """
+
+    rate: str | None
+    reason: str = ""
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+
+def rates_to_compare(rate: str) -> tuple[str, ...]:
+    """Return the rates that `compare_by` reads to decide on `rate`, and that it may return; `rate` first."""
+    if rate == "turn_success":
+        return (rate, "recorded_ok", "derived_ok", "defined", _SYNTAX)
+    if rate in _BY_DEFINITION:
+        return (rate, "defined", _SYNTAX)
+    return (rate,)
+
+
+def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
+    """Return the rate by which slices may be compared when a reader asks for `rate`.
+
+    `slices`: those of the rates in `rates_to_compare`, of all slices to compare; several of one name add up.
+    """
+    known = list(slices)
+    if rate == "turn_success":
+        return _compare_success(known)
+    if rate not in _BY_DEFINITION:
+        return ComparisonBasis(rate)
+    shares = find_definition_shares(known)
+    if not _find_lowest(shares):
+        return ComparisonBasis(rate, "", shares)
+    instead = _BY_DEFINITION[rate]
+    start = "compared on JSON syntax only" if instead else "not comparable"
+    return ComparisonBasis(instead, f"{start}: {_describe_missing(shares)}", shares)
+
+
+def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
+    """Return the rate of turn success: the reported one, else the derived one, which definitions change."""
+    reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)
+    if min(reported.values(), default=1.0) >= 1 - TOLERANCE:
+        return ComparisonBasis("turn_success", "", reported)
+    definitions = find_definition_shares(slices)
+    if _find_lowest(definitions):
+        return ComparisonBasis(None, f"not comparable: {_describe_missing(definitions)}", definitions)
+    if _find_lowest(reported):
+        return ComparisonBasis("derived_ok", _describe_reports(reported), reported)
+    return ComparisonBasis("turn_success", "", reported)
+
+
+def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
+    """Return the share of the measured calls with a tool definition, by slice.
+
+    `slices`: those of the rate defined, and of parse_error or syntax_error, which have the same n.
+    """
+    known = list(slices)
+    whole = _SYNTAX if any(one.rate.name == _SYNTAX for one in known) else "parse_error"
+    return _find_shares(known, "defined", whole, lambda share: share.k)
+
+
+def find_definition_share(slices: Iterable[Slice]) -> float | None:
+    """Return the same of all slices together; None where nothing was measured."""
+    return find_definition_shares(replace(one, name="all") for one in slices).get("all")
+
+
+def _find_shares(
+    slices: Iterable[Slice], part: str, whole: str, count: Callable[[Share], int]
+) -> dict[str, float]:
+    """Return `count` of the rate `part` over n of the rate `whole`, by slice."""
+    parts: Counter[str] = Counter()
+    wholes: Counter[str] = Counter()
+    for one in slices:
+        if one.rate.name == part:
+            parts[one.name] += count(one.share)
+        if one.rate.name == whole:
+            wholes[one.name] += one.share.n
+    return {name: parts[name] / n for name, n in wholes.items() if n}
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def describe_definitions(share: float | None) -> str:
+    """Return what parse errors do not cover, for captions; empty where all calls had a definition.
+
+    `share`: that of the measured calls with a tool definition; None where nothing was measured.
+    """
+    if share is None or share >= _ALL:
+        return ""
+    if not share:
+        return "JSON syntax only: no tool definitions"
+    return f"JSON syntax only on {wording.percent(1 - share, 2)} of calls: no tool definition"
+
+
+def describe_gap(share: float | None) -> str:
+    """Return the same as a sentence that stands alone, for a page about parse errors."""
+    if share is None or share >= _ALL:
+        return ""
+    if not share:
+        return "Parse errors cover JSON syntax only: the logs have no tool definitions."
+    missing = wording.percent(1 - share, 2)
+    return f"Parse errors cover JSON syntax only on {missing} of calls: these have no tool definition."
+
+
+def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
+    """Return that a rate was measured in none of its slices, and what it takes; else empty."""
+    if any(one.share.n for one in slices):
+        return ""
+    needs = _NEEDS.get(rate.name)
+    return f"{rate.title}: not measured." + (f" It takes {needs}." if needs else "")
+
+
+def describe_reported(reported: int, known: int) -> str:
+    """Return who says whether turns succeeded: `reported` by the log, of `known`."""
+    if reported == known:
+        return "reported by the log"
+    if not reported:
+        return "derived"
+    return f"{wording.rate(reported, known)} reported by the log, the others derived"
+
+
+def _describe_missing(shares: Mapping[str, float]) -> str:
+    lacking = _find_lowest(shares)
+    names = _name(lacking)
+    worst = 1 - shares[lacking[0]]
+    if all(not shares[name] for name in lacking):
+        return f"the logs of {names} have no tool definitions"
+    share = "half" if abs(worst - 0.5) <= TOLERANCE else wording.percent(worst, 2)
+    if len(lacking) == 1:
+        return f"{share} of the calls of {names} have no tool definition"
+    return f"up to {share} of the calls of {names} have no tool definition"
+
+
+def _describe_reports(shares: Mapping[str, float]) -> str:
+    lowest, *_, highest = sorted(shares, key=lambda name: (shares[name], name))
+    most, least = (wording.percent(shares[name], 2) for name in (highest, lowest))
+    return (
+        f"compared by derived turn success: the logs report it for {most} of the turns of {_name([highest])} "
+        f"and {least} of those of {_name([lowest])}"
+    )
+
+
+def _find_lowest(shares: Mapping[str, float]) -> list[str]:
+    """Return the slices that lack what the best measured slice has, those that lack most first."""
+    best = max(shares.values(), default=0.0)
+    lacking = [name for name, share in shares.items() if best - share > TOLERANCE + _ROUNDING]
+    return sorted(lacking, key=lambda name: (shares[name], name))
+
+
+def _name(names: list[str]) -> str:
+    shown = [wording.one_line(name, 40) for name in names[:_NAMED]]
+    more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    return wording.list_words([*shown, *more])
