@@ -19,6 +19,11 @@ _FAULTS = {
     "execution": "in execution",
 }
 """The rates of failed calls, each with where a call failed; a call is in one of them."""
+_HOW = {
+    "parse_error": "fails most often by parse errors",
+    "tool_rejected": "rejects calls most often",
+    "execution": "fails most often in execution",
+}
 Row = Mapping[Hashable, Any]
 
 
@@ -109,7 +114,8 @@ def _describe_worst(
     worst: Sequence[Slice], judged: Sequence[Slice], title: str, culprits: Sequence[Row]
 ) -> str:
     """Say which tools may be the worst: by name at most three, and how many others there are."""
-    how = f"has the lowest {title}" if worst[0].rate.is_good else f"fails most often by {title}"
+    rate = worst[0].rate
+    how = _HOW.get(rate.name, f"has the {'lowest' if rate.is_good else 'highest'} {title}")
     if len(worst) == 1:
         place = _describe_place(worst[0].share.k, culprits)
         return f"{_name(worst[0])} {how}: {_count(worst[0])}{place}."
