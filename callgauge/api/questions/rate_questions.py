@@ -62,7 +62,7 @@ _RATE = Parameter("rate", "text", "The rate, such as parse_error.", tuple(RATES)
 _SMALLEST = Parameter(
     "smallest",
     "number",
-    "The smallest difference worth knowing, a share: 0.02 is two points.",
+    "The smallest difference of interest, a share: 0.02 is two points.",
     default=SMALLEST,
     low=0.0,
     high=0.5,

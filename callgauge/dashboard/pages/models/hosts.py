@@ -37,7 +37,7 @@ Pair = tuple[Slice, Slice | None]
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw the card of models that were observed on several hosts, or a note when there is none.
 
-    `smallest`: the smallest difference worth knowing, a share.
+    `smallest`: the smallest difference of interest, a share.
     """
     asked = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} of the same model on several hosts"
