@@ -84,7 +84,7 @@ def test_the_sample_broken_down_by_tool_shows_no_interaction(sample: Path) -> No
     assert "No sign that the difference depends on the tool." in said(app)
     *_, few = sheet_of(app, "Parse errors by tool, fixer@13 and fixer@12")
     assert re.fullmatch(r"\d tools? with too few sessions", few["Tool"]["text"])
-    assert (few["Difference"]["text"], few["Verdict"]["text"]) == ("–", "Too few")
+    assert (few["Difference"]["text"], few["Verdict"]["text"]) == ("–", "Not enough data")
 
 
 def test_a_version_has_one_name_on_the_whole_page(sample: Path) -> None:

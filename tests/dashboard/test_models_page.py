@@ -63,7 +63,7 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
 def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
     rows = sheet_of(opened(PAGE, base_model="falcon"), RANKING)
     verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
-    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Baseline", "Worse", "Not decided")
+    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Baseline", "Worse", "No clear difference")
 
 
 def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
@@ -183,7 +183,7 @@ def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
 def test_a_baseline_with_too_few_sessions_says_so(few_of_many: Path) -> None:
     app = opened(PAGE, base_model="lucky")
     assert "The baseline has too few sessions to compare with" in said(app)
-    assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Too few"}
+    assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Not enough data"}
 
 
 def test_the_open_tab_is_kept_in_the_url_and_a_wrong_one_counts_as_the_first(ranked: Path) -> None:
@@ -223,8 +223,8 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     )
     app = opened(PAGE, tab="hosts")
     _, few = sheet_of(app, "Parse errors by model and host")
-    assert few["Difference"]["at"] < 0.5 < few["At the same mix"]["at"]
-    assert "at the same mix of 2 strata" in few["At the same mix"]["title"]
+    assert few["Difference"]["at"] < 0.5 < few["Mix-adjusted"]["at"]
+    assert "at the same mix of 2 strata" in few["Mix-adjusted"]["title"]
     assert (few["Verdict"]["text"], few["Verdict"]["tone"]) == ("Worse", "bad")
     assert few["Verdict"]["sub"].endswith(", same mix")
     assert few["Verdict"]["title"].endswith("The mix turns the order round.")
@@ -235,7 +235,7 @@ def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
     _, found = sheet_of(opened(PAGE, tab="hosts"), "Parse errors by model and host")
-    assert found["At the same mix"]["text"] == "no work in common"
+    assert found["Mix-adjusted"]["text"] == "no work in common"
     assert (found["Verdict"]["text"], found["Verdict"]["tone"]) == ("Different work", "calm")
 
 
@@ -253,7 +253,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     first, second = sheet_of(app, RANKING)
     assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
-    assert first["As they are"]["at"] > 0.5 > first["At the same mix"]["at"]
+    assert first["As they are"]["at"] > 0.5 > first["Mix-adjusted"]["at"]
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-10:]) == ("Better", ", same mix")
     assert first["Verdict"]["title"].endswith("The mix turns the order round.")
     assert "A is the best by parse errors" in str(app.header[0].value)

@@ -130,7 +130,7 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: floa
     narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
     a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
     bases = [find_basis(a, b, RATES[name]).rate for name in LEADING if name != rate.name]
-    both = [RATES[name] for name in bases if name in a.rates and name in b.rates]
+    both = [RATES[name] for name in bases if name and name in a.rates and name in b.rates]
     works = [read_work(ask, a, b, each) for each in both]
     mixes = [
         work.compare([(("B", b.rates[each.name]), ("A", a.rates[each.name]))])[0]
