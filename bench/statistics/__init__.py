@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from bench.statistics import (
     alert_cells,
     change_cells,
+    day_cells,
     gate_cells,
     interaction_cells,
     page,
@@ -33,6 +34,8 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "tables": (table_cells.count_false_tables, 1000, 1000),
     "power": (table_cells.find_doubled_arm, 600, 1000),
     "ranks": (table_cells.cover_ranks, 500, 1000),
+    "best": (table_cells.name_best, 300, 1000),
+    "days": (day_cells.cells, 300, 300),
     "parts": (strata_cells.cover_parts, 1000, 1000),
     "mixes": (strata_cells.rank_mixed, 600, 500),
     "breakdowns": (interaction_cells.count_false_names, 400, 300),

@@ -131,6 +131,37 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         )
 
 
+def name_best(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
+    """Yield how often a best model is named: falsely among equal ones, and truly where it is best by points.
+
+    And how often the model with most sessions, the usual baseline, and one other are left out of the top
+    group although all are equal.
+    """
+    random = np.random.default_rng(seed)
+    for arms in (3, 5, 10, 20) if whole else (3, 5, 20):
+        for best, rest in ((0.08, 0.08), (0.05, 0.10), (0.05, 0.08)):
+            drawn = Sessions(random, draws)
+            several = [
+                (
+                    drawn.put_into_groups(*drawn.draw_counts(sessions, best if place == 0 else rest, 0.1)),
+                    sessions,
+                )
+                for place, sessions in enumerate([200] * (arms - 1) + [260])
+            ]
+            tops = [set(rank_table(table).best) for table in share_tables(several)]
+            setting = f"{arms} models, {best:.0%} and {rest:.0%}, 200 sessions each, rho 0.1"
+            if best == rest:
+                named = sum(len(top) == 1 for top in tops)
+                yield Cell("a best model named among equal ones", setting, named, draws, most=0.05)
+                for place, words in ((arms - 1, "with most sessions"), (0, "with fewer sessions")):
+                    out = sum(place not in top for top in tops)
+                    yield Cell(f"the model {words} left out of the top group", setting, out, draws)
+            else:
+                yield Cell("a true best model named", setting, sum(top == {0} for top in tops), draws)
+                false = sum(len(top) == 1 and 0 not in top for top in tops)
+                yield Cell("a wrong best model named", setting, false, draws, most=0.01)
+
+
 def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
     return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
 

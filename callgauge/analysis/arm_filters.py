@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from callgauge.analysis import wording
 from callgauge.memory import kept_slices
 
 Letter = Literal["A", "B"]
@@ -42,7 +43,7 @@ class Arm:
     def split_by_call(self) -> list[str]:
         """Return the active filters by tool, strategy or harness version, which select calls, not turns."""
         parameters = self.parameters()
-        return [name.replace("_", " ") for name in _BY_CALL if parameters.get(PARAMETERS[name])]
+        return [wording.dimension(name) for name in _BY_CALL if parameters.get(PARAMETERS[name])]
 
 
 def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | None = None) -> dict[str, str]:

@@ -104,6 +104,14 @@ def plural_of(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeou" else f"{noun}s"
 
 
+def dimension(name: str) -> str:
+    """Return what people call a dimension: `harness version`, and `host` for `provider`."""
+    return _DIMENSIONS.get(name) or name.replace("_", " ")
+
+
+_DIMENSIONS = {"provider": "host"}
+
+
 def list_words(words: Sequence[str]) -> str:
     """Write a list as it is said: a, b and c."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

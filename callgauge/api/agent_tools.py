@@ -26,7 +26,7 @@ INSTRUCTIONS = (
 )
 _LONGEST = 6_000  # characters of one text that an agent is given; the API gives it whole
 _MOST_TEXT = 60_000  # characters of one answer as text
-_RARE = ("provider", "strategy", "harness_version", "run", "arm")  # left to the API: a model reads every name
+_RARE = ("source", "strategy", "harness_version", "run", "arm")  # left to the API: a model reads every name
 _FEWER_ROWS = {"rates": 100, "choices": 50, "calls": 20, "signatures": 20}
 Ask = Callable[[StoreAccess, Mapping[str, Any]], Answer]
 
@@ -129,8 +129,8 @@ _TOOLS = (
         "comparison",
         "Compare two slices",
         "Says whether slice B is better than slice A in one rate, by how much, how sure that is and for whom "
-        "it differs. Name what tells them apart: a_model and b_model, a_prompt and b_prompt, or a_days and "
-        "b_days. The other filters narrow both.",
+        "it differs. Name what tells them apart: a_model and b_model, a_provider and b_provider (hosts), "
+        "a_prompt and b_prompt, or a_days and b_days. The other filters narrow both.",
         *(f"{side}_{name}" for side in "ab" for name in _RARE),
         "run",
         "arm",

@@ -24,6 +24,14 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", readable=False, help="A callgauge.toml instead."),
 ]
+Baseline = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|DAYS",
+        help="A baseline that the team keeps, or days: 7 days (before those that are judged), 2026-11-01 to "
+        "2026-11-07, or same days (for one host against another).",
+    ),
+]
 
 
 def report(
@@ -113,14 +121,7 @@ def _read_settings(path: Path) -> Configuration:
 
 def gate(
     store: Store,
-    baseline: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|DAYS",
-            help="A baseline that the team keeps, or days: 7 days (before those that are judged), "
-            "2026-11-01 to 2026-11-07.",
-        ),
-    ],
+    baseline: Baseline,
     gates: Annotated[
         list[str],
         typer.Option(
@@ -133,6 +134,13 @@ def gate(
     days: Annotated[str, typer.Option(metavar="DAYS", help="The days that are judged.")] = "7 days",
     model: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this model. Repeatable.")
+    ] = None,
+    provider: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only models served by this host. Repeatable.")
+    ] = None,
+    baseline_provider: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="The baseline's host, in place of --provider. Repeatable."),
     ] = None,
     prompt: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this prompt, such as fixer@13. Repeatable.")
@@ -153,9 +161,15 @@ def gate(
     from callgauge.report.store_gate import describe_gate, judge_gates
     from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, choose_worst
 
-    chosen = {"model": model or (), "prompt": prompt or (), "tool": tool or (), "source": source or ()}
+    chosen = {
+        "model": model or (),
+        "provider": provider or (),
+        "prompt": prompt or (),
+        "tool": tool or (),
+        "source": source or (),
+    }
     try:
-        found = judge_gates(store, gates, baseline, days, chosen)
+        found = judge_gates(store, gates, baseline, days, chosen, {"provider": baseline_provider or ()})
     except GateSyntaxError as problem:
         render.fail(str(problem), _WRONG_USE)
     except (ReportError, MemoryProblemError) as problem:

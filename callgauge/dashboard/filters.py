@@ -1,6 +1,7 @@
-"""The filter bar of all pages that count calls, kept in the URL: days, model, prompt, tool, source, baseline.
+"""The filter bar of all pages that count calls, kept in the URL: days, model, host, prompt and so on.
 
-Where a store holds trials, their run and arm can be chosen, too: without, no page counts them.
+The host can be chosen where the store knows several. Where a store holds trials, their run and arm can be
+chosen, too: without, no page counts them.
 
 The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
 values.
@@ -8,7 +9,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -24,7 +25,8 @@ from callgauge.memory.baselines import Baseline
 from callgauge.memory.kept_slices import KeptSlice, slice_parameters
 
 _TRIALS = ("run", "arm")
-DIMENSIONS = ("model", "prompt", "tool", "source", *_TRIALS)
+_HOST = "provider"
+DIMENSIONS = ("model", _HOST, "prompt", "tool", "source", *_TRIALS)
 _ON_BUTTON = 26  # characters of a chosen value on the button of its filter
 _DAYS = "days"
 _BASELINE = "baseline"
@@ -51,6 +53,7 @@ class Filters:
     from_day: date | None = None
     to_day: date | None = None
     models: tuple[str, ...] | None = None
+    providers: tuple[str, ...] | None = None
     prompts: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
@@ -61,9 +64,9 @@ class Filters:
         return asdict(self)
 
     def active_names(self) -> list[str]:
-        """Return the names of the filters that narrow the view."""
+        """Return the words for the filters that narrow the view."""
         days = ["days"] if self.from_day or self.to_day else []
-        return days + [name for name in DIMENSIONS if getattr(self, f"{name}s")]
+        return days + [wording.dimension(name) for name in DIMENSIONS if getattr(self, f"{name}s")]
 
 
 def draw_filter_bar(
@@ -86,7 +89,7 @@ def draw_filter_bar(
         chosen = {
             name: _draw_choice(name, rows)
             for name in DIMENSIONS
-            if len(rows := choices[choices.dimension == name]) or name not in _TRIALS
+            if _is_offered(name, rows := choices[choices.dimension == name])
         }
         st.session_state[_BASELINE_DAYS], st.session_state[_BASELINE_SLICE] = _draw_baseline(days, baselines)
         st.button("Reset", on_click=reset, key="reset", type="tertiary")
@@ -94,6 +97,30 @@ def draw_filter_bar(
         st.caption(f":red[{wording.in_markdown(misread, 200)}]")
     from_day, to_day = days or (None, None)
     st.session_state[_CHOSEN] = Filters(from_day, to_day, **{f"{name}s": its for name, its in chosen.items()})
+
+
+def _is_offered(name: str, rows: pd.DataFrame) -> bool:
+    """Return whether the bar has a choice of this dimension; one that is made is always shown.
+
+    `rows`: those of the metric `choices`. With a single host there is nothing to choose.
+    """
+    if name == _HOST:
+        is_chosen = bool(st.session_state.get(name)) or name in st.query_params
+        return is_chosen or _are_several(rows.value)
+    return bool(len(rows)) or name not in _TRIALS
+
+
+def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
+    """Return whether the store knows more than one host, so that pages tell hosts apart.
+
+    `labels`: of the values of each dimension; without, those that the bar shows.
+    """
+    known = st.session_state.get(_LABELS, {}) if labels is None else labels
+    return _are_several(known.get(_HOST, ()))
+
+
+def _are_several(hosts: Iterable[str]) -> bool:
+    return sum(host != "unknown" for host in hosts) > 1
 
 
 def _draw_days(first: date | None, last: date | None) -> Days | None:
@@ -229,12 +256,12 @@ def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
     # The frame's styles make the fold a list that opens below its button.
     with st.expander(wording.in_markdown(_button_text(name, chosen), 40), key=f"choose_{name}"):
         taken = st.multiselect(
-            name.capitalize(),
+            wording.dimension(name).capitalize(),
             list(labels),
             format_func=lambda value: labels.get(value, value),
             key=name,
             bind="query-params",
-            placeholder=f"All {name}s",
+            placeholder=f"All {wording.dimension(name)}s",
             filter_mode="contains",
             select_all=False,
             width=340,
@@ -247,7 +274,8 @@ def _draw_choice(name: str, rows: pd.DataFrame) -> tuple[str, ...] | None:
 def _button_text(name: str, chosen: Sequence[str]) -> str:
     if len(chosen) == 1 and len(chosen[0]) <= _ON_BUTTON:
         return chosen[0]
-    return wording.plural(len(chosen), name) if chosen else f"{name.capitalize()}s"
+    word = wording.dimension(name)
+    return wording.plural(len(chosen), word) if chosen else f"{word.capitalize()}s"
 
 
 def _unique_labels(rows: pd.DataFrame) -> dict[str, str]:

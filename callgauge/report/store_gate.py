@@ -43,6 +43,8 @@ from callgauge.stats import Difference
 from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
 
 USUAL_RATE = "parse_error"
+SAME_DAYS = "same days"
+"""The baseline that has the days that are judged: for one host, or model, against another."""
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
 Labels = Mapping[str, Mapping[str, str]]
 
@@ -114,7 +116,12 @@ def read_rate_margin(text: str) -> RateMargin:
 
 
 def judge_gates(
-    store: Path, gates: Sequence[str], baseline: str, days: str, chosen: Mapping[str, Sequence[str]]
+    store: Path,
+    gates: Sequence[str],
+    baseline: str,
+    days: str,
+    chosen: Mapping[str, Sequence[str]],
+    of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> list[StoreGate]:
     """Return what gates such as `no-worse=0.02` say of a store.
 
@@ -129,7 +136,7 @@ def judge_gates(
             if newest is None:
                 raise ReportError("no call of the store has a day: a gate compares days")
             labels = read_labels(reader.ask)
-            arms = choose_gate_arms(newest, labels, kept, baseline, days, chosen)
+            arms = choose_gate_arms(newest, labels, kept, baseline, days, chosen, of_baseline)
             return [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
@@ -152,7 +159,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
         why = f"No {margin.rate.noun} of {sides} could be judged."
     elif basis.rate is None:
-        why = _write_sentence(basis.reason)
+        why = basis.sentence
     elif do_overlap(*arms):
         why = "Both sides have calls in common: choose other days with --days, or another baseline."
     elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
@@ -161,7 +168,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         decided_by = _take_reach(found)
         verdict = decide(held, margin.size)
         needed = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
-        why = " ".join(filter(None, (_write_sentence(basis.reason), needed)))
+        why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -174,11 +181,6 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         bool(held and held.is_at_same_mix),
         _write_link(arms, margin.rate),
     )
-
-
-def _write_sentence(reason: str) -> str:
-    """Return a reason as a sentence; empty without one."""
-    return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
 def decide(held: SliceComparison, margin: float) -> Verdict:
@@ -267,19 +269,26 @@ def choose_gate_arms(
     baseline: str,
     days: str,
     chosen: Mapping[str, Sequence[str]],
+    of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Arm, Arm]:
     """Return A, the baseline, and B, the slice that is judged. Raises GateSyntaxError.
 
-    `newest`: the newest day of the store. `baseline`: the name of a kept one, days, or how many days before
-    those of B. `days`: of B. `chosen`: values of B by dimension, by their name or label; where the baseline
-    is pinned to others, it keeps its own, and where B names none, B has the baseline's.
+    `newest`: the newest day of the store. `baseline`: the name of a kept one, days, SAME_DAYS, or how many
+    days before those of B. `days`: of B. `chosen`: values of B by dimension, by their name or label; where
+    the baseline is pinned to others, it keeps its own, and where B names none, B has the baseline's.
+    `of_baseline`: values of A in the place of those, for what is compared.
     """
-    own = {name: _find_values(name, values, labels) for name, values in chosen.items() if values}
+    own, other = (
+        {name: _find_values(name, values, labels) for name, values in each.items() if values}
+        for each in (chosen, of_baseline or {})
+    )
     of_b = _read_days(days, newest)
     pinned: Mapping[str, tuple[str, ...]] = {}
     found = next((one for one in kept if one.name == baseline), None)
     if found is not None:
         of_a, pinned = found.days, found.slice
+    elif baseline == SAME_DAYS:
+        of_a = of_b
     else:
         try:
             span = read_range(baseline)
@@ -289,7 +298,7 @@ def choose_gate_arms(
             of_a = of_b[0] - timedelta(span.length), of_b[0] - timedelta(1)
         else:
             of_a = _read_days(baseline, newest)
-    return Arm("A", {**own, **pinned}, of_a), Arm("B", {**pinned, **own}, of_b)
+    return Arm("A", {**own, **pinned, **other}, of_a), Arm("B", {**pinned, **own}, of_b)
 
 
 def _read_days(text: str, newest: date) -> Days:
@@ -318,7 +327,7 @@ def _find_values(dimension: str, asked: Sequence[str], labels: Labels) -> tuple[
                 if near
                 else f"there are {', '.join(list(by_label)[:10]) or 'none'}"
             )
-            raise GateSyntaxError(f"the store has no {dimension} {one!r}; {advice}")
+            raise GateSyntaxError(f"the store has no {wording.dimension(dimension)} {one!r}; {advice}")
         found.append(value)
     return tuple(found)
 
@@ -327,5 +336,5 @@ def _describe_unknown(baseline: str, names: Sequence[str]) -> str:
     known = f"the team keeps {', '.join(names[:10])}" if names else "the team keeps none yet"
     return (
         f"{baseline!r} is no baseline: {known}; or write days: 7 days (before those that are judged), "
-        "2026-11-01 to 2026-11-07"
+        "2026-11-01 to 2026-11-07, or same days"
     )

@@ -24,7 +24,7 @@ from callgauge.stats.rates import (
     relate_shares,
 )
 from callgauge.stats.repeats import PassK, pass_k
-from callgauge.stats.sample_size import sessions_needed, visible_difference
+from callgauge.stats.sample_size import sessions_needed
 from callgauge.stats.session_groups import (
     GROUPS,
     DayCounts,
@@ -66,5 +66,4 @@ __all__ = [
     "relate_shares",
     "sessions_needed",
     "standardise",
-    "visible_difference",
 ]

@@ -160,7 +160,7 @@ class _Days:
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return whether a side has few days, most of its observations on days that the other has not."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
-        return (self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2)
+        return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
 def widen_estimates(of: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:

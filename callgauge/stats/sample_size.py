@@ -1,4 +1,4 @@
-"""How many more sessions it would take to decide between two rates."""
+"""How many more sessions it would take to decide between two rates, and what present ones can show."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import ceil, inf
 import numpy as np
 from scipy.special import gammaincinv, gammaln, ndtri, xlog1py, xlogy
 
+from callgauge.stats.differences import Difference
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.rates import Share
 from callgauge.stats.sequential import chance_above, find_boundaries
@@ -49,14 +50,14 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     return ceil(most)
 
 
-def visible_difference(width: float, comparisons: int = 1) -> float:
-    """Return the difference that would be decisive with 80 % power, without more data.
+def smallest_shown(found: Difference, comparisons: int = 1) -> float:
+    """Return the smallest real difference that sessions like these would have shown with 80 % power.
 
-    `width`: that of the 95 % interval of the present difference. `comparisons`: how many are looked at
-    together (each then counts at 5 % over that number).
+    A share, from the width of the 95 % interval. `comparisons`: how many are looked at together.
     """
-    z = -float(ndtri(0.025))
-    return width / 2 * (-float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))) / z
+    half = (found.high - found.low) / 2
+    z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
+    return half * z / -float(ndtri(0.025))
 
 
 def tasks_needed_at(

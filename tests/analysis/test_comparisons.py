@@ -143,7 +143,15 @@ def test_every_standing_is_reached_by_an_example_above() -> None:
     """The parameters of the first test and the names of the next two; a new member needs an example."""
     marks = test_what_may_be_said_of_a_slice_beside_another.pytestmark  # type: ignore[attr-defined]
     told = {standing for _, _, standing in marks[0].args[1]}
-    assert told | {Standing.UNNAMED, Standing.OTHER_WORK, Standing.TOO_FEW_DAYS} == set(Standing)
+    others = {Standing.UNNAMED, Standing.OTHER_WORK, Standing.TOO_FEW_DAYS, Standing.MEASURED_APART}
+    assert told | others == set(Standing)
+
+
+def test_slices_that_were_not_measured_alike_get_no_rank_and_no_verdict() -> None:
+    several = [of_slice("a", 10, 1000), of_slice("b", 300, 1000)]
+    table = rank_table(several, several[0], is_alike=False)
+    assert (table.ranks, table.wins, dict(table.pairs)) == ({}, frozenset(), {})
+    assert [row.standing() for row in table.rows if row.other] == [Standing.MEASURED_APART]
 
 
 def test_a_difference_over_time_is_judged_from_five_days_on_one_side() -> None:

@@ -26,7 +26,7 @@ def suggestion(found: Breakdown) -> str:
 
 def by_completed(of: int, against: int) -> list[SliceComparison]:
     """Return the comparison of both arms by turn success, of 500 turns each."""
-    both = [of_slice(name, k, 500, rate="recorded_ok") for name, k in (("of", of), ("against", against))]
+    both = [of_slice(name, k, 500, rate="turn_success") for name, k in (("of", of), ("against", against))]
     return compare_pairs([(both[0], both[1])])
 
 
@@ -68,7 +68,7 @@ def test_one_verdict_for_all_pre_fills_the_decision() -> None:
 
 def test_the_price_of_the_better_version_is_named_and_pre_fills_no_decision() -> None:
     found = replace(broken_down(BETTER), prices=by_completed(275, 400))
-    but = "But @5 is worse by completed (log): 55.0% against 80.0%."
+    but = "But @5 is worse by turn success: 55.0% against 80.0%."
     assert advice(found) == f"take @5. It is better: 4.0% against 12.0%. {but}"
     assert write_headline(found, NAMES, lambda _, value: value, SMALLEST).endswith(but)
     assert suggestion(found) == ""
@@ -77,13 +77,13 @@ def test_the_price_of_the_better_version_is_named_and_pre_fills_no_decision() ->
 
 def test_the_version_that_is_worse_is_named_where_it_is_better_by_another_rate() -> None:
     found = replace(broken_down(WORSE), prices=by_completed(400, 275))
-    assert advice(found).endswith(" But @5 is better by completed (log): 80.0% against 55.0%.")
+    assert advice(found).endswith(" But @5 is better by turn success: 80.0% against 55.0%.")
     assert suggestion(found) == ""
 
 
 def test_the_price_of_a_split_change_is_that_where_it_helps() -> None:
     found = replace(broken_down(SPLIT), prices=by_completed(275, 400))
-    assert advice(found).endswith(" But @5 is worse by completed (log) there: 55.0% against 80.0%.")
+    assert advice(found).endswith(" But @5 is worse by turn success there: 55.0% against 80.0%.")
 
 
 def test_a_pair_that_differs_alone_is_never_called_without_clear_difference() -> None:

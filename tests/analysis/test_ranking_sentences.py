@@ -191,7 +191,7 @@ def priced(name: str, amount: float) -> Cost:
     turns = np.full(GROUPS, 20.0)
     amounts = turns * amount * np.linspace(0.9, 1.1, GROUPS)
     mean = MeanCost(amount, 1000, ratio_interval(amounts, turns), (amounts, turns))
-    return Cost(name, "USD", 1000, 1000, 1000, 1000, 1000 * amount, mean, mean, 1000, "recorded", 0, 0, None)
+    return Cost(name, "USD", 1000, 1000, 1000, 1000, 1000 * amount, mean, mean, 1000, 1000, 0, 0, None)
 
 
 # --- what is missing --------------------------------------------------------------------------------------

@@ -87,6 +87,6 @@ def test_tools_without_enough_data_are_not_judged() -> None:
 
 def test_a_good_rate_has_its_words() -> None:
     sentence = answer(
-        of_slice("a", 500, 1000, rate="recorded_ok"), of_slice("b", 900, 1000, rate="recorded_ok")
+        of_slice("a", 500, 1000, rate="turn_success"), of_slice("b", 900, 1000, rate="turn_success")
     )
-    assert sentence == "a has the lowest completed (log): 500 of 1,000 turns (50.0%)."
+    assert sentence == "a has the lowest turn success: 500 of 1,000 turns (50.0%)."

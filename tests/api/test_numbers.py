@@ -114,7 +114,7 @@ def test_a_comparison_says_what_the_page_says(sample: Api, monkeypatch: pytest.M
     assert told["sentence"] in shown
     assert told["basis"] in shown
     # A breakdown by what tells the sides apart would say nothing.
-    assert {row["dimension"] for row in told["rows"]} == {"tool", "prompt"}
+    assert {row["dimension"] for row in told["rows"]} == {"tool", "prompt", "provider"}
 
 
 def test_a_ranking_says_what_the_page_says(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,11 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
 def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
     rows = sheet_of(opened(PAGE, base_model="falcon"), RANKING)
     verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
-    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Baseline", "Worse", "No clear difference")
+    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == (
+        "Baseline",
+        "Worse",
+        "No clear difference",
+    )
 
 
 def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:

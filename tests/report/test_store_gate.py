@@ -30,7 +30,9 @@ from callgauge.report.store_gate import (
     read_rate_margin,
 )
 from callgauge.stats.gate_syntax import GateSyntaxError
+from tests.analysis.store_fixture import publish
 from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import calls
 from tests.report.conftest import LAST
 
 BEFORE = "2026-10-20 to 2026-11-09"
@@ -120,7 +122,11 @@ def kept(**pinned: tuple[str, ...]) -> Baseline:
     return Baseline("v12", *when, "", datetime(2026, 11, 8, tzinfo=UTC), pinned)
 
 
-LABELS = {"model": {"falcon": "falcon", "heron": "heron"}, "prompt": {"p1": "fixer@12", "p2": "fixer@13"}}
+LABELS = {
+    "model": {"falcon": "falcon", "heron": "heron"},
+    "prompt": {"p1": "fixer@12", "p2": "fixer@13"},
+    "provider": {"east-1": "east-1", "a,b": "a,b"},
+}
 
 
 def arms_of(baseline: str = "v12", days: str = "7 days", **chosen: list[str]) -> tuple[Arm, Arm]:
@@ -146,9 +152,20 @@ def test_so_many_days_are_those_before_the_judged_ones() -> None:
     assert b.days == (date(2026, 11, 18), LAST)
 
 
+def test_a_host_narrows_both_sides_and_the_baseline_may_have_another() -> None:
+    a, b = arms_of("7 days", provider=["a,b"])
+    assert a.own == b.own == {"provider": ("a,b",)}
+    own, other = {"model": ["heron"], "provider": ["a,b"]}, {"provider": ["east-1"]}
+    a, b = choose_gate_arms(LAST, LABELS, [], "same days", "7 days", own, other)
+    assert (a.own["provider"], b.own["provider"]) == (("east-1",), ("a,b",))
+    assert a.own["model"] == b.own["model"] == ("heron",)
+    assert a.days == b.days == (date(2026, 11, 14), LAST)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        ({"provider": ["east-2"]}, "the store has no host 'east-2'; did you mean 'east-1'"),
         ({"baseline": "v13"}, "the team keeps v12"),
         ({"baseline": "all"}, "write 7 days, or a first and a last day"),
         ({"days": "sometime"}, "is no range of days"),
@@ -196,6 +213,26 @@ def test_the_command_prints_the_sentence_and_exits_with_the_worst_code(published
     told = json.loads(both.stdout)
     assert [one["verdict"] for one in told] == ["not worse", "cannot be told"]
     assert told[0]["slice"]["k"] / told[0]["slice"]["n"] < 0.05
+
+
+HOSTS_COMPARED = [
+    *("--baseline", "same days", "--provider", "west-2", "--baseline-provider", "east-1"),
+    *("--gate", "no-worse=2%"),
+]
+
+
+def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    publish(store, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
+    found = CliRunner().invoke(app, ["gate", "--store", str(store), *HOSTS_COMPARED])
+    assert found.exit_code == 5, found.output
+    assert found.stdout.startswith(
+        "Worse by 2 points: parse errors of west-2 40.0% (40 / 100) against east-1 2.0% (2 / 100)"
+    )
+    assert "a_provider=east-1" in found.stdout
+    other_way = {"west-2": "east-1", "east-1": "west-2"}
+    turned = [other_way.get(word, word) for word in HOSTS_COMPARED]
+    assert CliRunner().invoke(app, ["gate", "--store", str(store), *turned]).exit_code == 0
 
 
 @pytest.mark.parametrize(

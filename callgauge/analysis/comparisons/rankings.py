@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import Ask, read_strata
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
@@ -50,8 +51,8 @@ class JudgedRanking:
     def write_sentence(self, names: Names) -> str:
         """Return the sentence that answers which is the best. `names`: the label of each value."""
         labelled = [replace(one, name=names.get(one.name, one.name)) for one in self.measured]
-        context = replace(self.context, reason=compare_by(self.asked.name, labelled).reason)
-        return write_ranking(self.table, names, self.by.replace("_", " "), context)
+        context = replace(self.context, basis=compare_by(self.asked.name, labelled))
+        return write_ranking(self.table, names, wording.dimension(self.by), context)
 
 
 def read_ranked_slices(

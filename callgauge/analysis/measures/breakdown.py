@@ -1,4 +1,4 @@
-"""Breaks the difference of two arms down by model, tool and prompt, and names for whom it is another one."""
+"""Breaks the difference of two arms down by model, tool, prompt and host, and names those that differ."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from callgauge.stats import Difference, Share
 from callgauge.stats.rates import Likeness
 from callgauge.stats.standardisation import adjust_families, contrast_strata
 
-BROKEN_DOWN_BY = ("model", "tool", "prompt")
+BROKEN_DOWN_BY = ("model", "tool", "prompt", "provider")
 DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
 """The standings that say which of two slices has more."""
 _UNNAMED = "unknown"
 _UNSEEN = Share(0, 0)
-_FAMILY = "models, tools and prompts"
+_FAMILY = "models, tools, prompts and hosts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,10 @@ def find_concentrated(
     if not suspect:
         return {}
     rows = ask("concentration", by=by, among=tuple(sorted(suspect)) if by else None, **chosen)
-    counted = {row.slice: Concentration(row.largest / row.calls, row.effective) for row in rows.itertuples()}
+    counted = {
+        row["slice"]: Concentration(row["largest"] / row["calls"], row["effective"])
+        for row in rows.to_dict("records")
+    }
     return {name: each.words for name, each in counted.items() if name in suspect and each.is_high}
 
 

@@ -56,6 +56,11 @@ class ComparisonBasis:
     reason: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def sentence(self) -> str:
+        """The reason as a sentence; empty without one."""
+        return f"{self.reason[0].upper()}{self.reason[1:]}." if self.reason else ""
+
 
 def rates_to_compare(rate: str) -> tuple[str, ...]:
     """Return the rates that `compare_by` reads to decide on `rate`, and that it may return; `rate` first."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from callgauge.analysis import wording
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, StandardisedDifference, place_in_groups
@@ -16,7 +17,6 @@ from callgauge.stats.standardisation import standardise_all
 _OF_CALLS = ("model", "tool", "strategy", "prompt")
 _OF_TURNS = ("model", "source", "prompt")
 _FINEST = 3  # dimensions of a stratum
-_PLURALS = {"strategy": "strategies"}
 _UNSEEN = Share(0, 0)
 _UNNAMED = "unknown"
 
@@ -38,7 +38,7 @@ def describe_dimensions(names: Sequence[str]) -> str:
     """Return the words for dimensions: tools, strategies and prompts."""
     if not names:
         return "all work"
-    words = [_PLURALS.get(name, f"{name}s") for name in names]
+    words = [wording.plural_of(wording.dimension(name)) for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

@@ -234,7 +234,7 @@ def _tell_days_apart(
     days = _to_frame([column[0] for column in cursor.description or ()], cursor)
     places = {row: place for place, row in enumerate(zip(*(days[key] for key in keys), strict=True))}
     order = [places[row] for row in zip(*(frame[key] for key in keys), strict=True)]
-    sorted_days = days.take(pd.Index(order, dtype="int64")).set_index(frame.index)
+    sorted_days = days.take(pd.Index(order, dtype="int64").to_numpy()).set_index(frame.index)
     return frame.assign(**{name: sorted_days[name] for name in days.columns if name.startswith(_DAY)})
 
 

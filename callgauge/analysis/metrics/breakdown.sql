@@ -1,5 +1,5 @@
 -- title: Arms broken down
--- question: How often does it happen in each arm, within each model, tool or prompt?
+-- question: How often does it happen in each arm, within each model, tool, prompt or host?
 -- unit: calls, turns or chains, as the rate says; the rate is k / n
 -- days: added up
 -- column rate: which rate, see callgauge/analysis/measures/rates.py
@@ -12,9 +12,9 @@
 -- column sessions: in which n was observed
 -- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool and prompt, too.
+-- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool, prompt and host, too.
 -- note: From the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
--- $dimensions: model, tool, prompt. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
+-- $dimensions: model, tool, prompt, provider. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
 -- harness_version, day. $among: values of $by.
 WITH
 named AS NOT MATERIALIZED (
@@ -26,7 +26,7 @@ asked AS (
 chosen AS NOT MATERIALIZED (
   SELECT rate, asked_for AS dimension,
          CASE asked_for WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')
-           ELSE coalesce(prompt_id, 'unknown') END AS slice, {value: by} AS also, day, k, n, total, sessions, group_ids, group_k, group_n
+           WHEN 'provider' THEN coalesce(provider, 'unknown') ELSE coalesce(prompt_id, 'unknown') END AS slice, {value: by} AS also, day, k, n, total, sessions, group_ids, group_k, group_n
   FROM named CROSS JOIN asked
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
     AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR asked_for = 'tool'

@@ -31,7 +31,7 @@ listable AS NOT MATERIALIZED (
                      WHEN 'model' THEN model END AS word,
          CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
   FROM own_calls
-  WHERE {filters: models, prompts, tools, sources, trials}
+  WHERE {filters: models, providers, prompts, tools, sources, trials}
     AND ($outcome IS NULL OR outcome = $outcome OR (syntax_seen = 'full' AND schema_seen = 'full'
            AND (($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
                 OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed'))))
@@ -103,7 +103,7 @@ worst AS (
   SELECT call_id, arg_min(code, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END * 1000 + position) AS finding
   FROM diagnostics SEMI JOIN page USING (call_id, file_id) GROUP BY call_id
 )
-SELECT call_id, session_id, turn, step, ts, outcome, fault_layer, model, prompt_id, tool, result_status, latency_ms, finding, attempt,
+SELECT call_id, session_id, turn, step, ts, outcome, fault_layer, model, provider, prompt_id, tool, result_status, latency_ms, finding, attempt,
        retry_kind, chain_outcome, substr(coalesce(raw_arguments, arguments, ''), preview_from, 200) AS preview, preview_from,
        (SELECT count(*) FROM chosen)::BIGINT AS found
 FROM page LEFT JOIN worst USING (call_id),

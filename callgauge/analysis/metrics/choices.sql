@@ -26,6 +26,7 @@ used AS (
   SELECT 'model', coalesce(model, 'unknown'), 0 FROM chosen_turns UNION ALL
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), 0 FROM chosen_turns UNION ALL
   SELECT 'source', source, 0 FROM chosen_turns UNION ALL
+  SELECT 'provider', coalesce(provider, 'unknown'), 0 FROM chosen_turns UNION ALL
   SELECT 'run', trial_run, calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
   SELECT 'arm', coalesce(arm, 'unknown'), calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
   -- A run that has only begun.

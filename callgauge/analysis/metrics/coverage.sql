@@ -14,13 +14,13 @@ WITH of_calls AS (
          sum(result_ok + result_error + result_denied) AS result_known,
          sum(calls) FILTER (model IS NOT NULL) AS model_known, sum(calls) FILTER (prompt_id IS NOT NULL) AS prompt_known
   FROM daily_calls
-  WHERE {filters: days, models, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
   GROUP BY source
 ),
 of_turns AS (
   SELECT source, sum(turns) AS turns, sum(recorded_known) AS recorded_turns, sum(derived_known) AS derived_turns
   FROM daily_turns
-  WHERE {filters: days, models, prompts, sources, trials}
+  WHERE {filters: days, models, providers, prompts, sources, trials}
   GROUP BY source
 )
 SELECT source, coalesce(title, source) AS title,

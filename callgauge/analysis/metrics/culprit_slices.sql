@@ -20,7 +20,7 @@ calls AS (
     n, total, group_ids, group_n
   FROM daily_rates
   WHERE rate = 'defined' AND cut = 'tool' AND list_contains($tools, coalesce(tool, 'unknown'))
-    AND {filters: days, models, prompts, sources, trials}
+    AND {filters: days, models, providers, prompts, sources, trials}
 ),
 findings AS (
   SELECT
@@ -30,7 +30,7 @@ findings AS (
     calls, example_ts, example, group_ids, group_calls
   FROM daily_parameters
   WHERE parameter = $parameter AND code = $code AND list_contains($tools, coalesce(tool, 'unknown'))
-    AND {filters: days, models, prompts, sources, trials}
+    AND {filters: days, models, providers, prompts, sources, trials}
 ),
 judged AS (SELECT slice, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total FROM calls GROUP BY ALL),
 found AS (

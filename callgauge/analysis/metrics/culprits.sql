@@ -11,7 +11,7 @@
 WITH
 findings AS NOT MATERIALIZED (
   FROM daily_parameters
-  WHERE {filters: days, models, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
     AND code <> 'tool_definition_missing'
 ),
 found AS (
@@ -31,7 +31,7 @@ judged AS (
   FROM (
     SELECT unnest(group_ids) AS id, unnest(group_n) AS n FROM daily_rates
     WHERE rate = 'defined' AND cut = if($tools IS NULL, 'all', 'tool')
-      AND {filters: days, models, prompts, tools, sources, trials}
+      AND {filters: days, models, providers, prompts, tools, sources, trials}
   )
   GROUP BY id
 ),

@@ -7,6 +7,6 @@
 -- note: Counted in the daily sums, for the list of these turns: it looks at no more days than it needs.
 SELECT day, sum(disagree)::BIGINT AS most, $tools IS NULL AS exact
 FROM daily_turns
-WHERE {filters: days, models, prompts, sources, trials}
+WHERE {filters: days, models, providers, prompts, sources, trials}
 GROUP BY day HAVING sum(disagree) > 0
 ORDER BY day DESC NULLS LAST

@@ -13,7 +13,7 @@ WITH chosen AS NOT MATERIALIZED (
   WHERE {filters: days}
     AND ($since IS NULL OR day >= $since OR ($undated AND day IS NULL))
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
-    AND {filters: models, prompts, sources, trials}
+    AND {filters: models, providers, prompts, sources, trials}
     AND NOT coalesce(duplicate, false) AND recorded_ok <> derived_ok
     AND ($tools IS NULL OR turn_id IN (
       SELECT turn_id FROM tool_calls

@@ -8,7 +8,7 @@
 -- note: Cannot tell: no fault was seen, but the log keeps no result of the call, or not how its arguments were read.
 WITH chosen AS (
   FROM daily_calls
-  WHERE {filters: days, models, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
 ),
 layers(position, layer, calls) AS (
   SELECT 1, 'emission', sum(fault_emission) FROM chosen UNION ALL

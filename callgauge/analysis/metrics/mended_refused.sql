@@ -6,4 +6,4 @@
 -- note: Mended is a call whose arguments only fit after a repair of the text or a change of a value's type. The harness may have refused it all the same; then it counts in both rates.
 SELECT coalesce(sum(mended), 0)::BIGINT AS mended, coalesce(sum(mended_refused), 0)::BIGINT AS refused
 FROM daily_calls
-WHERE {filters: days, models, prompts, tools, sources, trials}
+WHERE {filters: days, models, providers, prompts, tools, sources, trials}

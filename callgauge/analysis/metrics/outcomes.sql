@@ -12,7 +12,7 @@ named AS NOT MATERIALIZED (
 chosen AS NOT MATERIALIZED (
   SELECT {value: by} AS slice, clean, coerced, repaired, failed, unmeasured
   FROM named
-  WHERE {filters: days, models, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
 ),
 sums AS (
   SELECT slice, sum(clean) AS clean, sum(coerced) AS coerced, sum(repaired) AS repaired, sum(failed) AS failed,

@@ -14,7 +14,7 @@ WITH of_groups AS (
          sum(steps)::BIGINT AS steps, sum(calls)::BIGINT AS calls, sum(bad)::BIGINT AS bad, sum(lost)::BIGINT AS lost,
          sum(bad_steps)::BIGINT AS bad_steps, sum(others)::BIGINT AS others, sum(others_lost)::BIGINT AS others_lost
   FROM daily_parallel
-  WHERE {filters: days, models, prompts, sources, trials}
+  WHERE {filters: days, models, providers, prompts, sources, trials}
   GROUP BY ALL
 )
 SELECT model, sum(steps)::BIGINT AS steps, sum(calls)::BIGINT AS calls, sum(bad)::BIGINT AS bad, sum(lost)::BIGINT AS lost,

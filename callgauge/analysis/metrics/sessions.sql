@@ -1,8 +1,8 @@
 -- title: Sessions
 -- question: Which sessions match, and how did they go?
 -- unit: one row a session; copies in other files are left out
--- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model and prompt keep sessions with such a turn. The filter by tool keeps those that called it, days those under way on one of them. The search looks at ids, tasks and what users wrote.
--- note: Filters by chain and attempt keep sessions with such a call; a model, prompt or tool that is chosen too is that of the call.
+-- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model, host and prompt keep sessions with such a turn. The filter by tool keeps those that called it, days those under way on one of them. The search looks at ids, tasks and what users wrote.
+-- note: Filters by chain and attempt keep sessions with such a call; a model, host, prompt or tool that is chosen too is that of the call.
 -- note: Turns, steps, calls and faults are those of the session's own turns: a turn that a fuller file tells too is counted there.
 -- column run: of what experiment the session is, where the file's path says it; $run: only these sessions
 -- column said: the beginning of the first user message
@@ -14,8 +14,9 @@
 -- column found: all sessions that match in the days looked at, of which this is one page
 -- $order: NULL = newest | 'time' | 'turns' | 'steps' | 'calls' | 'faults' | 'retries' | 'seconds', from the largest; $reversed: the
 -- other way.
--- $chain: with such a chain, see calls.sql; 'none' = without any. $attempt: with such an attempt. A filter by model, prompt or
--- tool then holds of a call of that chain or of that attempt. $turns: with such a turn, see calls.sql, of these models and prompts.
+-- $chain: with such a chain, see calls.sql; 'none' = without any. $attempt: with such an attempt. A filter by model, host,
+-- prompt or tool then holds of a call of that chain or of that attempt. $turns: with such a turn, see calls.sql, of these
+-- models, hosts and prompts.
 -- $since, $until, $undated: the first days of the sessions looked at (dashboard.newest); $first_day, $last_day: all that
 -- belongs to them lies within these.
 -- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
@@ -43,17 +44,17 @@ chosen AS MATERIALIZED (
   WHERE ($from_day IS NULL OR greatest(day, ended_at::DATE) >= $from_day) AND ($to_day IS NULL OR day <= $to_day)
     AND {filters: sources, trials}
     AND ($run IS NULL OR run = $run)
-    AND (($models IS NULL AND $prompts IS NULL AND $turns IS NULL)
-         OR if($models IS NULL AND $prompts IS NULL AND $turns IS NULL, NULL, (session_id, source)) IN (
+    AND (($models IS NULL AND $providers IS NULL AND $prompts IS NULL AND $turns IS NULL)
+         OR if($models IS NULL AND $providers IS NULL AND $prompts IS NULL AND $turns IS NULL, NULL, (session_id, source)) IN (
       SELECT (session_id, source) FROM own_turns
-      WHERE ($models IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL)
+      WHERE ($models IS NOT NULL OR $providers IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL)
         AND ($turns IS NULL OR ($turns = 'retried' AND retries > 0) OR ($turns = 'disagree' AND recorded_ok <> derived_ok)
              OR ($turns = 'recorded_ok' AND recorded_ok) OR ($turns = 'recorded_not_ok' AND NOT recorded_ok)
              OR ($turns = 'succeeded' AND coalesce(recorded_ok, derived_ok))
              OR ($turns = 'not_succeeded' AND NOT coalesce(recorded_ok, derived_ok))
              OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))
-        AND {filters: models, prompts}))
+        AND {filters: models, providers, prompts}))
     AND (($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL)
          OR if($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL, NULL, (session_id, source)) IN (
       SELECT (session_id, source) FROM own_calls
@@ -63,7 +64,7 @@ chosen AS MATERIALIZED (
              OR (chain_id IS NOT NULL AND ($chain = 'any' OR coalesce(chain_outcome, 'open') = $chain)))
         AND ($attempt IS NULL OR ($attempt = 'first' AND attempt = 1)
              OR (attempt > 1 AND ($attempt = 'retry' OR coalesce(retry_kind, 'unknown') = $attempt)))
-        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR ({filters: models, prompts}))))
+        AND ((coalesce($chain, 'none') = 'none' AND $attempt IS NULL) OR ({filters: models, providers, prompts}))))
     AND ($chain IS DISTINCT FROM 'none' OR if($chain = 'none', (session_id, source), NULL) NOT IN (
       SELECT (session_id, source) FROM own_calls WHERE $chain = 'none' AND chain_id IS NOT NULL))
     AND ($search IS NULL OR contains(lower(session_id), lower($search)) OR contains(lower(coalesce(task, '')), lower($search))
@@ -92,6 +93,7 @@ alike AS (
 told AS (
   SELECT session_id, source, count(*) AS turns, sum(steps) AS steps, sum(calls) AS calls, sum(faults) AS faults,
          sum(retries) AS retries, list_sort(list(DISTINCT coalesce(model, 'unknown'))) AS models,
+         list_sort(list(DISTINCT provider) FILTER (provider IS NOT NULL)) AS providers,
          count(recorded_ok) AS recorded_known, count(*) FILTER (recorded_ok) AS recorded_ok,
          count(derived_ok) AS derived_known, count(*) FILTER (derived_ok) AS derived_ok,
          count(coalesce(recorded_ok, derived_ok)) AS success_known, count(*) FILTER (coalesce(recorded_ok, derived_ok)) AS succeeded,
@@ -103,6 +105,7 @@ told AS (
 )
 SELECT session_id, source, file_id, coalesce(s.title, page.source) AS title, parent_session_id, task, run, started_at,
        nullif(epoch(ended_at) - epoch(started_at), 0)::DOUBLE AS seconds, said, coalesce(models, []) AS models,
+       coalesce(providers, []) AS providers,
        coalesce(told.turns, 0)::BIGINT AS turns, coalesce(told.steps, 0)::BIGINT AS steps, coalesce(told.calls, 0)::BIGINT AS calls,
        coalesce(told.faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,
        coalesce(recorded_ok, 0)::BIGINT AS recorded_ok, coalesce(recorded_known, 0)::BIGINT AS recorded_known,

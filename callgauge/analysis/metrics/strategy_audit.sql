@@ -16,7 +16,7 @@ chosen AS NOT MATERIALIZED (
          coalesce(strategy, 'unknown') AS strategy, k, n, total, sessions, group_ids, group_k, group_n
   FROM daily_rates
   WHERE rate = 'parse_error' AND cut = if($tools IS NULL, 'all', 'tool')
-    AND {filters: tools, days, models, prompts, sources, trials}
+    AND {filters: tools, days, models, providers, prompts, sources, trials}
 ),
 sums AS (
   SELECT model, provider, strategy, sum(k) AS k, sum(n) AS n, sum(total) AS total, sum(sessions) AS sessions
@@ -31,7 +31,7 @@ probed AS (
          max(day) AS last_day,
          arg_max(error, ts) FILTER (error IS NOT NULL) AS last_error
   FROM probes
-  WHERE {filters: days, models, sources, trials}
+  WHERE {filters: days, models, providers, sources, trials}
   GROUP BY ALL
 )
 SELECT coalesce(c.model, p.model) AS model, coalesce(c.provider, p.provider) AS provider,

@@ -129,7 +129,7 @@ def _describe_effect(found: Breakdown, split: Split, names: ArmNames) -> str:
     everywhere = _sum_gain(found.strata[split.dimension], found.weekly, rate)
     if round(gain) < 1:
         return ""
-    values = f"all {split.dimension}s"
+    values = f"all {wording.plural_of(wording.dimension(split.dimension))}"
     units = _name_units(rate)
     verb = "gains" if rate.is_good else "saves"
     whole = f"{verb if everywhere >= 0 else 'costs'} about {_round(abs(everywhere))}"
@@ -239,7 +239,8 @@ def _describe_dependence(found: Breakdown, smallest: float) -> str:
     unclear = [name for name in found.list_differing() if name not in decided]
     if not unclear:
         return ""
-    return f"The difference depends on the {unclear[0]}, but no {unclear[0]} alone shows a clear difference."
+    noun = wording.dimension(unclear[0])
+    return f"The difference depends on the {noun}, but no {noun} alone shows a clear difference."
 
 
 def _describe_prices(found: Breakdown, names: ArmNames, smallest: float) -> Iterator[str]:
@@ -274,19 +275,19 @@ def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, s
 
 def describe_dimension(found: Breakdown, dimension: str, label: Label) -> str:
     """Say in a sentence whether the difference depends on a dimension."""
-    strata = found.strata[dimension]
+    strata, noun = found.strata[dimension], wording.dimension(dimension)
     unlike = [each for each in strata if each.is_unlike_others]
     if unlike:
         best = min(unlike, key=lambda each: each.contrast_p or 0.0)
         chance = best.contrast_p or 0.0
         p = "p < 0.001" if chance < 0.001 else f"p {chance:.3f}"
         return (
-            f"The difference depends on the {dimension}: for {label(dimension, best.name)} it is not that of "
+            f"The difference depends on the {noun}: for {label(dimension, best.name)} it is not that of "
             f"the others ({p}, corrected)."
         )
     if sum(each.contrast_p is not None for each in strata) > 1:
-        return f"No sign that the difference depends on the {dimension}."
-    return f"Not enough data to say whether the difference depends on the {dimension}."
+        return f"No sign that the difference depends on the {noun}."
+    return f"Not enough data to say whether the difference depends on the {noun}."
 
 
 def _exceeds(stratum: StratumComparison, found: Breakdown) -> bool:

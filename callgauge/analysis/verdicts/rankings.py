@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import RankedTable
 from callgauge.analysis.measures.costs import Cost, MeanCost
+from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import RULE, list_names
 from callgauge.stats.standardisation import COMPARABLE
@@ -15,6 +16,7 @@ from callgauge.stats.standardisation import COMPARABLE
 _NAMED = 3  # slices that a sentence names
 _FEW = 5  # slices of a group of which the surest pair is named
 _BUTS = 2  # sentences on the price of a leading slice
+_AS_ASKED = ComparisonBasis(None)
 Names = Mapping[str, str]
 """The label of each slice."""
 
@@ -24,13 +26,13 @@ class RankingContext:
     """What else is known of the ranked slices.
 
     `others`: their rankings by the other leading rates, the most telling first. `costs`: the cost of each, by
-    name. `reason`: why they are ranked by this rate rather than by the chosen one; empty where they are not.
+    name. `basis`: why they are ranked by this rate rather than by the chosen one.
     `concentrated`: for each slice left out because few sessions hold its calls, why.
     """
 
     others: Sequence[RankedTable] = ()
     costs: Mapping[str, Cost] | None = None
-    reason: str = ""
+    basis: ComparisonBasis = _AS_ASKED
     concentrated: Mapping[str, str] | None = None
 
 
@@ -40,13 +42,13 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
     `noun`: what is ranked, such as model.
     """
     known = context or RankingContext()
-    if known.reason and not table.pairs:
-        why = known.reason.removeprefix("not comparable: ")
+    if known.basis.reason and not table.pairs:
+        why = known.basis.reason.removeprefix("not comparable: ")
         return f"No ranking by {table.rate.title.lower()}: {why}."
     sentences = [
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
-        f"{known.reason[0].upper()}{known.reason[1:]}." if known.reason else "",
+        known.basis.sentence,
         *_write_concentrated(names, known),
     ]
     return " ".join(sentence for sentence in sentences if sentence)

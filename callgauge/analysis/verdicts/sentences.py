@@ -16,9 +16,9 @@ from callgauge.stats import (
     ENOUGH_TO_COMPARE,
     Difference,
     sessions_needed,
-    visible_difference,
 )
 from callgauge.stats.day_spread import LEAST_DAYS
+from callgauge.stats.sample_size import smallest_shown
 
 RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
 """What it takes to be ranked, in words."""
@@ -172,7 +172,7 @@ def describe_visible(held: SliceComparison) -> str:
 def find_visible(held: SliceComparison) -> float | None:
     """Return the smallest difference that the present data would show with 80 % power, a share."""
     found = held.difference
-    return visible_difference(found.high - found.low, max(1, held.compared)) if found else None
+    return smallest_shown(found, max(1, held.compared)) if found else None
 
 
 def _count_needed(held: SliceComparison, difference: float) -> int | None:

@@ -25,6 +25,7 @@ _INTEGERS = re.compile(
 _FLAGS = ("reversed", "undated", "stored")
 _LISTS = (
     "models",
+    "providers",
     "prompts",
     "tools",
     "sources",

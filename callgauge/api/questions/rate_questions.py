@@ -117,7 +117,7 @@ def ask_rates(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
 def _describe_rates(rows: list[Row], given: Mapping[str, Any]) -> str:
     by = given["by"]
     if by:
-        told = f"{wording.plural(len(rows), 'row')}, one for each {by.replace('_', ' ')}."
+        told = f"{wording.plural(len(rows), 'row')}, one for each {wording.dimension(by)}."
         is_one_list = len(given["rate"] or ()) == 1 and by != "day" and not given["also"]
         worst = _describe_worst(rows, RATES[rows[0]["rate"]].is_good) if is_one_list else ""
         return f"{told} {worst}".strip()
@@ -230,10 +230,8 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         "all_rates": _compare_all(a, b, held, smallest),
     }
     if basis.rate is None:
-        sentence = f"{basis.reason[0].upper()}{basis.reason[1:]}."
-        return Answer(
-            {"sentence": sentence, "verdict": "measured_apart", **facts}, [], sentence, has_log_text=True
-        )
+        apart = {"sentence": basis.sentence, "verdict": "measured_apart", **facts}
+        return Answer(apart, [], basis.sentence, has_log_text=True)
     if held is None or held.plain is None or held.other is None:
         unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
@@ -243,15 +241,14 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)
 
-    sentence = write_headline(found, names, label, smallest)
-    evidence = describe_basis(held, names, smallest)
+    sentence, rests_on = write_headline(found, names, label, smallest), describe_basis(held, names, smallest)
     cautions = [
-        *([f"{basis.reason[0].upper()}{basis.reason[1:]}."] if basis.reason else []),
+        *filter(None, [basis.sentence]),
         *list_cautions(a, b, rate, held),
     ]
     facts = {
         "sentence": sentence,
-        "basis": evidence,
+        "basis": rests_on,
         **describe_comparison(held, smallest),
         "plain_difference": describe_difference(held.plain),
         "same_mix": _describe_mix(held),
@@ -261,7 +258,7 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     return Answer(
         facts,
         _list_strata(found, chosen, smallest),
-        " ".join([sentence, evidence, *cautions]),
+        " ".join([sentence, rests_on, *cautions]),
         has_log_text=True,
     )
 

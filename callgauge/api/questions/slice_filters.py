@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import PARAMETERS
 from callgauge.analysis.time_ranges import PRESETS, read_range
 from callgauge.api.questions.parameters import Parameter
@@ -26,11 +27,11 @@ _NAMED = {
     "source": "Only logs of these sources.",
     "run": "Only these runs of trials. Without a run or an arm nothing of a trial counts.",
     "arm": "Only these arms of trials.",
-    "provider": "Only these providers.",
+    "provider": "Only models served by these hosts.",
     "strategy": "tool_use (native function calling) or json_fallback.",
     "harness_version": "Only these versions of the harness.",
 }
-BAR = ("model", "prompt", "tool", "source", "run", "arm")
+BAR = ("model", "provider", "prompt", "tool", "source", "run", "arm")
 """The dimensions of the pages' filter bar."""
 
 DAYS = (
@@ -150,7 +151,7 @@ def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tup
         elif text in by_label:
             found += by_label[text]
         else:
-            raise refuse_name(name.replace("_", " "), text, {*known, *by_label})
+            raise refuse_name(wording.dimension(name), text, {*known, *by_label})
     return tuple(dict.fromkeys(found))
 
 

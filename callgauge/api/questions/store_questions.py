@@ -51,7 +51,7 @@ def ask_choices(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     if wanted := (given["search"] or "").lower():
         rows = [row for row in rows if wanted in f"{row['value']}\n{row['label']}".lower()]
     limit = given["limit"]
-    noun = (given["dimension"] or "name").replace("_", " ")
+    noun = wording.dimension(given["dimension"] or "name")
     said = f"{wording.plural(len(rows), noun)} in the store."
     return Answer({"found": len(rows), "truncated": len(rows) > limit}, rows[:limit], said, has_log_text=True)
 

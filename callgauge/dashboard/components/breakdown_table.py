@@ -1,4 +1,4 @@
-"""Draws the difference of two arms within each model, tool and prompt, and the sentences that sum it up."""
+"""Draws the difference of two arms by model, tool, prompt and host, and the sentences that sum it up."""
 
 from __future__ import annotations
 
@@ -44,20 +44,22 @@ def draw_breakdown(
     rate = found.whole.slice.rate
     with cards.draw_card("For whom", "breakdown", "strata", take=take, height=300, verdict="difference"):
         if not found.strata:
-            st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool and prompt.")
+            st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool, prompt and host.")
             return
         named = found.find_named(smallest)
         # What the headline names is seen first, and without a click.
         by_named = {each.dimension for each in named}
         order = sorted(found.strata, key=lambda name: name not in by_named)
-        dimension = choose_segment("Broken down by", "broken_by", order, lambda name: f"By {name}")
+        dimension = choose_segment(
+            "Broken down by", "broken_by", order, lambda name: f"By {wording.dimension(name)}"
+        )
         strata = found.strata[dimension]
         st.caption(headlines.describe_dimension(found, dimension, filters.short_label))
         judged = sorted((each for each in strata if each.is_judged), key=lambda each: each not in named)
         thin = [each for each in strata if not each.is_judged]
         _draw_table(found.whole, names, dimension, judged, thin, smallest, link)
         st.caption(
-            "Verdicts are corrected for all models, tools and prompts together. "
+            "Verdicts are corrected for all models, tools, prompts and hosts together. "
             f"It takes {sentences.PAIR_RULE}."
         )
 
@@ -71,15 +73,16 @@ def _draw_table(
     smallest: float,
     link: Link,
 ) -> None:
+    noun = wording.dimension(dimension)
     held = [each.held for each in judged if each.held]
     reach = track_reach([whole, *held])
     columns = [
-        Column(dimension.capitalize(), "name"),
+        Column(noun.capitalize(), "name"),
         *name_columns(names),
         difference_column("Difference", reach),
-        Column("Verdict", "tight", "Corrected for all models, tools and prompts together (Holm)"),
+        Column("Verdict", "tight", "Corrected for all models, tools, prompts and hosts together (Holm)"),
     ]
-    rows = [_build_row(Cell(f"All {dimension}s"), whole.other, whole.slice, whole, {}, reach, smallest, link)]
+    rows = [_build_row(Cell(f"All {noun}s"), whole.other, whole.slice, whole, {}, reach, smallest, link)]
     for each in judged:
         narrowed = {dimension: each.name}
         name = replace(name_cell(dimension, each.name), href=None)
@@ -87,7 +90,7 @@ def _draw_table(
     if thin:
         rows.append(_build_thin_row(dimension, thin))
     title = whole.slice.rate.title
-    caption = f"{title} by {dimension}, {names.of} and {names.against}"
+    caption = f"{title} by {noun}, {names.of} and {names.against}"
     draw_table("breakdown", caption, columns, rows, shown=_SHOWN)
 
 
@@ -127,7 +130,7 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
     sums = [merge_slices(one for each in thin if (one := getattr(each, side))) for side in ("a", "b")]
     return [
         Cell(
-            f"{wording.plural(len(thin), dimension)} with too few sessions",
+            f"{wording.plural(len(thin), wording.dimension(dimension))} with too few sessions",
             sub=f"{listed}{more}",
             title=f"Not enough data for a verdict: it takes {sentences.PAIR_RULE}.",
         ),

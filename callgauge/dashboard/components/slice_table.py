@@ -23,7 +23,7 @@ READING = (
     "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "
     f"beyond. Pale: {LESS}."
 )
-FILTERED = ("model", "prompt", "tool", "source")  # dimensions that the filter bar knows
+FILTERED = ("model", "provider", "prompt", "tool", "source")  # dimensions that the filter bar knows
 _LISTED = 15  # rows of the folded line before a person asks for all
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
 _HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
@@ -90,7 +90,7 @@ def draw_slice_table(
             key,
             caption or f"Rates by {dimension.replace('_', ' ')}",
             [
-                Column(dimension.replace("_", " ").capitalize(), "name"),
+                Column(wording.dimension(dimension).capitalize(), "name"),
                 *(rate_column(rate, scales[rate]) for rate in columns),
             ],
             [
@@ -153,7 +153,7 @@ def draw_thin_slices(
             f"{key}_thin_list",
             f"{label}: counts",
             [
-                Column(dimension.replace("_", " ").capitalize(), "name"),
+                Column(wording.dimension(dimension).capitalize(), "name"),
                 Column("Sessions", "number", f"A rate takes {RULE} to be shown"),
                 *(
                     Column(RATES[rate].title, "number", f"{RATES[rate].noun}s that {RATES[rate].hit}")

@@ -16,7 +16,7 @@ from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",
-    "provider": "Provider",
+    "provider": "Host",
     "prompt": "Prompt version",
     "prompt_name": "Prompt",
     "tool": "Tool",

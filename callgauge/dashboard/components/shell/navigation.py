@@ -23,6 +23,7 @@ from callgauge.dashboard.components.memory.saved_views import ViewLink
 # Dimension, heading, page, and the URL key that the page takes the value from.
 _KINDS = (
     ("model", "Models", "models", "model"),
+    ("provider", "Hosts", "models", "provider"),
     ("prompt", "Prompts", "prompts", "prompt"),
     ("tool", "Tools", "tools", "tool_open"),
 )
@@ -137,7 +138,7 @@ def _note_save() -> None:
 
 
 def list_values(text: str) -> list[dict[str, Any]]:
-    """Return the most used models, prompts and tools, each as its label and what a URL calls it.
+    """Return the most used models, hosts, prompts and tools, each as its label and what a URL calls it.
 
     Of a kind with more values than are sent, those that hold `text` come first.
     """
@@ -145,6 +146,8 @@ def list_values(text: str) -> list[dict[str, Any]]:
     kinds = []
     for dimension, title, page, key in _KINDS:
         rows = choices[choices.dimension == dimension]
+        if dimension == "provider" and not filters.has_several_hosts():
+            continue
         if len(rows) > _MOST_VALUES:
             holds = rows.label.str.lower().str.contains(text.lower(), regex=False)
             rows = rows.assign(holds=holds).sort_values("holds", ascending=False, kind="stable")

@@ -1,4 +1,4 @@
-// The palette: finds pages, models, prompts and tools by name, sessions and calls by id.
+// The palette: finds pages, models, hosts, prompts and tools by name, sessions and calls by id.
 const ASK_PAUSE = 200 // milliseconds without a key before the server is asked
 const SHORTEST = 3 // characters; the server finds ids by no shorter text
 const MOST = 6 // results a group, once something is typed
@@ -75,7 +75,7 @@ function makePalette(root, state, askServer) {
   let timer
   dialog.setAttribute("aria-label", "Find")
   field.type = "text"
-  field.placeholder = "Find a page, view, model, prompt, tool, or a session or call by id"
+  field.placeholder = "Find a page, view, model, host, prompt, tool, or a session or call by id"
   field.spellcheck = false
   field.autocomplete = "off"
   const named = { role: "combobox", "aria-label": field.placeholder, "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list" }

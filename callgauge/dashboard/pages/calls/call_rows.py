@@ -24,6 +24,7 @@ def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> No
 
     `chosen`: the id of the call that is shown; `is_narrow`: draw the first columns only.
     """
+    has_hosts = filters.has_several_hosts()
     columns = [
         order_column(Column("Time (UTC)", "tight"), "time", "descending", _order_link),
         order_column(Column("Tool", "short"), "tool", "ascending", _order_link),
@@ -35,6 +36,7 @@ def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> No
         order_column(Column("Result", "tight"), "result", "ascending", _order_link),
         order_column(Column("Took", "number", "The tool's time"), "took", "descending", _order_link),
         order_column(Column("Model", "short", "Below it the prompt"), "model", "ascending", _order_link),
+        *([Column("Host", "short", "Who served the model")] if has_hosts else []),
         order_column(
             Column("Attempt", "tight", "1 = first of a chain of attempts; empty = in no chain"),
             "attempt",
@@ -48,7 +50,7 @@ def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> No
         "calls_list",
         "Calls",
         columns[:count],
-        [_build_row(row, searched, is_narrow=is_narrow)[:count] for row in rows],
+        [_build_row(row, searched, is_narrow=is_narrow, has_hosts=has_hosts)[:count] for row in rows],
         opens=True,
         chosen=next((place for place, row in enumerate(rows) if row["call_id"] == chosen), None),
     )
@@ -59,7 +61,7 @@ def _order_link(order: str | None) -> str:
     return filters.page_link("calls", {}, kept | ({"order": order} if order else {}))
 
 
-def _build_row(row: Row, searched: str | None, *, is_narrow: bool) -> list[Cell]:
+def _build_row(row: Row, searched: str | None, *, is_narrow: bool, has_hosts: bool) -> list[Cell]:
     ts = row["ts"]
     prompt = row["prompt_id"]
     preview, marks = one_line_with_hits(row["preview"], searched, _PREVIEW)
@@ -81,6 +83,7 @@ def _build_row(row: Row, searched: str | None, *, is_narrow: bool) -> list[Cell]
         Cell(wording.result_status(row["result_status"])),
         Cell(wording.duration(took / 1000) if took is not None else "–"),
         _name_cell(row["model"], filters.value_label("prompt", prompt) if prompt else None),
+        *([_name_cell(row["provider"])] if has_hosts else []),
         Cell(f"{row['attempt']}" if row["attempt"] else "", sub=row["retry_kind"]),
     ]
 

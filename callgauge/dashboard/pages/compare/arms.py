@@ -18,10 +18,8 @@ from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
-# The others are one click away. Pixels: a name of 30 letters is not cut, and two rows hold all.
-_SEEN = {"model": 300, "prompt": 210, "tool": 170}
-_WORDS = {"harness_version": "harness version", "strategy": "strategy"}
-_MANY = {"strategy": "strategies"}
+# The others are one click away. Pixels: a name of 30 letters is not cut. Two rows hold all, with hosts three.
+_SEEN = {"model": 300, "provider": 210, "prompt": 210, "tool": 170}
 _PROMPTS, _BASELINES = 3, 3  # offered at once
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
@@ -62,7 +60,11 @@ def draw_swap() -> None:
 
 
 def choose_at_once(
-    rate: RateDefinition, first: date | None, last: date | None, baselines: Sequence[Baseline]
+    rate: RateDefinition,
+    known: Labels,
+    first: date | None,
+    last: date | None,
+    baselines: Sequence[Baseline],
 ) -> None:
     """Draw links that choose both slices of a common comparison, or a kept baseline as slice A."""
     ready = {"The two models measured most": _most_measured_models(rate)}
@@ -80,6 +82,15 @@ def choose_at_once(
             **arm_filters.arm_query("B", {"prompt": [str(row.newest)]}),
         }
     b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
+    if filters.has_several_hosts(known):
+        # What slice B is otherwise narrowed to holds for both: one model, say, on two hosts.
+        rest = {key[1:]: text for key, text in b.items() if key != "b_provider"}
+        hosts = [name for name in known["provider"] if name != "unknown"][:2]
+        ready["The two hosts used most"] = {
+            f"{letter}{key}": text
+            for letter, host in zip("ab", hosts, strict=True)
+            for key, text in (rest | {"_provider": arm_filters.join_values([host])}).items()
+        }
     for one in baselines[:_BASELINES]:
         name = wording.one_line(one.name, 40)
         ready[f"Against baseline {name}"] = arm_filters.arm_query("A", one.slice, one.days) | b
@@ -117,9 +128,10 @@ def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | 
     with st.container(border=True, gap="xsmall"):
         st.header("Slice A: the baseline" if letter == "A" else "Slice B", anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in _SEEN}
+            seen = [name for name in _SEEN if name != "provider" or filters.has_several_hosts(known)]
+            own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in seen}
             days = _choose_days(f"{prefix}_days", first, last) if first and last else None
-            others = [name for name in PARAMETERS if name not in _SEEN]
+            others = [name for name in PARAMETERS if name not in seen]
             set_ = sum(f"{prefix}_{name}" in st.query_params for name in others)
             with st.popover(f"More ({set_} chosen)" if set_ else "More", type="tertiary", width="content"):
                 own |= {name: _choose_values(f"{prefix}_{name}", name, known) for name in others}
@@ -129,7 +141,7 @@ def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | 
 
 def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
     options = known.get(name, {})
-    words = _WORDS.get(name, name)
+    words = wording.dimension(name)
 
     def draw(drawn: str) -> list[str]:
         # A load may have taken away what was chosen.

@@ -59,7 +59,7 @@ def show() -> None:
     at_once = st.container()
     arms = choose_arms(rate, known, extent.first_day, extent.last_day)
     with at_once:  # its links keep slice B, which is chosen by now
-        choose_at_once(rate, extent.first_day, extent.last_day, read_records().baselines)
+        choose_at_once(rate, known, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
     a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, known))

@@ -32,7 +32,12 @@ from callgauge.dashboard.components.slice_table import (
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.matrix.heat_map import HeatMap, build_heat_map
 
-_PAIRS = {"model.prompt": "Model × prompt", "model.tool": "Model × tool", "tool.prompt": "Tool × prompt"}
+_PAIRS = {
+    "model.prompt": "Model × prompt",
+    "model.tool": "Model × tool",
+    "tool.prompt": "Tool × prompt",
+    "model.provider": "Model × host",
+}
 _ROWS, _COLUMNS = 40, 14
 _STEPS = 5  # of the legend
 
@@ -152,7 +157,7 @@ def _draw_table(it: _Matrix, shown: HeatMap, smallest: float) -> None:
         ]
         for row in shown.rows
     ]
-    draw_table("matrix", f"{it.rate.title} by {it.by} and {it.also}", columns, rows)
+    draw_table("matrix", f"{it.rate.title} by {it.by} and {wording.dimension(it.also)}", columns, rows)
 
 
 def _build_cell(shown: HeatMap, one: Slice | None, narrowed: Mapping[str, str]) -> Cell:

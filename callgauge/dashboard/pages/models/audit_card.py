@@ -111,19 +111,18 @@ def _build_columns(scale: IntervalScale) -> Sequence[Column]:
 def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
     used = found.used
     calls = used.calls
+    narrowed = {"model": calls.name, "provider": calls.also}
     return [
         Cell(
             filters.short_label("model", calls.name),
-            href=filters.page_link("calls", {"model": calls.name}, {}),
+            href=filters.page_link("calls", narrowed, {}),
         ),
         Cell(found.text, tone=found.tone) if found.tone else Cell(found.text, pale=True),
         Cell(wording.one_line(calls.also, 40)),
         Cell(_name_strategy(used)),
         _make_probe_cell(used),
         # The Calls page knows no strategy: of a model that is called in both ways it would list too many.
-        judged_rate_cell(
-            calls, scale, calls_link(calls.rate, {"model": calls.name}) if used.strategy == NATIVE else None
-        ),
+        judged_rate_cell(calls, scale, calls_link(calls.rate, narrowed) if used.strategy == NATIVE else None),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Compares one model on several hosts: each host's rate against that of the host that serves it most.
+"""Draws each model split into its hosts, each host compared with the model's other hosts.
 
 Hosts may get different work, so each difference is shown twice: plain, and mix-adjusted.
 """
@@ -11,13 +11,11 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.analysis import wording
-from callgauge.analysis.comparisons.strata_queries import read_strata
-from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis import arm_filters, wording
+from callgauge.analysis.comparisons.hosts import HostComparison, compare_hosts
+from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RateDefinition
-from callgauge.analysis.measures.same_mix import SameMix
-from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.sentences import RULE
+from callgauge.analysis.verdicts.hosts import describe_hosts
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import (
@@ -27,55 +25,56 @@ from callgauge.dashboard.components.difference_cells import (
     track_reach,
     verdict_cell,
 )
-from callgauge.dashboard.components.slice_table import draw_thin_slices, make_scale, rate_cell
+from callgauge.dashboard.components.slice_table import (
+    IntervalScale,
+    calls_link,
+    draw_thin_slices,
+    make_scale,
+    rate_cell,
+)
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SHOWN = 60  # rows
-Pair = tuple[Slice, Slice | None]
+_BEFORE_ALL = 15  # rows before a person asks for all
+_MOST_LINKED = 100  # hosts that a link names
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
-    """Draw the card of models that were observed on several hosts, or a note when there is none.
+    """Draw the sentence on the hosts of the models, and the table with a row for each model and host.
 
     `smallest`: the smallest difference of interest, a share.
     """
     asked = {"rates": (rate.name,), "by": "model", "also": "provider"}
-    title = f"{rate.title} of the same model on several hosts"
+    title = f"{rate.title} by model and host"
     take = cards.Download(
         f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **asked, **chosen)
     )
     with cards.draw_card(title, "slices", "strata", take=take, height=220, verdict="difference"):
-        pairs, thin = pair_hosts(make_slices(store_queries.ask("slices", **asked, **chosen)))
-        if not pairs and not thin:
-            st.caption(
-                "No model was seen on two hosts: the logs name one provider for it, or none. Widen the days "
-                "or the sources, or load logs of another host."
-            )
-            return
-        if pairs:
-            _draw_pairs(pairs, rate, chosen, smallest)
-        else:
-            st.caption(f"Too few sessions to compare hosts: no model has {RULE} on two of them.")
+        found = compare_hosts(store_queries.ask, rate, chosen)
+        st.markdown(f"**{wording.in_markdown(_describe(found, chosen, smallest), 900)}**")
+        if found.rows:
+            _draw_table(rate, title, found, smallest)
+            st.caption(_describe_reading(found))
         # Cut apart, so that a long name of a model leaves room for the host.
         named = [
             replace(one, name=f"{wording.one_line(_label(one.name), 30)} on {wording.one_line(one.also, 24)}")
-            for one in thin
+            for one in found.thin
         ]
-        draw_thin_slices("provider", {rate.name: named}, key="hosts", noun="host")
+        draw_thin_slices("provider", {rate.name: named}, key="hosts", leads=lambda _: None, noun="host")
 
 
-def _draw_pairs(
-    pairs: Sequence[Pair], rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
-) -> None:
-    shown = pairs[:_SHOWN]
-    held = _compare_hosts(shown, rate, chosen)
-    _draw_table(rate, shown, held, smallest)
-    few = f" {_SHOWN} of {len(pairs)} rows are shown." if len(pairs) > _SHOWN else ""
-    judged = sum(one.p is not None for one in held)
-    st.caption(
-        "The baseline is the host that serves the model most. Verdicts are corrected for "
-        f"{wording.plural(judged, 'difference')} looked at together (Holm). "
-        f"Where the hosts got different work, the mix-adjusted difference decides.{few}"
+def _describe(found: HostComparison, chosen: Mapping[str, Any], smallest: float) -> str:
+    if chosen["providers"] and len(chosen["providers"]) == 1:
+        return "The filter chooses one host: clear it to compare the hosts of each model."
+    return describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
+
+
+def _describe_reading(found: HostComparison) -> str:
+    judged = wording.plural(len(found.judged), "difference")
+    few = f" {len(found.rows)} of {len(found.rows) + found.left} rows are shown." if found.left else ""
+    return (
+        "Each host is compared with the model's other hosts together. Verdicts are corrected for "
+        f"{judged} looked at together (Holm). The rates are averages over the chosen days; the alerts on "
+        f"Overview say what changed within them.{few}"
     )
 
 
@@ -83,85 +82,61 @@ def _label(model: str) -> str:
     return filters.short_label("model", model)
 
 
-def pair_hosts(several: Sequence[Slice]) -> tuple[list[Pair], list[Slice]]:
-    """Return each host's slice with that of the main host of its model, and the slices with too few sessions.
-
-    Models count that were observed on two known hosts or more; a model has pairs when enough is known of two
-    of them. The main host is the one with the most observations; its own slice is paired with None. In a
-    slice, `name` is the model and `also` the host. Unknown hosts are left out: an unknown host may be any of
-    the others.
-    """
-    by_model: dict[str, list[Slice]] = {}
-    for one in several:
-        if one.also != "unknown" and one.share.n:
-            by_model.setdefault(one.name, []).append(one)
-    pairs: list[Pair] = []
-    thin: list[Slice] = []
-    for its in by_model.values():
-        if len(its) < 2:
-            continue
-        solid = [one for one in its if one.is_solid]
-        if len(solid) > 1:
-            first, *others = sorted(solid, key=lambda one: (-one.share.n, one.also))
-            pairs += [(first, None), *((other, first) for other in others)]
-        thin += [one for one in its if not one.is_solid or len(solid) < 2]
-    return pairs, thin
-
-
-def _compare_hosts(
-    pairs: Sequence[Pair], rate: RateDefinition, chosen: Mapping[str, Any]
-) -> list[SliceComparison]:
-    """Return each pair of hosts of a model compared, mix-adjusted where the mix matters."""
-    mixes: list[SameMix | None] = [None] * len(pairs)
-    for model in dict.fromkeys(one.name for one, other in pairs if other is not None):
-        asked = {**chosen, "models": (model,)}
-        strata = read_strata(store_queries.ask, [rate], "provider", asked, apart=("model",))[rate.name]
-        places = [
-            place for place, (one, other) in enumerate(pairs) if other is not None and one.name == model
-        ]
-        arms = [
-            ((one.also, one), (other.also, other))
-            for one, other in (pairs[place] for place in places)
-            if other is not None
-        ]
-        for place, found in zip(places, strata.compare(arms), strict=True):
-            mixes[place] = found
-    return compare_pairs(pairs, mixes)
-
-
-def _draw_table(
-    rate: RateDefinition,
-    pairs: Sequence[Pair],
-    held: Sequence[SliceComparison],
-    smallest: float,
-) -> None:
+def _draw_table(rate: RateDefinition, title: str, found: HostComparison, smallest: float) -> None:
+    rows = found.rows
     at_mix = [
         SliceComparison(one.slice, one.same_mix.found.difference if one.same_mix else None, one.p)
-        for one in held
+        for one in rows
     ]
-    plain = [one.as_plain for one in held]
-    scale, reach = make_scale([one.share for one, _ in pairs]), track_reach([*plain, *at_mix])
+    scale = make_scale([one.slice.share for one in rows])
+    reach = track_reach([*(one.as_plain for one in rows), *at_mix])
     columns = [
         Column("Model", "name"),
         Column("Host", "short"),
-        Column("Verdict", "tight"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
+        Column("Verdict", "tight", "Against the model's other hosts, corrected for all differences (Holm)"),
         difference_column("Difference", reach),
         difference_column("Mix-adjusted", reach),
+        Column("Sessions", "number"),
     ]
-    rows = [
-        [
-            Cell(
-                _label(one.name),
-                href=filters.page_link("calls", {"model": one.name}, {}) if other is None else None,
-                pale=other is not None,
-            ),
-            Cell(wording.one_line(one.also, 60)),
-            verdict_cell(beside_it, smallest),
-            rate_cell(one, scale),
-            plain_cell(beside_it, reach),
-            difference_cell(mixed, reach, none="–" if other is None else "no work in common"),
-        ]
-        for beside_it, mixed, (one, other) in zip(held, at_mix, pairs, strict=True)
+    drawn = [
+        _build_row(row, found.list_against(row), mixed, scale, reach, smallest)
+        for row, mixed in zip(rows, at_mix, strict=True)
     ]
-    draw_table("hosts", f"{rate.title} by model and host", columns, rows)
+    draw_table("hosts", title, columns, drawn, shown=_BEFORE_ALL)
+
+
+def _build_row(
+    row: SliceComparison,
+    against: Sequence[str],
+    mixed: SliceComparison,
+    scale: IntervalScale,
+    reach: float,
+    smallest: float,
+) -> list[Cell]:
+    one = row.slice
+    narrowed = {"model": one.name, "provider": one.also}
+    return [
+        Cell(_label(one.name), href=filters.page_link("calls", {"model": one.name}, {}), order=one.name),
+        Cell(
+            wording.one_line(one.also, 60),
+            href=filters.page_link("calls", narrowed, {}),
+            title=wording.one_line(one.also, 400),
+            order=one.also,
+        ),
+        rate_cell(one, scale, calls_link(one.rate, narrowed)),
+        verdict_cell(row, smallest),
+        replace(plain_cell(row, reach), href=_compare_link(row, against)),
+        difference_cell(mixed, reach, none="–" if row.other is None else "no work in common"),
+        Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
+    ]
+
+
+def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
+    """Return the link to Compare with a host as B and those it is compared with as A; None for too many."""
+    if not 0 < len(against) <= _MOST_LINKED:
+        return None
+    model = row.slice.name
+    query = arm_filters.arm_query("A", {"model": [model], "provider": against})
+    query |= arm_filters.arm_query("B", {"model": [model], "provider": [row.slice.also]})
+    return filters.page_link("compare", {}, query | {"rate": row.slice.rate.name})

@@ -35,7 +35,7 @@ from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_answer, 
 _TABS = {
     "days": "Over time",
     "cost": "Cost",
-    "hosts": "Same model, other hosts",
+    "hosts": "By host",
     "strategies": "Calling strategy",
     "versions": "Harness versions",
 }

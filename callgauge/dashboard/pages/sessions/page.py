@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -35,7 +35,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
     read_filters,
 )
 
-_MODELS = 3  # that a cell names
+_MODELS = 3  # and hosts, that a cell names
 
 
 def show() -> None:
@@ -116,7 +116,7 @@ def _make_columns() -> list[Column]:
             "file",
             "Its task or first message, its id, and its run where a path tells one",
         ),
-        Column("Models", "name", "Below them what wrote the log"),
+        Column("Models", "name", "Below them the hosts, where there are several, and what wrote the log"),
         sorts("turns", Column("Turns", "number")),
         sorts("calls", Column("Calls", "number")),
         sorts("faults", Column("Faults", "number", "Calls that went wrong at any layer")),
@@ -147,7 +147,14 @@ def _build_row(row: Row) -> list[Cell]:
         Cell(_session_title(row), sub=_session_ids(row), title=wording.visible(said)),
         Cell(
             "\n".join(models[:1]) or "–",
-            sub="\n".join((*models[1:_MODELS], *more, wording.one_line(row["title"], 60))),
+            sub="\n".join(
+                (
+                    *models[1:_MODELS],
+                    *more,
+                    *_describe_hosts(row["providers"]),
+                    wording.one_line(row["title"], 60),
+                )
+            ),
         ),
         Cell(f"{row['turns']:,}", sub=wording.plural(row["steps"], "step")),
         Cell(f"{row['calls']:,}"),
@@ -160,6 +167,15 @@ def _build_row(row: Row) -> list[Cell]:
             sub=f"{wording.plural(missing, 'turn')} unknown" if row["tokens_known"] and missing else None,
         ),
     ]
+
+
+def _describe_hosts(hosts: Sequence[str]) -> list[str]:
+    """Return the line with the hosts of a session; none in a store with a single host."""
+    if not hosts or not filters.has_several_hosts():
+        return []
+    named = [wording.one_line(host, 40) for host in hosts[:_MODELS]]
+    more = f" and {len(hosts) - _MODELS} more" if len(hosts) > _MODELS else ""
+    return [f"on {', '.join(named)}{more}"]
 
 
 def _session_title(row: Row) -> str:

@@ -1,0 +1,168 @@
+"""Compares the hosts of each model: two with each other, of more each with all the others together.
+
+So no host is a baseline that the verdicts of the others hang on, and a bad one stands out among sixty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from callgauge.analysis.comparisons.strata_queries import Ask, read_strata
+from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import ArmStrata, SameMix, Stratum
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.stats import Share
+
+MOST = 200
+"""Rows that are compared; a store with 60 hosts has so many for each model."""
+Pair = tuple[Slice, Slice | None]
+
+
+@dataclass(frozen=True, slots=True)
+class HostComparison:
+    """The hosts of all models that ran on two named hosts or more.
+
+    In a slice, `name` is the model and `also` the host. `rows`: of a model with two hosts the better one,
+    without another side, and the other compared with it; of a model with more, each compared with the sum of
+    the others, whose `also` is `2 other hosts`. Models with the surest difference come first, and so do their
+    hosts. `thin`: hosts with too little for a verdict. `hosts`: those of each model, by its name. `left`:
+    rows that are not compared.
+    """
+
+    rows: Sequence[SliceComparison]
+    thin: Sequence[Slice]
+    hosts: Mapping[str, Sequence[str]]
+    left: int = 0
+
+    @property
+    def judged(self) -> list[SliceComparison]:
+        """The comparisons with a verdict."""
+        return [row for row in self.rows if row.p is not None]
+
+    def list_against(self, row: SliceComparison) -> list[str]:
+        """Return the hosts that a row is compared with; empty for one that others are compared with."""
+        if row.other is None:
+            return []
+        return [host for host in self.hosts[row.slice.name] if host != row.slice.also]
+
+
+def compare_hosts(
+    ask: Ask, rate: RateDefinition, chosen: Mapping[str, Any], *, most: int = MOST
+) -> HostComparison:
+    """Return each model's hosts compared, mix-adjusted where that matters, at most `most` rows.
+
+    The p-values are adjusted by Holm's method over all models together.
+    """
+    several = make_slices(ask("slices", rates=(rate.name,), by="model", also="provider", **chosen))
+    by_model = _group_hosts(several)
+    pairs, thin = pair_hosts(by_model)
+    shown = pairs[:most]
+    hosts = {model: [one.also for one in its] for model, its in by_model.items()}
+    rows = _order_by_certainty(compare_pairs(shown, _adjust_mix(ask, rate, shown, hosts, chosen)))
+    return HostComparison(rows, thin, hosts, len(pairs) - len(shown))
+
+
+def _adjust_mix(
+    ask: Ask,
+    rate: RateDefinition,
+    shown: Sequence[Pair],
+    hosts: Mapping[str, Sequence[str]],
+    chosen: Mapping[str, Any],
+) -> list[SameMix | None]:
+    """Return each pair at the same mix of work; `hosts`: of each model."""
+    mixes: list[SameMix | None] = [None] * len(shown)
+    for model in dict.fromkeys(one.name for one, other in shown if other is not None):
+        asked = {**chosen, "models": (model,)}
+        work = read_strata(ask, [rate], "provider", asked, apart=("model",))[rate.name]
+        places = [place for place, (one, other) in enumerate(shown) if other and one.name == model]
+        arms: dict[str, Mapping[Stratum, Share]] = {}
+        for place in places:
+            host = shown[place][0].also
+            arms[f"{place}"] = work.by_arm.get(host, {})
+            arms[f"{place} others"] = _sum_strata(work, [each for each in hosts[model] if each != host])
+        pairs_of_arms = [
+            ((f"{place}", one), (f"{place} others", other))
+            for place, (one, other) in ((place, shown[place]) for place in places)
+            if other is not None
+        ]
+        found = ArmStrata(work.dimensions, arms).compare(pairs_of_arms)
+        for place, mix in zip(places, found, strict=True):
+            mixes[place] = mix
+    return mixes
+
+
+def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
+    """Return the strata of several hosts together."""
+    sums: dict[Stratum, Share] = {}
+    for host in hosts:
+        for stratum, share in work.by_arm.get(host, {}).items():
+            sums[stratum] = sums[stratum] + share if stratum in sums else share
+    return sums
+
+
+def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
+    """Return the slices of the hosts of each model that ran on two or more, the most observed first.
+
+    Unknown hosts are left out: an unknown host may be any of the others.
+    """
+    by_model: dict[str, list[Slice]] = {}
+    for one in sorted(several, key=lambda one: (-one.share.n, one.also)):
+        if one.also != "unknown" and one.share.n:
+            by_model.setdefault(one.name, []).append(one)
+    return {model: its for model, its in by_model.items() if len(its) > 1}
+
+
+def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], list[Slice]]:
+    """Return each host's slice with what it is compared with, and the slices of hosts with too little data.
+
+    `by_model`: the slices of each model's hosts, the most observed first, two or more.
+    """
+    pairs: list[Pair] = []
+    thin: list[Slice] = []
+    for its in by_model.values():
+        solid = [one for one in its if one.is_solid]
+        if len(its) == 2 and len(solid) == 2:
+            # The same difference either way round; the sentence is on the one that does worse.
+            first, second = sorted(solid, key=_find_badness)
+            pairs += [(first, None), (second, first)]
+        elif len(its) > 2:
+            pairs += [(one, _sum_others(one, its)) for one in solid]
+        thin += [one for one in its if not one.is_solid or (len(its) == 2 and len(solid) < 2)]
+    return pairs, thin
+
+
+def _find_badness(one: Slice) -> float:
+    return (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1)
+
+
+def _sum_others(one: Slice, hosts: Sequence[Slice]) -> Slice:
+    others = [other for other in hosts if other is not one]
+    share = reduce(add, (other.share for other in others))
+    total = sum(other.total for other in others)
+    return Slice(one.rate, one.name, f"{len(others)} other hosts", share, total)
+
+
+def _order_by_certainty(rows: Sequence[SliceComparison]) -> list[SliceComparison]:
+    """Return the rows of each model together, the model and the hosts with the surest difference first.
+
+    Before them comes the host that the only other one is compared with.
+    """
+    own = [1.0 if row.p is None or row.difference is None else row.difference.p for row in rows]
+    surest: dict[str, float] = {}
+    for row, p in zip(rows, own, strict=True):
+        surest[row.slice.name] = min(p, surest.get(row.slice.name, 1.0))
+    order = sorted(
+        range(len(rows)),
+        key=lambda place: (
+            surest[rows[place].slice.name],
+            rows[place].slice.name,
+            rows[place].other is not None,
+            own[place],
+        ),
+    )
+    return [rows[place] for place in order]

@@ -1,0 +1,93 @@
+"""The sentence on the hosts of models: which model does worse on which host, or what is not known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.comparisons import LEVEL, SliceComparison, Standing
+from callgauge.analysis.verdicts.sentences import RULE, format_difference, format_size
+from callgauge.stats.sample_size import smallest_shown
+
+_NAMED = 2  # pairs of hosts that the sentence names; the table has the others
+_DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
+Label = Callable[[str], str]
+"""Returns the label of a model."""
+
+
+def describe_hosts(
+    rows: Sequence[SliceComparison], label: Label, smallest: float, *, has_thin: bool = False
+) -> str:
+    """Return which model does worse on which host; else what only alone looks so, or could have been found.
+
+    `rows`: hosts compared with the other hosts of their model, corrected over all. `smallest`: the smallest
+    difference of interest, a share. `has_thin`: some model ran on two hosts with too little data.
+    """
+    judged = [row for row in rows if row.p is not None]
+    if not judged:
+        if not rows and not has_thin:
+            return "No model ran on two hosts: the logs name one host for each, or none."
+        return f"Not enough data to compare hosts: no model has {RULE} on two of them."
+    judged.sort(key=_find_own_p)
+    decided = [row for row in judged if row.standing(smallest) in _DECIDED]
+    if decided:
+        # Where one of several hosts does worse, the others do better than the sum with it: no news.
+        worse = [row for row in decided if _does_worse(row)] or decided
+        more = len(worse) - _NAMED
+        sentences = [f"{_describe_pair(row, label)}." for row in worse[:_NAMED]]
+        return " ".join([*sentences, *([f"And {more} more, below."] if more > 0 else [])])
+    compared = wording.plural(len(judged), "comparison")
+    alone = [row for row in judged if _differs_alone(row, smallest)]
+    if alone:
+        others = f"; {len(alone) - 1} more differ, too" if len(alone) > 1 else ""
+        chance = f"Among {compared} of hosts, that can be chance."
+        return f"Compared alone, {_describe_pair(alone[0], label)}{others}. {chance}"
+    title = judged[0].slice.rate.title.lower()
+    none = f"No clear difference in {title} between the hosts of a model ({compared})."
+    return f"{none} {_describe_reach(judged)}"
+
+
+def _find_own_p(row: SliceComparison) -> float:
+    """Return the p-value of a pair alone, not corrected for the other hosts."""
+    return 1.0 if row.difference is None else row.difference.p
+
+
+def _differs_alone(row: SliceComparison, smallest: float) -> bool:
+    """Return whether Compare, which corrects for no other hosts, would call the pair different."""
+    difference = row.difference
+    return (
+        row.standing(smallest) is Standing.UNDECIDED
+        and difference is not None
+        and difference.is_decisive
+        and _find_own_p(row) < LEVEL
+    )
+
+
+def _does_worse(row: SliceComparison) -> bool:
+    """Return whether the first host does worse; has more, where neither end of the rate is good."""
+    found = row.difference
+    return found is not None and (found.estimate > 0) != row.slice.rate.is_good
+
+
+def _describe_pair(row: SliceComparison, label: Label) -> str:
+    """Return one pair in words: heron is worse on a than on b: parse errors 9% against 2%, +7 points (…)."""
+    other, difference = row.other, row.difference
+    if other is None or difference is None:
+        raise ValueError("nothing was compared")
+    rate, worse = row.slice.rate, _does_worse(row)
+    shares, mixed = (row.slice.share.rate or 0.0, other.share.rate or 0.0), ""
+    if row.is_at_same_mix and row.same_mix:
+        shares, mixed = (row.same_mix.found.of, row.same_mix.found.against), ", mix-adjusted"
+    verdict = f"is {'worse' if worse else 'better'}" if rate.better else f"has {'more' if worse else 'less'}"
+    hosts = " than on ".join(wording.one_line(each.also, 40) for each in (row.slice, other))
+    rates = " against ".join(wording.percent(share) for share in shares)
+    size = format_difference(difference)
+    return f"{label(row.slice.name)} {verdict} on {hosts}: {rate.title.lower()} {rates}, {size}{mixed}"
+
+
+def _describe_reach(judged: Sequence[SliceComparison]) -> str:
+    """Say how large a difference would have to be to show in four of five cases."""
+    sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
+    least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
+    reach = least if least == most else f"{least.split()[0]} to {most}"
+    return f"A difference below about {reach} would not show yet."
