@@ -230,7 +230,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     assert few["Difference"]["at"] < 0.5 < few["Mix-adjusted"]["at"]
     assert "at the same mix of 2 strata" in few["Mix-adjusted"]["title"]
     assert (few["Verdict"]["text"], few["Verdict"]["tone"]) == ("Worse", "bad")
-    assert few["Verdict"]["sub"].endswith(", same mix")
+    assert few["Verdict"]["sub"].endswith(", mix-adjusted")
     assert few["Verdict"]["title"].endswith("The mix turns the order round.")
 
 
@@ -258,7 +258,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
     assert first["As they are"]["at"] > 0.5 > first["Mix-adjusted"]["at"]
-    assert (first["Verdict"]["text"], first["Verdict"]["sub"][-10:]) == ("Better", ", same mix")
+    assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
     assert first["Verdict"]["title"].endswith("The mix turns the order round.")
     assert "A is the best by parse errors" in str(app.header[0].value)
     assert "each kind is compared with itself, and that decides" in said(app)
