@@ -61,9 +61,10 @@ OURS = {
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
+    # The sentences of a run are those of the page Trials.
     "callgauge.trials": (
-        "callgauge.checked_files", "callgauge.gateway", "callgauge.prices", "callgauge.stats",
-        "callgauge.trials", "lenient",
+        "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
+        "callgauge.prices", "callgauge.stats", "callgauge.trials", "lenient",
     ),
     "callgauge.nightly": (
         "callgauge.checked_files", "callgauge.configuration", "callgauge.memory", "callgauge.nightly",
@@ -159,11 +160,12 @@ ORDER = {
     "callgauge": (
         "checked_files", "configuration", "stats", "stats/over_time", "memory", "memory/nights",
         "serving", "serving/sign_in", "prices", "gateway/apis", "gateway/tools", "gateway", "recorder",
-        "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
-        "trials/running", "trials",
         "analysis/metrics", "analysis/queries", "analysis/sandbox", "analysis", "analysis/texts",
         "analysis/measures", "analysis/verdicts", "analysis/comparisons", "analysis/replay",
-        "analysis/testsets", "dashboard",
+        "analysis/testsets",
+        "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
+        "trials/running", "trials",
+        "dashboard",
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",

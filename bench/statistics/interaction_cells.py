@@ -90,18 +90,13 @@ def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
             f"{models} models of 2 to 30%, {sessions} sessions each a side, {sizes} sizes, rho {rho}, "
             f"{'all alike' if not shift else '10 points more in each'}"
         )
-        unlike = sum(bool(differing_dimensions(each)) for each in found)
+        unlike = sum(bool(each.list_differing()) for each in found)
         yield Cell("equal differences called an interaction", setting, unlike, draws, None, _LARGEST)
         if not shift:
             decided = sum(_is_any_decided(each) for each in found)
             named = sum(bool(each.find_named()) for each in found)
             yield Cell("no difference, a stratum called different", setting, decided, draws, None, _LARGEST)
             yield Cell("no difference, a stratum named", setting, named, draws, None, _LARGEST)
-
-
-def differing_dimensions(found: Breakdown) -> list[str]:
-    """Return the dimensions by which the difference differs: some stratum is unlike the others."""
-    return [name for name, its in found.strata.items() if any(each.is_unlike_others for each in its)]
 
 
 def _is_any_decided(found: Breakdown) -> bool:
@@ -126,7 +121,7 @@ def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         setting = f"5 models, {before} and {after} sessions each, one goes from 2 to {worse:.0%}, rho {rho}"
         right = sum(target in each for each in names)
         yield Cell("the model that got worse is named", setting, right, draws, least)
-        differs = sum("model" in differing_dimensions(one) for one in found)
+        differs = sum("model" in one.list_differing() for one in found)
         yield Cell("its interaction is called one by model", setting, differs, draws)
         silent = sum(one.whole.standing() is Standing.UNDECIDED for one in found)
         yield Cell("the whole is not decided then", setting, silent, draws)

@@ -26,6 +26,7 @@ class MadeArm:
     cost: float | None = 0.002
     model: str = "falcon-3"
     mended: float = 0.1
+    definitions: str = "old"
 
 
 @dataclass
@@ -72,7 +73,7 @@ def make_run(
     for number, task in enumerate(names[: tasks if done is None else done], 1):
         hard = chance.random() * 2
         for arm in arms:
-            for repeat in range(1, repeats + 1):
+            for repeat in range(repeats):
                 _add_trial(made, chance, run, arm, task, repeat, min(1.0, arm.refused * hard))
         if number in design.look_at:
             made.looks += look(design, made.outcomes, design.look_at.index(number) + 1, made.looks, at=AT)
@@ -168,7 +169,8 @@ def _plan_row(
         "boundaries": list(planned_boundaries(design)),
         "budget_cost": 5.0,
         "arms": [
-            {"name": arm.name, "model": arm.model, "prompt": "agent", "definitions": "old"} for arm in arms
+            {"name": arm.name, "model": arm.model, "prompt": "agent", "definitions": arm.definitions}
+            for arm in arms
         ],
         "task_order": list(tasks),
         "task_groups": dict(design.groups),

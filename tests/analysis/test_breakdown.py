@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from bench.statistics.interaction_cells import differing_dimensions
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SMALLEST, Standing, compare_pairs
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
@@ -65,13 +64,17 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
     found = broken_down(ONE_WORSE)
     assert found.whole.standing() is Standing.UNDECIDED
     assert [(one.dimension, one.name) for one in found.find_named()] == [("model", "heron")]
-    assert differing_dimensions(found) == ["model"]
+    assert found.list_differing() == ["model"]
     assert headline(found) == (
-        "fixer@13 against fixer@12: not decided over all models. "
+        "No clear difference between fixer@13 and fixer@12 overall: parse errors 26.0% against 24.4%. "
         "Worse for heron: 50.0% against 2.0% (+48 points, 200 sessions)."
     )
-    assert advice(found) == "keep @12. @13 is worse for heron: 50.0% against 2.0%."
-    label = "The difference depends on the model: that of heron is unlike the others' (p < 0.001, corrected)."
+    assert advice(found) == (
+        "keep @12 for heron (2.0% instead of 50.0% parse errors). Overall: no clear difference."
+    )
+    label = (
+        "The difference depends on the model: for heron it is not that of the others (p < 0.001, corrected)."
+    )
     assert describe_dimension(found, "model", lambda _, value: value) == label
     no_sign = "No sign that the difference depends on the tool."
     assert describe_dimension(found, "tool", lambda _, value: value) == no_sign
@@ -80,9 +83,10 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
 def test_where_all_are_alike_nobody_is_named() -> None:
     found = broken_down(ALL_ALIKE)
     assert found.find_named() == []
-    assert differing_dimensions(found) == []
-    assert headline(found) == "fixer@13 against fixer@12: not decided (parse errors 10.0% against 10.0%)."
-    assert advice(found) == "@13 against @12: not decided (10.0% against 10.0%)."
+    assert found.list_differing() == []
+    words = "parse errors 10.0% against 10.0%; a difference below about 7 points would not show yet."
+    assert headline(found) == f"No clear difference between fixer@13 and fixer@12: {words}"
+    assert advice(found) == f"No clear difference between @13 and @12: {words}"
 
 
 def test_what_is_worse_for_everybody_names_nobody() -> None:
@@ -101,7 +105,8 @@ def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
         "But worse for owl: 40.0% against 10.0% (+30 points, 400 sessions)."
     )
     assert advice(found) == (
-        "take @13, but not for owl: 40.0% against 10.0%. Over all it is better: 16.7% against 36.7%."
+        "take @13 for heron (5.0% instead of 50.0% parse errors); "
+        "keep @12 for owl (10.0% instead of 40.0% parse errors). Overall @13 is better: 16.7% against 36.7%."
     )
 
 
@@ -110,11 +115,14 @@ def test_the_one_that_makes_the_difference_is_named() -> None:
     assert headline(found).endswith("Most of all for heron: 60.0% against 5.0% (+55 points, 800 sessions).")
 
 
-def test_an_interaction_is_told_where_neither_side_of_it_is_decided() -> None:
+def test_an_interaction_is_reported_without_naming_a_value_that_has_no_clear_difference() -> None:
     found = broken_down({"model": {"heron": (20, 100, 32, 100), "owl": (32, 100, 20, 100)}})
     assert [one.standing() for one in found.strata["model"]] == [Standing.UNDECIDED] * 2
-    assert differing_dimensions(found) == ["model"]
-    assert "Different for heron: 32.0% against 20.0% (+12 points, 200 sessions)." in headline(found)
+    assert found.list_differing() == ["model"]
+    assert found.find_named() == []
+    assert headline(found).endswith(
+        "The difference depends on the model, but no model alone shows a clear difference."
+    )
 
 
 def test_strata_are_corrected_for_all_dimensions_together() -> None:
@@ -167,9 +175,7 @@ def test_one_value_is_no_breakdown_and_what_one_arm_lacks_is_kept() -> None:
 def test_where_the_whole_has_too_little_no_part_of_it_is_named() -> None:
     found = broken_down({"model": {"heron": (0, 10, 10, 10), "owl": (0, 5, 5, 5)}})
     assert found.find_named() == []
-    assert headline(found) == (
-        "fixer@13 against fixer@12: too few sessions to judge (parse errors 100% against 0%)."
-    )
+    assert headline(found) == ("fixer@13 against fixer@12: not enough data (parse errors 100% against 0%).")
 
 
 @pytest.mark.parametrize(("rate", "words"), [("refused", "has more than"), ("recorded_ok", "is better than")])

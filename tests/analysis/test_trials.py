@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +19,10 @@ from callgauge.analysis.measures.trials import (
     make_trials,
 )
 from callgauge.analysis.metrics import answer_metric
+from callgauge.dashboard.pages.trials.words import write_answer
 from callgauge.trials.planning.plan import Budget
 from callgauge.trials.verdicts.report import Report, make_report
+from callgauge.trials.verdicts.report_text import answer_lines
 from callgauge.trials.verdicts.run_record import RunRecord, read_run
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
@@ -74,6 +77,37 @@ def test_every_number_of_the_page_is_that_of_the_report(tmp_path: Path, name: st
     made = make_run(**RUNS[name])
     results, looks = read(publish(tmp_path, join_tables(small_tables(), made.tables)), "orders.7f3a")
     hold_equal(results, looks, report_of(made))
+
+
+CROSS = tuple(
+    MadeArm(f"{model}-{definitions}", rate, model=model, definitions=definitions)
+    for model, definitions, rate in (
+        ("small", "loose", 0.5),
+        ("small", "strict", 0.1),
+        ("large", "loose", 0.45),
+        ("large", "strict", 0.08),
+    )
+)
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name != "one arm"])
+def test_page_terminal_and_report_answer_with_the_same_sentences(tmp_path: Path, name: str) -> None:
+    made = make_run(**RUNS[name])
+    results, looks = read(publish(tmp_path, join_tables(small_tables(), made.tables)), "orders.7f3a")
+    assert write_answer(results.run, results, looks) == " ".join(answer_lines(report_of(made)))
+
+
+def test_a_plan_over_two_models_is_answered_by_what_it_changes_in_each(tmp_path: Path) -> None:
+    made = make_run(CROSS, question="Do strict definitions help?", tasks=100, looks=1)
+    results, looks = read(publish(tmp_path, join_tables(small_tables(), made.tables)), "orders.7f3a")
+    answer = write_answer(results.run, results, looks)
+    assert answer == " ".join(answer_lines(report_of(made)))
+    assert re.match(
+        r"By definitions, strict is better than loose: invalid calls \d+\.\d% against \d+\.\d%, "
+        r"−\d+\.\d points \(.*\), judged once at the end\. No sign that it depends on where: "
+        r"better with model small \(−\d+\.\d points\); better with model large \(−\d+\.\d points\)\. ",
+        answer,
+    )
 
 
 def hold_equal(results: RunResults, looks: dict[str, Any], report: Report) -> None:

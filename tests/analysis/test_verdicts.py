@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -16,6 +17,7 @@ from callgauge.analysis.measures.same_mix import Stratum
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import (
     describe_mix,
+    describe_needed,
     describe_verdict,
     format_points,
     format_size,
@@ -89,14 +91,15 @@ def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_differen
     assert least is not None
     assert 0 < seen < least
     sentence = say(one, other)
-    assert sentence.startswith("Not decided: 5.0% vs 8.3%, difference −3.3 points (−")
+    assert sentence.startswith("No clear difference: 5.0% vs 8.3%, difference −3.3 points (−")
     assert sentence.endswith(
         f"220 sessions. About {round_up(seen)} more sessions each would decide a difference as large as this "
-        f"one; about {round_up(least)} one of 2 points."
+        f"one; about {round_up(least)} would decide one of 2 points."
     )
     half = sessions_needed(one.share, other.share, 0.005)
     assert half is not None
-    assert say(one, other, 0.005).endswith(f"about {round_up(half)} one of 0.5 points.")
+    assert half > 10_000, "nobody collects so many, so that the number says nothing"
+    assert say(one, other, 0.005).endswith("would decide a difference as large as this one.")
 
 
 def test_among_many_comparisons_it_takes_more_sessions() -> None:
@@ -115,22 +118,38 @@ def test_of_no_difference_at_all_the_sentence_says_what_the_smallest_one_takes()
     least = sessions_needed(one.share, other.share, 0.02)
     assert least is not None
     sentence = say(one, other)
-    assert sentence.startswith("Not decided: 10.0% vs 10.0%, difference 0 points (−")
+    assert sentence.startswith("No clear difference: 10.0% vs 10.0%, difference 0 points (−")
+    assert "A difference below about 13 points would not show yet; " in sentence
     assert f"bout {round_up(least)} more sessions each would decide" in sentence
     assert "2 points" in sentence.split("sessions. ")[1]
     assert "as large as this one" not in sentence
 
 
+def test_of_two_equal_ones_it_says_which_difference_would_show_not_a_number_nobody_collects() -> None:
+    one, other = of_slice("B", 1000, 10_000, sessions=400), of_slice("A", 1003, 10_000, sessions=400)
+    sentence = describe_needed(hold(one, other), SMALLEST)
+    assert re.fullmatch(
+        r"A difference below about \d points? would not show yet; "
+        r"about [\d,]+ more sessions each would decide one of 2 points\.",
+        sentence,
+    )
+    assert "as large as this one" not in sentence
+
+
 def test_a_difference_within_the_smallest_one_that_matters_is_alike() -> None:
     sentence = say(of_slice("B", 100, 10_000), of_slice("A", 110, 10_000))
-    assert sentence.startswith("Alike, less than 2 points apart: 1.0% vs 1.1%, difference −0.10 points (−")
+    assert sentence.startswith(
+        "Equivalent (less than 2 points apart): 1.0% vs 1.1%, difference −0.10 points (−"
+    )
     assert sentence.endswith("95%, 20,000 sessions.")
-    assert say(of_slice("B", 100, 10_000), of_slice("A", 110, 10_000), 0.001).startswith("Not decided")
+    assert say(of_slice("B", 100, 10_000), of_slice("A", 110, 10_000), 0.001).startswith(
+        "No clear difference"
+    )
 
 
 def test_too_few_are_not_judged_and_the_sentence_says_what_it_takes() -> None:
     sentence = say(of_slice("B", 25, 29), of_slice("A", 1, 1000))
-    assert sentence.startswith("Too few to judge: 86% vs 0.10%, difference +86.1 points")
+    assert sentence.startswith("Not enough data: 86% vs 0.10%, difference +86.1 points")
     assert sentence.endswith("It takes 30 observed and 5 sessions on each side.")
     assert "5 sessions on each side" in say(of_slice("B", 270, 300, sessions=4), of_slice("A", 1, 1000))
     hidden = of_slice("B", 0, 100, total=1000)
@@ -143,11 +162,11 @@ def test_too_few_are_not_judged_and_the_sentence_says_what_it_takes() -> None:
 
 
 def test_nothing_measured_says_of_whom() -> None:
-    nothing = "Nothing to compare: of B no call could be measured."
+    nothing = "Nothing to compare: no call of B could be measured."
     assert say(of_slice("B", 0, 0), of_slice("A", 1, 2)) == nothing
     assert say(of_slice("A", 1, 2), of_slice("B", 0, 0)) == nothing
     assert say(of_slice("A", 0, 0), of_slice("B", 0, 0)) == (
-        "Nothing to compare: of A and B no call could be measured."
+        "Nothing to compare: no call of A and B could be measured."
     )
 
 
@@ -163,12 +182,12 @@ def test_what_the_logs_do_not_name_gets_no_verdict() -> None:
 def test_a_mix_that_turns_the_order_round_names_the_better_one_and_says_so() -> None:
     held = hold_at_mix(KIDNEY_STONES, times=10)
     sentence = describe_verdict(held, SMALLEST)
-    assert sentence.startswith("A is better (parse errors): 16.6% vs 22.0% at the same mix of tools, ")
+    assert sentence.startswith("A is better (parse errors): 16.6% vs 22.0% mix-adjusted by tools, ")
     assert "difference −5.4 points (−" in sentence
     mix = describe_mix(held)
     assert mix is not None
-    assert mix.startswith("At the same mix of tools. As they are: 22.0% vs 17.4%, difference +4.6 points (+")
-    assert mix.endswith(" The mix turns the order round.")
+    assert mix.startswith("Mix-adjusted by tools. Unadjusted: 22.0% vs 17.4%, difference +4.6 points (+")
+    assert mix.endswith(" Mix-adjusted, the order reverses.")
 
 
 def test_a_mix_that_only_moves_the_difference_turns_nothing_round() -> None:
@@ -177,7 +196,7 @@ def test_a_mix_that_only_moves_the_difference_turns_nothing_round() -> None:
     )
     mix = describe_mix(held)
     assert mix is not None
-    assert "turns the order round" not in mix
+    assert "the order reverses" not in mix
 
 
 def test_a_mix_that_holds_only_part_of_the_work_says_how_much() -> None:
@@ -190,7 +209,7 @@ def test_a_mix_that_holds_only_part_of_the_work_says_how_much() -> None:
     assert held.standing() is Standing.BETTER
     mix = describe_mix(held)
     assert mix is not None
-    assert mix.startswith("At the same mix of tools, which 66.7% of their work is in. As they are: 13.3% vs ")
+    assert mix.startswith("Mix-adjusted by tools. 66.7% of the work is in both. Unadjusted: 13.3% vs ")
 
 
 def test_where_the_mix_does_not_matter_nothing_is_said_of_it() -> None:
@@ -198,7 +217,7 @@ def test_where_the_mix_does_not_matter_nothing_is_said_of_it() -> None:
         name: {("x",): (k, 200), ("y",): (3 * k, 200)} for name, k in (("A", 10), ("B", 30))
     }
     assert describe_mix(hold_at_mix(equal)) is None
-    assert "same mix" not in describe_verdict(hold_at_mix(equal), SMALLEST)
+    assert "mix-adjusted" not in describe_verdict(hold_at_mix(equal), SMALLEST)
     assert describe_mix(hold(of_slice("a", 1, 100), of_slice("b", 1, 100))) is None
 
 
@@ -206,12 +225,12 @@ def test_of_different_work_the_sentence_says_how_little_is_in_common() -> None:
     held = hold_at_mix(OTHER_WORK)
     sentence = describe_verdict(held, SMALLEST)
     assert sentence.startswith(
-        "Different work, so no verdict. Only 33.3% of their calls are alike in tools. As they are: 28.0% vs "
+        "Different work, so no verdict. Only 33.3% of their calls have tools in common. Unadjusted: 28.0% vs "
     )
     assert describe_mix(held) is None
     apart = hold_at_mix({"A": {("edit",): (80, 200)}, "B": {("search",): (0, 200)}})
     assert describe_verdict(apart, SMALLEST).startswith("Different work, so no verdict. ")
-    assert "As they are: 40.0% vs 0%" in describe_verdict(apart, SMALLEST)
+    assert "Unadjusted: 40.0% vs 0%" in describe_verdict(apart, SMALLEST)
     assert describe_mix(apart) is None
 
 
@@ -244,11 +263,23 @@ def test_of_different_work_the_sentence_says_how_little_is_in_common() -> None:
             "calm",
             "p < 0.001",
         ),
-        (of_slice("a", 10, 100), of_slice("b", 15, 100), "Not decided", "calm", " more sessions each"),
-        (of_slice("a", 10, 100), of_slice("b", 10, 100), "Not decided", "calm", "p 1.000"),
-        (of_slice("a", 10, 100_000), of_slice("b", 10, 100_000), "Alike", "calm", "within 2 points"),
+        (
+            of_slice("a", 10, 100),
+            of_slice("b", 15, 100),
+            "No clear difference",
+            "calm",
+            " more sessions each",
+        ),
+        (
+            of_slice("a", 10, 100),
+            of_slice("b", 10, 100),
+            "No clear difference",
+            "calm",
+            " points would not show",
+        ),
+        (of_slice("a", 10, 100_000), of_slice("b", 10, 100_000), "Equivalent", "calm", "within 2 points"),
         (of_slice("a", 0, 0), of_slice("b", 10, 100), "Not measured", "calm", ""),
-        (of_slice("a", 1, 2), of_slice("b", 1, 1000), "Too few", "calm", ""),
+        (of_slice("a", 1, 2), of_slice("b", 1, 1000), "Not enough data", "calm", ""),
     ],
 )
 def test_a_verdict_in_a_word(one: Slice, other: Slice, text: str, tone: str, sub: str) -> None:
@@ -275,14 +306,14 @@ def test_one_that_only_the_correction_leaves_undecided_is_told_as_such() -> None
     )
     found = shorten_verdict(held, SMALLEST)
     assert held.p is not None
-    assert found.text == "Not decided"
-    assert found.sub == "significant alone, not after correction for 21 comparisons"
+    assert found.text == "Better as a pair"
+    assert found.sub == "not after correction for 21 comparisons"
 
 
 def test_a_verdict_at_the_same_mix_says_so_in_a_word() -> None:
     found = shorten_verdict(hold_at_mix(KIDNEY_STONES, times=10), SMALLEST)
-    assert (found.text, found.sub) == ("Better", "p < 0.001, same mix")
+    assert (found.text, found.sub) == ("Better", "p < 0.001, mix-adjusted")
     alike = shorten_verdict(hold_at_mix(KIDNEY_STONES, times=10), 0.2)
-    assert (alike.text, alike.sub) == ("Alike", "within 20 points, same mix")
+    assert (alike.text, alike.sub) == ("Equivalent", "within 20 points, mix-adjusted")
     other = shorten_verdict(hold_at_mix(OTHER_WORK), SMALLEST)
     assert (other.text, other.tone, other.sub) == ("Different work", "calm", "33.3% in common")

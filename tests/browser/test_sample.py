@@ -58,9 +58,9 @@ def test_every_page_shows_the_sample(app: App) -> None:
     for path, words in (
         ("/", "What the parser found"),
         ("/models", "Parse errors by model"),
-        ("/prompts", "fixer@13 is worse than fixer@12"),
+        ("/prompts", "fixer@13 against fixer@12"),
         ("/matrix", "Parse errors by model and prompt"),
-        ("/tools", "By expected loss"),
+        ("/tools", "By failures"),
         ("/errors", "Signatures of errors"),
         ("/retries", "What became of each chain"),
         ("/compare", "is worse than kestrel-coder-14b"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import date, timedelta
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -50,4 +52,12 @@ def calls(good: int, bad: int, **said: Any) -> list[dict[str, Any]]:
         a_call(number, call_id=f"{of}:{number}", session_id=f"{of}:{number}", **(BAD if number < bad else {}))
         | said
         for number in range(good + bad)
+    ]
+
+
+def over_days(several: Sequence[dict[str, Any]], first: str, days: int = 5) -> list[dict[str, Any]]:
+    """Return the calls spread evenly over so many days from `first` on."""
+    begin = date.fromisoformat(first)
+    return [
+        call | {"day": (begin + timedelta(number % days)).isoformat()} for number, call in enumerate(several)
     ]

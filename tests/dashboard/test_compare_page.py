@@ -118,18 +118,19 @@ def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Pa
     kidney_stones(store, 3)
     app = compared(store, a_model="falcon-3", b_model="heron")
     assert verdict(app) == (
-        "heron is better than falcon-3: parse errors 16.6% against 22.0% at the same mix of work."
+        "heron is better than falcon-3: parse errors 16.6% against 22.0%, mix-adjusted "
+        "(unadjusted, the other way round: 22.0% against 17.4%)."
     )
     words = plain(said(app))
     assert "Difference −5.4 points (−" in words
-    assert "At the same mix of tools, strategies and prompts" in words
-    assert "As they are: 22.0% vs 17.4%, difference +4.6 points (" in words
-    assert "The mix turns the order round." in words
+    assert "Mix-adjusted by tools, strategies and prompts." in words
+    assert "Unadjusted: 22.0% vs 17.4%, difference +4.6 points (" in words
+    assert "Mix-adjusted, the order reverses." in words
     first, mixed, *_ = sheet_of(
         compared(store, a_model="falcon-3", b_model="heron", show="ways"),
         "The difference, compared in several ways",
     )
-    assert "at the same mix of 2 strata (Mantel-Haenszel), Newcombe over" in mixed["Rests on"]["text"]
+    assert "mix-adjusted over 2 strata (Mantel-Haenszel), Newcombe over" in mixed["Rests on"]["text"]
     assert first["Difference"]["at"] > 0.5 > mixed["Difference"]["at"]
     assert (mixed["Baseline: falcon-3"]["text"], mixed["heron"]["text"]) == ("22.0%", "16.6%")
 

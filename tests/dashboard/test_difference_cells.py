@@ -33,7 +33,7 @@ def test_beside_other_columns_the_difference_stands_below_the_verdict() -> None:
     assert cell.values is not None
     assert cell.values["difference"] == pytest.approx(0.19)
     few = verdict_with_difference_cell(hold(of_slice("a", 0, 9), of_slice("b", 10, 1000)), 0.02)
-    assert (few.text, few.sub) == ("Too few", None)
+    assert (few.text, few.sub) == ("Not enough data", None)
     assert verdict_with_difference_cell(hold(ONE, None), 0.02).text == "Baseline"
 
 
@@ -101,5 +101,5 @@ def test_the_sentences_of_a_verdict_show_on_hover() -> None:
     assert (cell.text, cell.tone, cell.order) == ("Better", "good", held.p)
     assert cell.title == f"{describe_verdict(held, 0.02)} {describe_mix(held)}"
     few = verdict_cell(hold(of_slice("a", 1, 5), of_slice("b", 9, 90)), 0.02)
-    assert (few.text, few.order) == ("Too few", None)
-    assert str(few.title).startswith("Too few to judge")
+    assert (few.text, few.order) == ("Not enough data", None)
+    assert str(few.title).startswith("Not enough data")

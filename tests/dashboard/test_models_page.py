@@ -63,7 +63,11 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
 def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
     rows = sheet_of(opened(PAGE, base_model="falcon"), RANKING)
     verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
-    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == ("Baseline", "Worse", "Not decided")
+    assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == (
+        "Baseline",
+        "Worse",
+        "No clear difference",
+    )
 
 
 def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
@@ -88,7 +92,7 @@ def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path)
     publish(store, {"tool_calls": [*calls(180, 20, model="falcon"), *calls(179, 24, model="heron")]})
     told = {}
     for smallest in ("", "10", "nonsense"):
-        app = opened(PAGE, **({"smallest": smallest} if smallest else {}))
+        app = opened(PAGE, columns="verdict", **({"smallest": smallest} if smallest else {}))
         rows = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, RANKING)}
         told[smallest] = rows["falcon"]["text"], rows["falcon"]["sub"]
     assert told["10"] == ("Alike", "within 10 points")
@@ -183,7 +187,7 @@ def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> No
 @pytest.mark.thorough
 def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(200, 4, model="falcon"), *calls(5, 0, model="heron")]})
-    app = opened(PAGE)
+    app = opened(PAGE, columns="verdict")
     (row,) = sheet_of(app, RANKING)
     assert list(row) == ["Model", "Parse errors", "Sessions", "Measured"]
     assert "1 of 2 models has" in str(app.header[0].value)
@@ -192,7 +196,7 @@ def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
 def test_a_baseline_with_too_few_sessions_says_so(few_of_many: Path) -> None:
     app = opened(PAGE, base_model="lucky")
     assert "The baseline has too few sessions to compare with" in said(app)
-    assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Too few"}
+    assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Not enough data"}
 
 
 def test_the_open_tab_is_kept_in_the_url_and_a_wrong_one_counts_as_the_first(ranked: Path) -> None:
@@ -235,7 +239,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     assert few["Difference"]["at"] < 0.5 < few["Mix-adjusted"]["at"]
     assert "at the same mix of 2 strata" in few["Mix-adjusted"]["title"]
     assert (few["Verdict"]["text"], few["Verdict"]["tone"]) == ("Worse", "bad")
-    assert few["Verdict"]["sub"].endswith(", same mix")
+    assert few["Verdict"]["sub"].endswith(", mix-adjusted")
     assert few["Verdict"]["title"].endswith("The mix turns the order round.")
 
 
@@ -263,7 +267,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
     assert first["As they are"]["at"] > 0.5 > first["Mix-adjusted"]["at"]
-    assert (first["Verdict"]["text"], first["Verdict"]["sub"][-10:]) == ("Better", ", same mix")
+    assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
     assert first["Verdict"]["title"].endswith("The mix turns the order round.")
     assert "A is the best by parse errors" in str(app.header[0].value)
     assert "points, mix-adjusted" in said(app).replace("\\", "")

@@ -221,12 +221,19 @@ def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_change_against_the_baseline_is_coloured_only_when_it_is_decided(store: Path) -> None:
-    days = [*(model_calls("m", "2026-11-19", 2, 120, 1000)), *(model_calls("m", "2026-11-20", 60, 120, 2000))]
-    app = overview(store, {"days": "1 day"}, tool_calls=days)
+    days = [
+        call
+        for day in range(5)
+        for call in (
+            *model_calls("m", f"2026-11-{11 + day}", 2, 120, 1000 + 1000 * day),
+            *model_calls("m", f"2026-11-{16 + day}", 60, 120, 9000 + 1000 * day),
+        )
+    ]
+    app = overview(store, {"days": "5 days"}, tool_calls=days)
     errors = next(metric for metric in app.metric if metric.label == "Parse errors")
     assert errors.delta == "+48.3 points"
     assert errors.proto.color == errors.proto.MetricColor.RED
-    none = opened(days="1 day", baseline="No baseline")
+    none = opened(days="5 days", baseline="No baseline")
     assert not next(metric for metric in none.metric if metric.label == "Parse errors").delta
 
 

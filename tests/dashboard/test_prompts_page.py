@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import calls, sheet_of
+from tests.dashboard.sheets import calls, over_days, sheet_of
 
 PAGE = "callgauge/dashboard/pages/prompts/page.py"
 
@@ -27,8 +27,8 @@ def changed(store: Path) -> Path:
         store,
         {
             "tool_calls": [
-                *calls(190, 10, prompt_id="v9", day="2026-11-18"),
-                *calls(140, 60, prompt_id="v10", day="2026-11-20"),
+                *over_days(calls(190, 10, prompt_id="v9"), "2026-11-14"),
+                *over_days(calls(140, 60, prompt_id="v10"), "2026-11-20"),
                 *calls(30, 0, prompt_id="other"),
             ],
             "turns": turns,
@@ -68,7 +68,7 @@ def answer(app: AppTest) -> str:
 
 def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
     app = opened(PAGE)
-    assert answer(app) == "triage@10 is worse than triage@9: parse errors 30.0% against 5.0%."
+    assert answer(app) == "Keep triage@9. triage@10 is worse: 30.0% against 5.0%."
     small_print = re.sub(r"\\(.)", r"\1", said(app))
     assert "Parse errors: v10 60 / 200, v9 10 / 200. Difference +25.0 points (" not in small_print
     assert "Parse errors: triage@10 60 / 200, triage@9 10 / 200. Difference +25.0 points (" in small_print
@@ -82,7 +82,9 @@ def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path
     made = [
         call
         for (version, tool), (good, bad) in counts.items()
-        for call in calls(3 * good, 3 * bad, prompt_id=version, tool=tool, day=f"2026-11-1{version[1]}")
+        for call in over_days(
+            calls(3 * good, 3 * bad, prompt_id=version, tool=tool), f"2026-11-{version[1]}0"
+        )
     ]
     publish(
         store,
@@ -94,15 +96,17 @@ def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path
     app = opened(PAGE)
     rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
     new = rows["triage@2"]
-    assert new["As they are"]["at"] > 0.5 > new["At the same mix"]["at"]
+    assert new["Unadjusted"]["at"] > 0.5 > new["Mix-adjusted"]["at"]
     assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("Better", "good")
-    assert new["Verdict"]["sub"].endswith(", same mix")
-    better = "triage@2 is better than triage@1: parse errors 16.6% against 22.0% at the same mix of work."
-    assert answer(app).startswith(better)
-    assert r"The mix turns the order round\." in said(app)
+    assert new["Verdict"]["sub"].endswith(", mix-adjusted")
+    assert answer(app) == (
+        "Take triage@2. It is better: 16.6% against 22.0%, mix-adjusted "
+        "(unadjusted, the other way round: 22.0% against 17.4%)."
+    )
+    assert r"Mix\-adjusted\, the order reverses\." in said(app)
     app = opened(PAGE, smallest="10")
     rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
-    assert rows["triage@2"]["Verdict"]["text"] == "Alike"
+    assert rows["triage@2"]["Verdict"]["text"] == "Equivalent"
 
 
 def test_two_texts_are_compared(changed: Path) -> None:

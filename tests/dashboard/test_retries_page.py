@@ -252,7 +252,7 @@ def test_what_is_lost_in_few_sessions_is_not_judged() -> None:
 def test_a_difference_that_may_be_chance_is_not_decided() -> None:
     told = describe_blast([a_model(bad_steps=40, bad=40, lost=24, others=100, others_lost=8)])
     assert told.startswith("8.0% (8 / 100) of the good calls beside a bad one were lost, 6.2% (16 / 260)")
-    assert told.endswith("95%. Not decided.")
+    assert told.endswith("95%. No clear difference.")
 
 
 def test_without_a_bad_step_there_is_nothing_to_tell() -> None:

@@ -68,9 +68,9 @@ def test_a_run_is_answered_in_a_sentence_with_its_figures_and_its_end(store: Pat
     app = run_page(store, tasks=100)
     assert plain(app.title[0].value) == "Do enums lower its refusals?"
     assert re.fullmatch(
-        r"new is better than old: refused calls \d+\.\d% against \d+\.\d%, −\d+\.\d points "
+        r"new is better than old: invalid calls \d+\.\d% against \d+\.\d%, −\d+\.\d points "
         r"\(−\d+\.\d to −\d+\.\d\)\. "
-        r"It stopped at look \d of 5, after \d+ of 100 tasks, \d+% of the budget\.",
+        r"It stopped at interim analysis \d of 5, after \d+ of 100 tasks, \d+% of the budget\.",
         answer(app),
     )
     rows = {row["Arm"]["text"]: row for row in sheet_of(app, "Refused by arm")}
@@ -95,7 +95,7 @@ def test_measures_beside_the_primary_one_have_counts_and_differences_without_a_v
 def test_several_arms_are_answered_by_their_verdicts(store: Path) -> None:
     app = run_page(store, OLD, NEW, MadeArm("小模型", 0.9), tasks=100)
     assert answer(app).startswith(
-        "new is better than old by refused calls. 小模型 is worse than old by refused calls."
+        "new is better than old by invalid calls. 小模型 is worse than old by invalid calls."
     )
 
 
@@ -187,7 +187,7 @@ def test_tasks_on_which_the_arms_disagree_come_first_and_cells_lead_to_sessions(
     assert not unlike[-1]
     first = rows[0]
     task = first["Task"]["text"]
-    assert f"session=orders.7f3a%2Fold%2F{task}.1" in first["old"]["href"]
+    assert f"session=orders.7f3a%2Fold%2F{task}.0" in first["old"]["href"]
     assert "refused" in first["old"]["text"]
     assert first["old"]["heat"]
     in_order = sheet_of(opened(PAGE, trial=RUN, tasks_by="run"), "Tasks by arm")

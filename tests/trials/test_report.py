@@ -58,11 +58,10 @@ def lose(outcome: Outcome, arm: str, every: int) -> Outcome:
 
 def test_the_answer_is_a_sentence_with_the_numbers_the_stop_and_the_budget(tmp_path: Path) -> None:
     found = report(clear(budget={"cost": 0.6, "tokens": 100_000}), tmp_path)
-    (answer,) = answer_lines(found)
-    assert answer == (
-        "new is better than old: refused 2.1% against 16.7%, −13.8 points [−21.2, −5.9]; stopped at look 3 "
-        "of 5 after 96 of 160 tasks; the run is over, 32% of the budget was spent"
-    )
+    assert answer_lines(found) == [
+        "new is better than old: invalid calls 2.1% against 16.7%, −13.8 points (−21.2 to −5.9).",
+        "It stopped at interim analysis 3 of 5, after 96 of 160 tasks, 32% of the budget.",
+    ]
 
 
 def test_every_count_equals_that_of_the_ledger(tmp_path: Path) -> None:
@@ -112,10 +111,11 @@ def test_only_the_primary_measure_has_a_planned_verdict(tmp_path: Path) -> None:
 def test_a_run_under_way_has_no_verdict_but_an_interval_for_any_time(tmp_path: Path) -> None:
     found = report(clear(), tmp_path, until=50)
     (answer,) = answer_lines(found)
-    assert answer.startswith("new against old has no verdict yet: refused 2.0% against 17.0%, −15.0 points [")
-    assert answer.endswith(
-        "(an interval for any time); the run is not over: 50 of 160 tasks; the next look is at 64"
+    assert answer.startswith(
+        "Not decided yet: new, after 50 of 160 tasks. "
+        "So far: invalid calls 2.0% against 17.0%, −15.0 points (−"
     )
+    assert answer.endswith(" The next interim analysis is at 64.")
     difference = found.arms[1].measures[0].difference
     assert difference is not None
     assert difference.kind == "anytime"
@@ -127,9 +127,9 @@ def test_a_run_under_way_has_no_verdict_but_an_interval_for_any_time(tmp_path: P
 
 def test_alike_is_told_with_the_interval_that_lies_within_the_smallest_difference(tmp_path: Path) -> None:
     found = report(MadeRun(refuse({"old": 8, "new": 8}), tasks=160, looks=5), tmp_path)
-    (answer,) = answer_lines(found)
+    answer, _ = answer_lines(found)
     assert answer.startswith(
-        "new and old are alike within 5.0 points: refused 6.2% against 6.2%, 0.0 points ["
+        "new and old are equivalent (less than 5 points apart): invalid calls 6.2% against 6.2%, 0.0 points ("
     )
     its = found.arms[1].measures[0].difference
     assert its is not None
@@ -141,19 +141,19 @@ def test_what_is_not_decided_says_how_many_tasks_more(tmp_path: Path) -> None:
     made = MadeRun(refuse({"old": 3, "new": 4}), tasks=100, looks=1, smallest=0.001)
     found = report(made, tmp_path)
     more = found.arms[1].measures[0].more
-    (answer,) = answer_lines(found)
+    answer, _ = answer_lines(found)
     assert more is not None
-    assert f"about {more:,} more tasks would decide if the difference stays as it is" in answer
-    assert "new against old is not decided: refused" in answer
+    assert f"About {more:,} more tasks would decide if the difference stays as it is." in answer
+    assert "No clear difference between new and old: invalid calls" in answer
 
 
 def test_a_withheld_verdict_says_what_the_missing_trials_allow(tmp_path: Path) -> None:
     made = MadeRun(lose(refuse({"old": 3, "new": 20}), "new", 10), tasks=160, looks=5)
     found = report(made, tmp_path)
-    (answer,) = answer_lines(found)
+    answer, _ = answer_lines(found)
     assert answer.startswith(
-        "no verdict on new: 16 of its 160 trials and 0 of old have no reply; whatever they had been, the "
-        "difference is between −"
+        "No verdict on new: 16 of 160 trials of new and 0 of 160 of old have no reply, more than 5%; "
+        "whatever they had been, the difference is between −"
     )
     assert found.arms[1].bounds is not None
     low, high = found.arms[1].bounds
@@ -192,10 +192,12 @@ def test_arms_of_a_cross_product_are_also_compared_setting_by_setting(tmp_path: 
     assert (within["a"].word, within["b"].word) == ("better", "not decided")
     assert one.interacts
     assert (within["a"].contrast or 0) == pytest.approx(within["a"].estimate - within["b"].estimate)
-    line = next(line for line in answer_lines(found) if line.startswith("definitions new against old *"))
-    assert line.endswith(
-        "but not the same everywhere: better with model a (−15.0 points), not decided with model b "
-        "(0.0 points)"
+    first, second, *_ = answer_lines(found)
+    assert first.startswith("By definitions, new is better than old: invalid calls "), "models come last"
+    assert first.endswith("judged once at the end.")
+    assert second == (
+        "It depends on where: better with model a (−15.0 points); "
+        "no clear difference with model b (0.0 points)."
     )
     assert "definitions new \\*" in markdown_report(found)
 
@@ -291,7 +293,7 @@ def test_a_run_without_any_outcome_says_so(tmp_path: Path) -> None:
             RunFolder(root).looks.unlink()
         exit_code, told, _ = run_command(root)
         assert exit_code == 0
-        assert "new against old: nothing to compare yet; the run is not over: 0 of 160 tasks" in told
+        assert "Not decided yet: new, after 0 of 160 tasks. The next interim analysis is at 32." in told
         assert "No trial has ended yet" in told
 
 

@@ -10,11 +10,14 @@ import pandas as pd
 from callgauge.analysis.arm_filters import PARAMETERS, Arm, do_overlap
 from callgauge.analysis.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
-from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison, Standing, compare_pairs
 from callgauge.analysis.measures.measurability import ComparisonBasis, compare_by, rates_to_compare
-from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices
+
+_TABLES = ("model", "prompt", "tool", "provider", "strategy", "source", "harness_version")
+"""The dimensions by which pages and the API list rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +36,41 @@ class CompareSide:
 
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
-    """Return both sides; they lend each other what they tell of how alike the calls of a session are."""
-    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
-    found = make_slices(pd.concat(rows, ignore_index=True))
-    firsts, seconds = found[: len(rows[0])], found[len(rows[0]) :]
+    """Return both sides, each with the interval that it has on the pages of its dimension.
+
+    The rates of a table lend each other what they tell of how alike the calls of a session are. Where both
+    sides are one value of a dimension each, that table has all its values; else it has the two sides.
+    """
+    firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     one, other = (
         CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in its})
         for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
     )
     return one, other
+
+
+def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
+    """Return the slices of both arms from the table of their dimension; None where it has not both."""
+    one, other = arms
+    dimensions = {name for arm in arms for name, values in arm.own.items() if values}
+    if len(dimensions) != 1 or one.days != other.days:
+        return None
+    (by,) = dimensions
+    values = [tuple(arm.own.get(by, ())) for arm in arms]
+    shown = one.shared.get(PARAMETERS[by])
+    if by not in _TABLES or any(len(each) != 1 or (shown and each[0] not in shown) for each in values):
+        return None
+    asked = replace(one, own={}).parameters()
+    found = make_slices(ask("slices", rates=tuple(RATES), by=by, **asked))
+    first, second = ([each for each in found if each.name == value] for (value,) in values)
+    return first, second
+
+
+def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
+    """Return the slices of both arms; they make one table."""
+    rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
+    found = make_slices(pd.concat(rows, ignore_index=True))
+    return found[: len(rows[0])], found[len(rows[0]) :]
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
@@ -71,15 +100,52 @@ def compare_sides(
 
 
 def break_sides_down(
-    ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, work: ArmStrata
+    ask: Ask,
+    a: CompareSide,
+    b: CompareSide,
+    rate: RateDefinition,
+    held: SliceComparison,
+    work: ArmStrata,
+    smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by what does not tell them apart."""
+    """Return the difference of both sides, broken down by what does not tell them apart, with its price."""
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
     ]
     arms = split_arms(pd.concat(rows, ignore_index=True))
-    return break_down(held, {name: (its.get("A", ()), its.get("B", ())) for name, its in arms.items()}, work)
+    slices = {name: (strata.get("A", ()), strata.get("B", ())) for name, strata in arms.items()}
+    return add_prices(ask, (a.arm, b.arm), break_down(held, slices, work), smallest)
+
+
+def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: float) -> Breakdown:
+    """Return the breakdown with both arms compared by the other leading rates, where one is better.
+
+    They are compared over all, or within those values for which alone B is better. `smallest`: the smallest
+    difference of interest, a share.
+    """
+    rate, helped = found.whole.slice.rate, found.find_helped(smallest)
+    if helped is None and found.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
+        return found
+    narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
+    a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
+    bases = [find_basis(a, b, RATES[name]).rate for name in LEADING if name != rate.name]
+    both = [RATES[name] for name in bases if name and name in a.rates and name in b.rates]
+    works = [read_work(ask, a, b, each) for each in both]
+    mixes = [
+        work.compare([(("B", b.rates[each.name]), ("A", a.rates[each.name]))])[0]
+        for each, work in zip(both, works, strict=True)
+    ]
+    pairs = [(b.rates[each.name], a.rates[each.name]) for each in both]
+    return replace(found, prices=compare_pairs(pairs, mixes, family="rates"))
+
+
+def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
+    """Return an arm with its slices of the other leading rates, and of the rates in place of these."""
+    leading = (rates_to_compare(name) for name in LEADING if name != rate.name)
+    names = tuple(dict.fromkeys(name for several in leading for name in several))
+    slices = make_slices(ask("slices", rates=names, **arm.parameters()))
+    return CompareSide(arm, arm.letter, {each.rate.name: each for each in slices if each.share.n})
 
 
 def find_apart(a: CompareSide, b: CompareSide) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from callgauge.analysis.measures.breakdown import BROKEN_DOWN_BY, Breakdown, break_down
-from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
+from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions, make_strata
 from callgauge.analysis.measures.slices import Slice, make_slices
@@ -39,31 +39,6 @@ def read_strata(
     among = tuple(arms) if arms is not None else None
     rows = ask("strata", rates=names, by=by, among=among, **asked, **chosen)
     return {name: make_strata(rows[rows["rate"] == name], dimensions) for name in names}
-
-
-def judge_pairs(
-    ask: Ask, rate: RateDefinition, by: str, pairs: Sequence[tuple[str, str]], chosen: Mapping[str, Any]
-) -> list[Breakdown | None]:
-    """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
-
-    A pair: the value that is judged and its baseline, such as the newest version of a prompt and the one
-    before it. `chosen`: the parameters of the metrics. The whole differences are corrected for the number of
-    pairs. None where one of the two has nothing of this rate. `verdicts.headlines` makes sentences of it.
-    """
-    slices = {one.name: one for one in make_slices(ask("slices", rates=(rate.name,), by=by, **chosen))}
-    known = [pair for pair in pairs if all(name in slices for name in pair)]
-    if not known:
-        return [None] * len(pairs)
-    names = tuple(dict.fromkeys(name for pair in known for name in pair))
-    work = read_strata(ask, [rate], by, chosen, arms=names)[rate.name]
-    compared = [(slices[of], slices[against]) for of, against in known]
-    mixes = work.compare([((one.name, one), (other.name, other)) for one, other in compared])
-    arms = read_arms(ask, rate, by, names, chosen)
-    found = {
-        pair: break_compared_down(whole, arms, work)
-        for pair, whole in zip(known, compare_pairs(compared, mixes), strict=True)
-    }
-    return [found.get(pair) for pair in pairs]
 
 
 def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata) -> Breakdown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from callgauge.analysis.measures.comparisons import (
     LEVEL,
@@ -19,7 +19,8 @@ from callgauge.stats.rates import Likeness
 from callgauge.stats.standardisation import adjust_families, contrast_strata
 
 BROKEN_DOWN_BY = ("model", "tool", "prompt", "provider")
-_DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
+DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
+"""The standings that say which of two slices has more."""
 _UNNAMED = "unknown"
 _UNSEEN = Share(0, 0)
 _FAMILY = "models, tools, prompts and hosts"
@@ -52,7 +53,7 @@ class StratumComparison:
         return self.held is not None and self.held.p is not None
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
-        """Return what can be said of B beside A within this value."""
+        """Return what can be said of B next to A within this value."""
         return self.held.standing(smallest) if self.held else Standing.UNMEASURED
 
     @property
@@ -66,33 +67,93 @@ class StratumComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """A dimension for some of whose values one arm is better and for others worse, the surest first."""
+
+    dimension: str
+    better: Sequence[StratumComparison]
+    worse: Sequence[StratumComparison]
+
+
+@dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The difference `whole` of two arms, broken down by each dimension; the most observed stratum first."""
+    """The difference `whole` of two arms, broken down by each dimension; the most observed stratum first.
+
+    `prices`: the same arms compared by the other leading rates, where one of them is better by this rate.
+    `weekly`: what is observed a week of each value of the dimension that splits the verdict; empty where none
+    does.
+    """
 
     whole: SliceComparison
     strata: Mapping[str, Sequence[StratumComparison]]
+    prices: Sequence[SliceComparison] = ()
+    weekly: Mapping[str, float] = field(default_factory=dict)
 
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
-        """Return the strata that a reader must know of beside the whole, the most certain first.
+        """Return the strata that a reader must know of next to the whole, the most certain first.
 
-        A stratum is named when its own verdict is decided, and is not that of the whole anyway or is unlike
-        the others. Where no stratum of a dimension is, those unlike the others are: beside one that is, the
-        others are unlike it by that alone. Where the whole has too little, nothing is named. `smallest`: the
-        smallest difference worth knowing, a share.
+        A stratum is named when its own verdict is decided and is not that of the whole, or is unlike the
+        others. What is named is decided in the table by the same word. Where the whole has too little,
+        nothing is named. `smallest`: the smallest difference of interest, a share.
         """
         whole = self.whole.standing(smallest)
         if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
             return []
-        named: list[StratumComparison] = []
-        for its in self.strata.values():
-            decided = [each for each in its if each.standing(smallest) in _DECIDED]
-            unlike = [each for each in its if each.is_unlike_others]
-            named += [
-                each for each in decided if each.standing(smallest) is not whole or each.is_unlike_others
-            ] or [each for each in unlike if not decided]
-        return sorted(
-            named, key=lambda each: (each.standing(smallest) not in _DECIDED, *_order_by_certainty(each))
+        named = [
+            each
+            for strata in self.strata.values()
+            for each in strata
+            if (standing := each.standing(smallest)) in DECIDED
+            and (standing is not whole or each.is_unlike_others)
+        ]
+        return sorted(named, key=_order_by_certainty)
+
+    def find_split(self, smallest: float = SMALLEST) -> Split | None:
+        """Return the dimension by which the verdict splits; None where it does not.
+
+        It splits where the judged arm is better within one value and worse within another, both decided.
+        Several dimensions may show the same split; the one with the surest verdicts is returned.
+        """
+        found: list[Split] = []
+        for dimension, strata in self.strata.items():
+            better, worse = (
+                sorted(
+                    (each for each in strata if each.standing(smallest) is standing), key=_order_by_certainty
+                )
+                for standing in (Standing.BETTER, Standing.WORSE)
+            )
+            if better and worse:
+                found.append(Split(dimension, better, worse))
+        return min(
+            found,
+            key=lambda split: max(_order_by_certainty(split.better[0]), _order_by_certainty(split.worse[0])),
+            default=None,
         )
+
+    def list_differing(self) -> list[str]:
+        """Return the dimensions on which the difference depends: with a stratum unlike the others."""
+        return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
+
+    def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
+        """Return the dimension and the strata for which alone the judged arm is better; None without any.
+
+        None, too, where the verdict is one for all: the whole is decided and does not split.
+        """
+        if split := self.find_split(smallest):
+            return split.dimension, split.better
+        if self.whole.standing(smallest) in DECIDED:
+            return None
+        better = [each for each in self.find_named(smallest) if each.standing(smallest) is Standing.BETTER]
+        if not better:
+            return None
+        dimension = better[0].dimension
+        return dimension, [each for each in better if each.dimension == dimension]
+
+    def list_prices(self, smallest: float = SMALLEST) -> list[SliceComparison]:
+        """Return the comparisons by other leading rates that speak against the verdict by this rate."""
+        is_worse = self.whole.standing(smallest) is Standing.WORSE and not self.find_split(smallest)
+        against = Standing.BETTER if is_worse else Standing.WORSE
+        return [price for price in self.prices if price.standing(smallest) is against]
 
 
 def _order_by_certainty(stratum: StratumComparison) -> tuple[float, float]:

@@ -16,14 +16,18 @@ from callgauge.stats.intervals import Interval, Z
 from callgauge.stats.session_groups import GROUPS, place_in_groups, ratio_interval
 from callgauge.stats.task_pairs import (
     ENDS,
+    FACTORS,
     Counts,
     Decision,
+    FactorComparison,
+    FactorDesign,
     MeasuredDifference,
     PairedTasks,
     TaskCount,
     anytime_interval,
     bound_missing,
     compare_as_planned,
+    compare_factors,
     compare_unplanned,
     pair_rates,
     pair_tasks,
@@ -387,6 +391,13 @@ class RunResults:
     def tasks_to_go(self, arm: str) -> int | None:
         """Return how many more tasks would decide the primary measure, if the difference stays as it is."""
         return tasks_more(self.run, self.pair(arm, self.run.primary))
+
+    def compare_factors(self) -> tuple[FactorComparison, ...]:
+        """Return each setting in which two or more pairs of arms differ, compared by the primary measure."""
+        run = self.run
+        settings = {str(arm["name"]): {factor: arm.get(factor) for factor in FACTORS} for arm in run.arms}
+        design = FactorDesign(run.primary, run.reference, run.groups, run.alpha)
+        return compare_factors(self.counts(run.primary), design, settings)
 
     @property
     def success(self) -> TrialMeasure:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice
-from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, ENOUGH_TO_COMPARE, Difference, sessions_needed
+from callgauge.stats import (
+    ENOUGH,
+    ENOUGH_SESSIONS,
+    ENOUGH_TO_COMPARE,
+    Difference,
+    sessions_needed,
+)
 from callgauge.stats.day_spread import LEAST_DAYS
+from callgauge.stats.sample_size import smallest_shown
 
 RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
 """What it takes to be ranked, in words."""
@@ -21,7 +29,7 @@ DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
 _NAMED = 3  # slices of a tie group that a sentence lists
-_OUT_OF_REACH = 10_000  # sessions that nobody waits for
+_OUT_OF_REACH = 10_000  # more sessions than anybody collects to decide one difference
 
 
 def format_points(share: float) -> str:
@@ -51,20 +59,27 @@ def format_size(share: float) -> str:
     return f"{points} point{'' if points == '1' else 's'}"
 
 
-def describe_verdict(held: SliceComparison, smallest: float) -> str:
-    """Return a sentence or two on whether a slice is better than the one it is held against.
+def format_visible(share: float) -> str:
+    """Write the size of a difference that could be seen, rounded up: 3 points, 0.4 points."""
+    points = 100 * share
+    rounded = ceil(points) if points >= 1 else ceil(10 * points) / 10
+    return format_size(rounded / 100)
 
-    `smallest`: the smallest difference worth knowing, a share.
+
+def describe_verdict(held: SliceComparison, smallest: float) -> str:
+    """Return a sentence or two on whether a slice is better than the slice it is compared with.
+
+    `smallest`: the smallest difference of interest, a share.
     """
     one, other, found = held.slice, held.other, held.difference
     if other is None or found is None or one.share.rate is None or other.share.rate is None:
         unseen = " and ".join(each.name for each in (one, other) if each and not each.share.n)
-        return f"Nothing to compare: of {unseen} no {one.rate.noun} could be measured."
+        return f"Nothing to compare: no {one.rate.noun} of {unseen} could be measured."
     rates, sessions = _describe_rates(held), _describe_sessions(one, other)
     size = f"{rates}, difference {format_difference(found)}, 95%, {sessions}"
     standing = held.standing(smallest)
     if standing is Standing.TOO_FEW:
-        return f"Too few to judge: {size}. {_describe_rule(one, other)}"
+        return f"Not enough data: {size}. {_describe_rule(one, other)}"
     if standing is Standing.TOO_FEW_DAYS:
         return f"Not enough data: {size}. {DAYS_RULE}"
     if standing is Standing.MEASURED_APART:
@@ -74,20 +89,30 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     if standing is Standing.OTHER_WORK:
         return f"Different work, so no verdict. {_describe_common(held)} {_describe_plain(held)}"
     if standing is Standing.ALIKE:
-        return f"Alike, less than {format_size(smallest)} apart: {size}."
+        return f"Equivalent (less than {format_size(smallest)} apart): {size}."
+    if standing is Standing.UNDECIDED and found.is_decisive:
+        better = _describe_better(one, found.estimate)
+        return f"{one.name} {better} as a pair, {describe_correction(held)}: {size}."
     if standing is Standing.UNDECIDED:
-        return f"Not decided: {size}. {describe_needed(held, smallest)}"
+        return f"No clear difference: {size}. {describe_needed(held, smallest)}"
     return f"{one.name} {_describe_better(one, found.estimate)}: {size}."
 
 
 def describe_mix(held: SliceComparison) -> str | None:
-    """Return a sentence that sets the plain difference beside the told one; None where that is plain."""
+    """Return a sentence with the unadjusted difference; None where the verdict is on that one."""
     if not held.is_at_same_mix or held.does_other_work or held.same_mix is None or held.plain is None:
         return None
     found = held.same_mix.found
-    turned = " The mix turns the order round." if held.plain.estimate * found.difference.estimate < 0 else ""
-    part = "" if found.is_representative else f", which {wording.percent(found.covered)} of their work is in"
-    return f"At the same mix of {held.same_mix.words}{part}. {_describe_plain(held)}{turned}"
+    reversed_ = " Mix-adjusted, the order reverses." if is_order_reversed(held) else ""
+    part = "" if found.is_representative else f" {wording.percent(found.covered)} of the work is in both."
+    return f"Mix-adjusted by {held.same_mix.words}.{part} {_describe_plain(held)}{reversed_}"
+
+
+def is_order_reversed(held: SliceComparison) -> bool:
+    """Return whether the unadjusted rates of a mix-adjusted comparison point the other way."""
+    if not held.is_at_same_mix or held.plain is None or held.difference is None:
+        return False
+    return held.plain.estimate * held.difference.estimate < 0
 
 
 def _describe_plain(held: SliceComparison) -> str:
@@ -95,14 +120,14 @@ def _describe_plain(held: SliceComparison) -> str:
     if held.plain is None:
         return ""
     rates = f"{wording.rate(one.k, one.n)} vs {wording.rate(other.k, other.n)}"
-    return f"As they are: {rates}, difference {format_difference(held.plain)}."
+    return f"Unadjusted: {rates}, difference {format_difference(held.plain)}."
 
 
 def _describe_rates(held: SliceComparison) -> str:
     if held.is_at_same_mix and held.same_mix:
         found = held.same_mix.found
         rates = f"{wording.percent(found.of)} vs {wording.percent(found.against)}"
-        return f"{rates} at the same mix of {held.same_mix.words}"
+        return f"{rates} mix-adjusted by {held.same_mix.words}"
     one, other = held.slice.share, held.other.share if held.other else held.slice.share
     return f"{wording.rate(one.k, one.n)} vs {wording.rate(other.k, other.n)}"
 
@@ -118,24 +143,36 @@ def _describe_rule(one: Slice, other: Slice) -> str:
 
 
 def describe_needed(held: SliceComparison, smallest: float) -> str:
-    """Say how many more sessions would decide a difference as large as this one, and the smallest one."""
-    found = held.difference
-    if found is None:
+    """Say how many more sessions would decide; where nobody collects so many, what could be seen now."""
+    if held.difference is None:
         return ""
-    seen = _count_needed(held, found.estimate)
-    least = _count_needed(held, smallest)
-    known = [
-        (number, words)
-        for number, words in ((seen, "as large as this one"), (least, f"of {format_size(smallest)}"))
-        if number
-    ]
+    seen, least = (_count_needed(held, size) for size in (held.difference.estimate, smallest))
     if seen == 0:
         return "A difference as large as this one is at the edge of what these sessions can show."
-    if not known:
-        return ""
-    (number, words), *more = known
-    first = f"About {wording.round_up(number)} more sessions each would decide a difference {words}"
-    return "; ".join([first, *(f"about {wording.round_up(each)} one {size}" for each, size in more)]) + "."
+    sentences = []
+    if seen and seen <= _OUT_OF_REACH:
+        more = f"about {wording.round_up(seen)} more sessions each"
+        sentences.append(f"{more} would decide a difference as large as this one")
+    else:
+        sentences.append(describe_visible(held))
+    if least and least <= _OUT_OF_REACH:
+        more = "" if seen and seen <= _OUT_OF_REACH else " more sessions each"
+        number = wording.round_up(least)
+        sentences.append(f"about {number}{more} would decide one of {format_size(smallest)}")
+    text = "; ".join(sentences)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def describe_visible(held: SliceComparison) -> str:
+    """Say which difference the present data would not show; empty where nothing was compared."""
+    size = find_visible(held)
+    return f"a difference below about {format_visible(size)} would not show yet" if size else ""
+
+
+def find_visible(held: SliceComparison) -> float | None:
+    """Return the smallest difference that the present data would show with 80 % power, a share."""
+    found = held.difference
+    return smallest_shown(found, max(1, held.compared)) if found else None
 
 
 def _count_needed(held: SliceComparison, difference: float) -> int | None:
@@ -162,7 +199,7 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
     if standing is Standing.UNMEASURED or found is None:
         return ShortVerdict("Not measured", "calm")
     if standing is Standing.TOO_FEW:
-        return ShortVerdict("Too few", "calm")
+        return ShortVerdict("Not enough data", "calm")
     if standing is Standing.TOO_FEW_DAYS:
         return ShortVerdict("Too few days", "calm")
     if standing is Standing.MEASURED_APART:
@@ -172,35 +209,37 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
     if standing is Standing.OTHER_WORK:
         covered = wording.percent(held.same_mix.found.covered) if held.same_mix else "nothing"
         return ShortVerdict("Different work", "calm", f"{covered} in common")
-    mixed = ", same mix" if held.is_at_same_mix else ""
+    mixed = ", mix-adjusted" if held.is_at_same_mix else ""
     if standing is Standing.ALIKE:
-        return ShortVerdict("Alike", "calm", f"within {format_size(smallest)}{mixed}")
+        return ShortVerdict("Equivalent", "calm", f"within {format_size(smallest)}{mixed}")
     p = held.p if held.p is not None else 1.0
     holm = ", Holm" if held.compared > 1 else ""
     chance = f"p {p:.3f}{holm}" if p >= 0.001 else f"p < 0.001{holm}"
     if standing is Standing.UNDECIDED:
         if found.is_decisive:
-            return ShortVerdict("Not decided", "calm", _describe_alone(held))
-        needed = _count_needed(held, found.estimate)
-        return ShortVerdict("Not decided", "calm", _shorten_needed(needed) if needed else chance)
+            direction = _describe_direction(held.slice, found.estimate).capitalize()
+            return ShortVerdict(f"{direction} as a pair", "calm", describe_correction(held))
+        return ShortVerdict("No clear difference", "calm", _shorten_needed(held))
     return ShortVerdict(standing.name.capitalize(), _TONES.get(standing, "calm"), f"{chance}{mixed}")
 
 
-def _shorten_needed(sessions: int) -> str:
-    # Beyond what anybody collects, the figure itself says nothing.
-    number = f"over {_OUT_OF_REACH:,}" if sessions > _OUT_OF_REACH else f"~{wording.round_up(sessions)}"
-    return f"{number} more sessions each"
+def _shorten_needed(held: SliceComparison) -> str:
+    needed = _count_needed(held, held.difference.estimate) if held.difference else None
+    if needed and needed <= _OUT_OF_REACH:
+        return f"~{wording.round_up(needed)} more sessions each"
+    size = find_visible(held)
+    return f"below {format_visible(size)} would not show" if size else ""
 
 
-def _describe_alone(held: SliceComparison) -> str:
-    """Say that a difference is significant by itself, but not among all that were compared."""
-    return f"significant alone, not after correction for {held.compared:,} {held.family}"
+def describe_correction(held: SliceComparison) -> str:
+    """Say that a pair differs when only the two are compared, but not among all that were compared."""
+    return f"not after correction for {held.compared:,} {held.family}"
 
 
 def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float) -> str:
     """Return in small print what a verdict rests on, and how many more sessions would decide it.
 
-    `names`: those of both sides. `smallest`: the smallest difference worth knowing, a share.
+    `names`: those of both sides. `smallest`: the smallest difference of interest, a share.
     """
     one, other, found = held.slice, held.other, held.difference
     if other is None or found is None:
@@ -219,7 +258,8 @@ def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float)
     if standing is Standing.TOO_FEW_DAYS:
         parts.append(DAYS_RULE)
     if standing is Standing.UNDECIDED and found.is_decisive:
-        parts.append(f"{_describe_alone(held).capitalize()}.")
+        better = _describe_better(one, found.estimate)
+        parts.append(f"{names[0]} {better} as a pair, {describe_correction(held)}.")
     elif standing is Standing.UNDECIDED:
         parts.append(describe_needed(held, smallest))
     if standing is Standing.OTHER_WORK:
@@ -232,7 +272,7 @@ def _describe_common(held: SliceComparison) -> str:
     if held.same_mix is None:
         return "They have no kind of work in common."
     covered = wording.percent(held.same_mix.found.covered)
-    return f"Only {covered} of their {held.slice.rate.noun}s are alike in {held.same_mix.words}."
+    return f"Only {covered} of their {held.slice.rate.noun}s have {held.same_mix.words} in common."
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -251,5 +291,10 @@ def _describe_better(of: Slice, estimate: float) -> str:
     title = of.rate.title.lower()
     if of.rate.better is None:
         return f"has {'fewer' if estimate < 0 else 'more'} {title}"
-    better = (estimate > 0) == of.rate.is_good
-    return f"is {'better' if better else 'worse'} ({title})"
+    return f"is {_describe_direction(of, estimate)} ({title})"
+
+
+def _describe_direction(of: Slice, estimate: float) -> str:
+    if of.rate.better is None:
+        return "less" if estimate < 0 else "more"
+    return "better" if (estimate > 0) == of.rate.is_good else "worse"

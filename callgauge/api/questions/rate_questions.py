@@ -62,7 +62,7 @@ _RATE = Parameter("rate", "text", "The rate, such as parse_error.", tuple(RATES)
 _SMALLEST = Parameter(
     "smallest",
     "number",
-    "The smallest difference worth knowing, a share: 0.02 is two points.",
+    "The smallest difference of interest, a share: 0.02 is two points.",
     default=SMALLEST,
     low=0.0,
     high=0.5,
@@ -236,7 +236,7 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
         said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
         return Answer({"sentence": said, "verdict": "unmeasured", **facts}, [], said, has_log_text=True)
-    found = break_sides_down(ask, a, b, rate, held, work)
+    found = break_sides_down(ask, a, b, rate, held, work, smallest)
 
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)

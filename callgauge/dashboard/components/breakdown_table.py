@@ -30,13 +30,11 @@ Link = Callable[[int, Mapping[str, str]], str | None]
 """Returns the link to the hits of an arm, 0 for the baseline, narrowed to values by dimension; or None."""
 
 
-def draw_headline(found: Breakdown, names: ArmNames, smallest: float) -> str:
-    """Draw the sentences that answer the page's question, in small print what they rest on; return them."""
+def draw_headline(found: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
+    """Draw the sentence that answers the page's question, and in small print its evidence."""
     with st.container(key="verdict", gap="xsmall"):
-        said = headlines.write_headline(found, names, filters.short_label, smallest)
-        st.header(wording.in_markdown(said, 900), anchor=False)
+        st.header(wording.in_markdown(sentence, 900), anchor=False)
         st.caption(wording.in_markdown(sentences.describe_basis(found.whole, names, smallest), 900))
-    return said
 
 
 def draw_breakdown(
@@ -44,7 +42,7 @@ def draw_breakdown(
 ) -> None:
     """Draw a table of the strata of one dimension, which the URL key `broken_by` chooses."""
     rate = found.whole.slice.rate
-    with cards.draw_card("For whom", "breakdown", "strata", take=take, height=300):
+    with cards.draw_card("For whom", "breakdown", "strata", take=take, height=300, verdict="difference"):
         if not found.strata:
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool, prompt and host.")
             return
@@ -134,7 +132,7 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
         Cell(
             f"{wording.plural(len(thin), wording.dimension(dimension))} with too few sessions",
             sub=f"{listed}{more}",
-            title=f"Too few for a verdict: it takes {sentences.PAIR_RULE}.",
+            title=f"Not enough data for a verdict: it takes {sentences.PAIR_RULE}.",
         ),
         *(
             Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=count_values(one))
@@ -143,5 +141,5 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
             for one in sums
         ),
         Cell("–"),
-        Cell("Too few", tone="calm"),
+        Cell("Not enough data", tone="calm"),
     ]

@@ -16,6 +16,7 @@ from callgauge.analysis.metrics import GROUPS, Metric, MetricError, metrics
 from callgauge.analysis.metrics.published_store import NothingLoadedError, UnshownStoreError
 from callgauge.analysis.texts.sql_literals import fill_parameters
 from callgauge.analysis.texts.url_texts import LinkError, pack_text
+from callgauge.analysis.verdicts.explanations import HOW_JUDGED, VerdictKind
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
@@ -106,14 +107,15 @@ def draw_card(
     stretch: bool = False,
     height: int | None = None,
     framed: bool = True,
+    verdict: VerdictKind | None = None,
 ) -> Iterator[None]:
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
-    `metric_names`: the metrics to explain at the right of the heading. `beside`: draws a control next to the
-    heading. `take`: rows to download besides the tables that the body draws. `stretch`: make the card as
-    high as its row. `height`: pixels of the placeholder until the content is drawn. `framed`: False
-    within a fold, which has a border and shows the title itself. A MetricError in the body
-    becomes a message in this card only.
+    `metric_names`: the metrics to explain at the right of the heading, and `verdict`: the kind of verdict.
+    `beside`: draws a control next to the heading. `take`: rows to download besides the tables that the body
+    draws. `stretch`: make the card as high as its row. `height`: pixels of the placeholder until the content
+    is drawn. `framed`: False within a fold, which has a border and shows the title itself. A MetricError in
+    the body becomes a message in this card only.
     """
     with st.container(border=framed, height="stretch" if stretch else "content", gap="xsmall"):
         with st.container(
@@ -141,7 +143,7 @@ def draw_card(
                 _draw_export(title, tables, take)
         if metric_names:
             with explained:
-                explain_count(*metric_names, place=title)
+                explain_count(*metric_names, place=title, verdict=verdict)
 
 
 def draw_answer(sentence: str, limit: int) -> None:
@@ -150,17 +152,21 @@ def draw_answer(sentence: str, limit: int) -> None:
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
 
-def explain_count(*metric_names: str, place: str = "") -> None:
+def explain_count(*metric_names: str, place: str = "", verdict: VerdictKind | None = None) -> None:
     """Draw a popover that explains metrics: question and notes, with columns and SQL folded below them.
+
+    First it explains how a `verdict` of this kind is made.
 
     `place` makes the keys of cards with the same metric distinct. Each metric links to the SQL page, with the
     parameters of its last query in this run so far.
     """
     asked = {name: store_queries.last_parameters(name) for name in metric_names}
-    draw_popover("How this is counted", f"counted_{place}", lambda: _explain(asked, place))
+    draw_popover("How this is counted", f"counted_{place}", lambda: _explain(asked, place, verdict))
 
 
-def _explain(asked: Mapping[str, Mapping[str, Any]], place: str) -> None:
+def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
+    if verdict:
+        st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
     for name, parameters in asked.items():
         metric = metrics()[name]
         st.markdown(f"**{metric.question}**")
@@ -175,7 +181,7 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str) -> None:
         st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
         st.markdown(
             "The interval also depends on how alike the other rows' calls of one session are. "
-            "The same count can have a slightly different interval in another table."
+            "With other filters the same count can have a slightly different interval."
         )
         st.page_link(
             page_file("glossary"),

@@ -79,6 +79,7 @@ def draw_rate_trend(
         beside=lambda: draw_trend_note_control(key, by, list(points), days[-1]) if days else None,
         take=take,
         height=520,
+        verdict="change",
     ):
         if not unit:
             st.caption(

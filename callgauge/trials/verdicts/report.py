@@ -15,9 +15,12 @@ from callgauge.stats.task_pairs import (
     ENDS,
     MOST_MISSING,
     Counts,
+    FactorComparison,
+    FactorDesign,
     MeasuredDifference,
     bound_missing,
     compare_as_planned,
+    compare_factors,
     compare_unplanned,
     pair_tasks,
     pair_values,
@@ -25,7 +28,6 @@ from callgauge.stats.task_pairs import (
 )
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, Decision, TrialOutcome
-from callgauge.trials.verdicts.factors import FactorComparison, compare_factors
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 from callgauge.trials.verdicts.run_record import RunRecord, count_whole_tasks, open_arms
 
@@ -157,7 +159,11 @@ def make_report(record: RunRecord) -> Report:
         _sum_spent(record.outcomes),
         {name: cap for name, cap in asdict(record.budget).items() if cap is not None},
         arms,
-        compare_factors(counts[design.primary], design, settings),
+        compare_factors(
+            counts[design.primary],
+            FactorDesign(MEASURES[design.primary], design.reference, design.groups, design.alpha),
+            settings,
+        ),
         record.looks,
         {
             **held,

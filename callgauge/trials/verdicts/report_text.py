@@ -10,10 +10,10 @@ from pathlib import Path
 
 import orjson
 
+from callgauge.analysis.verdicts.trials import TrialAnswer, VariantAnswer, name_place, write_trial
 from callgauge.stats.paired import FEWEST_UNLIKE
-from callgauge.stats.task_pairs import MeasuredDifference
+from callgauge.stats.task_pairs import FactorDifference, MeasuredDifference
 from callgauge.trials.results.run_folder import Decision, RunFolder
-from callgauge.trials.verdicts.factors import FactorComparison, FactorDifference
 from callgauge.trials.verdicts.gate import ArmGate, GateResult
 from callgauge.trials.verdicts.measures import MEASURES, Measure
 from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report, make_report
@@ -25,22 +25,47 @@ _UNPLANNED = (
     "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several; "
     f"not decided where the arms differ in fewer than {FEWEST_UNLIKE} tasks."
 )
-_DONE: dict[Decision, str] = {"better": "is better than", "worse": "is worse than"}
 
 
 def answer_lines(report: Report) -> list[str]:
-    """Return the answer: a sentence for each arm, then one for each setting that arms differ in."""
-    arms = [_answer_arm(report, arm) for arm in report.arms if not arm.is_reference]
-    if not arms:
-        return ["The plan has one arm: there is nothing to hold it against"]
-    end = _describe_end(report)
-    if len(arms) == 1:
-        return [f"{arms[0]}; {end}"]
-    return [
-        *arms,
-        end[0].upper() + end[1:],
-        *(_answer_factor(MEASURES[report.primary], one) for one in report.factors),
+    """Return the sentences that answer the question of a run: those of the page Trials."""
+    if len(report.arms) < 2:
+        return ["Nothing is compared: the plan has one variant."]
+    (reference,) = (arm for arm in report.arms if arm.is_reference)
+    measured = {
+        arm.name: next(each for each in arm.measures if each.measure == report.primary) for arm in report.arms
+    }
+    variants = [
+        VariantAnswer(
+            arm.name,
+            measured[arm.name].word or "go on",
+            measured[arm.name].difference,
+            measured[arm.name].more,
+            (arm.missing, arm.trials),
+            arm.bounds,
+        )
+        for arm in report.arms
+        if not arm.is_reference
     ]
+    is_over = report.state == "over"
+    last = [each for each in report.looks if each.look == report.looks_made]
+    is_early = is_over and 0 < report.looks_made < report.looks_planned
+    return write_trial(
+        TrialAnswer(
+            MEASURES[report.primary],
+            report.reference,
+            report.smallest,
+            variants,
+            (reference.missing, reference.trials),
+            report.factors,
+            report.whole_tasks,
+            report.planned_tasks,
+            is_over,
+            (report.looks_made, report.looks_planned, max(each.tasks for each in last)) if is_early else None,
+            report.next_look,
+            report.budget_share,
+        )
+    )
 
 
 def table_rows(report: Report) -> Iterator[tuple[str, ...]]:
@@ -61,13 +86,9 @@ def factor_rows(report: Report) -> Iterator[tuple[str, ...]]:
     measure = MEASURES[report.primary]
     for one in report.factors:
         for its in (one.overall, *one.within):
-            where = _name_place(its) or "everywhere, each place alike"
+            where = name_place(its) or "everywhere, each place alike"
             difference = describe_difference(measure, its)
             yield f"{one.factor} {_show(one.value)} *", _show(one.against), where, difference, _word(its.word)
-
-
-def _name_place(of: FactorDifference) -> str:
-    return ", ".join(f"{key} {_show(value)}" for key, value in of.where.items())
 
 
 def markdown_report(report: Report) -> str:
@@ -75,7 +96,7 @@ def markdown_report(report: Report) -> str:
     parts = [f"# {escape_markdown(report.name or report.run)}"]
     if report.question:
         parts.append(f"*{escape_markdown(report.question)}*")
-    parts.append("\n".join(f"- {escape_markdown(line)}." for line in answer_lines(report)))
+    parts.append("\n".join(f"- {escape_markdown(line)}" for line in answer_lines(report)))
     parts.append("\n".join(_markdown_table(HEADS, table_rows(report))))
     if report.factors:
         parts.append("\n".join(_markdown_table(FACTOR_HEADS, factor_rows(report))))
@@ -149,68 +170,6 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*<>|~]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", " ".join(text.split()))
 
 
-def _answer_arm(report: Report, arm: ArmReport) -> str:
-    measure = MEASURES[report.primary]
-    its = next(one for one in arm.measures if one.measure == report.primary)
-    if its.difference is None:
-        if its.word == "withheld":
-            return _withhold(report, arm)
-        return f"{arm.name} against {report.reference}: nothing to compare yet"
-    found = describe_difference(measure, its.difference)
-    numbers = (
-        f"{report.primary} {format_value(measure, its.difference.of)} against "
-        f"{format_value(measure, its.difference.against)}, {found}"
-    )
-    if its.word in _DONE:
-        return f"{arm.name} {_DONE[its.word]} {report.reference}: {numbers}{_describe_stop(report, arm)}"
-    if its.word == "alike":
-        return (
-            f"{arm.name} and {report.reference} are {_alike(report)}: {numbers}{_describe_stop(report, arm)}"
-        )
-    if its.word == "withheld":
-        return _withhold(report, arm)
-    more = f"; {_more_tasks(its.more)} would decide if the difference stays as it is" if its.more else ""
-    if its.word == "not decided":
-        return (
-            f"{arm.name} against {report.reference} is not decided: {numbers}"
-            f"{_describe_stop(report, arm)}{more}"
-        )
-    against = f"{arm.name} against {report.reference} has no verdict yet"
-    return f"{against}: {numbers} (an interval for any time)"
-
-
-def _withhold(report: Report, arm: ArmReport) -> str:
-    lost = {each.name: each for each in report.arms}[report.reference].missing
-    told = (
-        f"no verdict on {arm.name}: {arm.missing:,} of its {arm.trials:,} trials and {lost:,} of "
-        f"{report.reference} have no reply"
-    )
-    if arm.bounds is None:
-        return told
-    measure = MEASURES[report.primary]
-    low, high = (format_difference(measure, end) for end in arm.bounds)
-    return f"{told}; whatever they had been, the difference is between {low} and {high}"
-
-
-def _describe_stop(report: Report, arm: ArmReport) -> str:
-    if arm.stopped_at is None:
-        return ""
-    its = next(one for one in report.looks if one.arm == arm.name and one.look == arm.stopped_at)
-    return (
-        f"; stopped at look {arm.stopped_at} of {report.looks_planned} after {its.tasks:,} of "
-        f"{report.planned_tasks:,} tasks"
-    )
-
-
-def _describe_end(report: Report) -> str:
-    share = report.budget_share
-    spent = "" if share is None else f"{share:.0%} of the budget"
-    if report.state == "over":
-        return f"the run is over{f', {spent} was spent' if spent else ''}"
-    done = f"the run is not over: {report.whole_tasks:,} of {report.planned_tasks:,} tasks"
-    return f"{done}{f', {spent}' if spent else ''}; the next look is at {report.next_look:,}"
-
-
 def describe_difference(measure: Measure, of: MeasuredDifference | FactorDifference) -> str:
     """Return a difference with its interval: −7.7 points [−11.9, −3.6]."""
     low, high = (
@@ -218,18 +177,6 @@ def describe_difference(measure: Measure, of: MeasuredDifference | FactorDiffere
         for end in (of.low, of.high)
     )
     return f"{format_difference(measure, of.estimate)} [{low}, {high}]"
-
-
-def _answer_factor(measure: Measure, one: FactorComparison) -> str:
-    whole = f"{one.factor} {_show(one.value)} against {_show(one.against)} *: {_word(one.overall.word)}"
-    numbers = describe_difference(measure, one.overall)
-    if not one.interacts:
-        return f"{whole}, {numbers}; nowhere shown to be another difference than elsewhere"
-    places = ", ".join(
-        f"{_word(its.word)} with {_name_place(its)} ({format_difference(measure, its.estimate)})"
-        for its in one.within
-    )
-    return f"{whole}, {numbers}, but not the same everywhere: {places}"
 
 
 def _row(report: Report, arm: ArmReport, its: ArmMeasure) -> tuple[str, ...]:
@@ -258,12 +205,14 @@ def _more_tasks(number: int) -> str:
 
 
 def _word(word: Decision | str) -> str:
-    return "no verdict yet" if word == "go on" else word
+    return {"go on": "no verdict yet", "alike": "equivalent", "not decided": "no clear difference"}.get(
+        word, word
+    )
 
 
 def _alike(report: Report) -> str:
     smallest = format_difference(MEASURES[report.primary], report.smallest)
-    return f"alike within {smallest.lstrip('+')}"
+    return f"equivalent within {smallest.lstrip('+')}"
 
 
 def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) -> str:

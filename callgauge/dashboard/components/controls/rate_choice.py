@@ -50,20 +50,18 @@ def name_rate(name: str) -> str:
     return f"{RATES[name].title} · {RATES[name].group}"
 
 
-def choose_smallest(*, words: str | None = None) -> float:
-    """Draw a selector and return the smallest difference worth knowing, a share.
+def choose_smallest() -> float:
+    """Draw a selector and return the smallest difference of interest, a share.
 
-    The URL's `smallest` holds it in points. `words`: shown before it in place of a label above.
+    The URL's `smallest` holds it in points.
     """
-    usual = f"{100 * SMALLEST:g}"
     points = choose_one(
-        "Matters from",
+        "Smallest difference of interest",
         "smallest",
         _POINTS,
-        usual,
+        f"{100 * SMALLEST:g}",
         lambda text: format_size(float(text) / 100),
-        width=200 if words else 130,
-        words=words,
+        width=220,
     )
     return float(points) / 100
 

@@ -32,11 +32,11 @@ _MIX_DIFFERS = Cell(
     "Mix differs",
     tone="calm",
     sub="open the rate",
-    title="A and B got different work. Open the rate to see it at the same mix.",
+    title="A and B got different work. Open the rate to see it mix-adjusted.",
 )
 _COST = "cost"  # has a table of its own
 _TOLD = (Standing.WORSE, Standing.BETTER, Standing.MORE, Standing.LESS, Standing.UNDECIDED, Standing.ALIKE)
-_WORDS = {Standing.UNDECIDED: "not decided"}
+_WORDS = {Standing.UNDECIDED: "without clear difference", Standing.ALIKE: "equivalent"}
 
 
 def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float) -> None:
@@ -70,6 +70,7 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
         caption=f"{_READING} Baseline: {wording.in_markdown(a.name, 60)}.",
         take=cards.Download(f"compare_{group}", make_export(a.arm, b.arm, "slices", rates=tuple(shown))),
         height=200,
+        verdict="difference",
     ):
         if not shown:
             st.caption("Nothing of it could be judged of either slice.")
@@ -93,7 +94,7 @@ def _choose_group(held: Iterable[SliceComparison], group: str) -> list[SliceComp
 
 
 def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
-    """Say in one line which rates of a group are worse, better, not decided or alike."""
+    """Say in one line which rates of a group are worse or better, and how many are neither."""
     found: dict[Standing, list[str]] = {}
     for one in held:
         found.setdefault(one.standing(smallest), []).append(one.slice.rate.title.lower())

@@ -121,7 +121,7 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
         st.caption(
             "Per success: per turn, over the share of turns that succeeded, so failed turns are paid for. "
             f"Pale: known of fewer than {100 * MEASURED_ENOUGH:.0f}% of the turns."
-            + (f" Turns are not told apart by {' or '.join(split)}." if split else "")
+            + (f" Turns have no single {' or '.join(split)}." if split else "")
         )
 
 
@@ -150,11 +150,11 @@ def _compare_money(before: Cost, after: Cost) -> str:
         return "The cost of a successful turn is not known for both."
     times = second.amount / first.amount
     bounds = second.compare_with(first)
-    told = f"A successful turn costs {times:.2f} times as much in B as in A"
+    ratio = f"A successful turn costs {times:.2f} times as much in B as in A"
     if bounds is None:
-        return f"{told}; too few sessions for an interval."
-    decided = "" if bounds.low > 1 or bounds.high < 1 else ": not decided"
-    return f"{told} ({bounds.low:.2f} to {bounds.high:.2f}){decided}."
+        return f"{ratio}; too few sessions for an interval."
+    decided = "" if bounds.low > 1 or bounds.high < 1 else ": no clear difference"
+    return f"{ratio} ({bounds.low:.2f} to {bounds.high:.2f}){decided}."
 
 
 def _read_cost(side: CompareSide) -> Row | None:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from callgauge.analysis.comparisons.sides import CompareSide
-from callgauge.analysis.measures.comparisons import SliceComparison, Standing
+from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.dashboard.components.memory.decision_form import draw_decide, freeze_parameters
 from callgauge.dashboard.components.memory.saved_views import read_query
 from callgauge.memory.decisions import FrozenComparison, FrozenSide
 
 
-def draw_compare_decision(
-    a: CompareSide,
-    b: CompareSide,
-    rate: RateDefinition,
-    held: SliceComparison,
-    sentence: str,
-    smallest: float,
-) -> None:
-    """Draw the popover that keeps a decision. `sentence`: the verdict as the page says it."""
-    is_better = held.standing(smallest) is Standing.BETTER
-    title = f"Take {b.name}" if is_better else f"Keep {a.name}"
-    frozen = freeze_comparison(a, b, rate, held, sentence)
+def draw_compare_decision(title: str, frozen: FrozenComparison) -> None:
+    """Draw the popover that keeps a decision. `title`: what it begins with; empty for a split verdict."""
     draw_decide("compare", {"": (title, frozen)}, f"compare?{read_query()}")
 
 

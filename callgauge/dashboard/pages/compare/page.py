@@ -7,8 +7,15 @@ from collections.abc import Mapping
 import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
-from callgauge.analysis.comparisons.sides import break_sides_down, compare_sides, measure_sides, read_work
-from callgauge.analysis.verdicts.headlines import ArmNames
+from callgauge.analysis.comparisons.sides import (
+    break_sides_down,
+    compare_sides,
+    find_basis,
+    measure_sides,
+    read_work,
+)
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.verdicts.headlines import ArmNames, suggest_decision, write_headline
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
@@ -24,7 +31,7 @@ from callgauge.dashboard.pages.compare.arms import (
     read_labels,
 )
 from callgauge.dashboard.pages.compare.costs import draw_pass_k
-from callgauge.dashboard.pages.compare.decision import draw_compare_decision
+from callgauge.dashboard.pages.compare.decision import draw_compare_decision, freeze_comparison
 from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
@@ -59,15 +66,22 @@ def show() -> None:
     names = ArmNames(b.name, a.name)
     # What A and B are is known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 160), anchor=False)
+    basis = find_basis(a, b, rate)
+    reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""
+    rate = RATES[basis.rate or rate.name]
     work = read_work(store_queries.ask, a, b, rate)
     held = compare_sides(a, b, rate, work)
-    if held is None or held.plain is None or held.other is None:
+    if basis.rate is None:
+        cards.draw_answer(reason, 400)
+    elif held is None or held.plain is None or held.other is None:
         draw_nothing(a, b, rate)
     else:
-        found = break_sides_down(store_queries.ask, a, b, rate, held, work)
-        sentence = draw_headline(found, names, smallest)
-        draw_compare_decision(a, b, rate, held, sentence, smallest)
-        draw_warnings(a, b, rate, held)
+        found = break_sides_down(store_queries.ask, a, b, rate, held, work, smallest)
+        sentence = write_headline(found, names, filters.short_label, smallest)
+        draw_headline(found, names, smallest, sentence)
+        decision = suggest_decision(found, names, smallest)
+        draw_compare_decision(decision, freeze_comparison(a, b, rate, held, sentence))
+        draw_warnings(a, b, rate, held, reason)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
             return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None

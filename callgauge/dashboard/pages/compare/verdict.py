@@ -60,6 +60,7 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
         "session_counts",
         take=cards.Download(f"compare_{rate.name}", make_export(a.arm, b.arm, "slices", rates=(rate.name,))),
         height=240,
+        verdict="difference",
     ):
         if held is None or held.plain is None or held.other is None:
             st.caption("Nothing to compare: choose another rate, or widen what narrows a slice.")
@@ -79,9 +80,14 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 
-def draw_warnings(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison) -> None:
-    """Draw what makes the comparison doubtful: little measured, other days, or slices that overlap."""
-    for warning in list_cautions(a, b, rate, held):
+def draw_warnings(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, reason: str
+) -> None:
+    """Draw what makes the comparison doubtful: little measured, or slices that overlap.
+
+    `reason`: why it is by another rate than the chosen one; empty where it is not.
+    """
+    for warning in filter(None, [reason, *list_cautions(a, b, rate, held)]):
         st.warning(warning, icon=":material/warning:")
 
 
@@ -99,11 +105,11 @@ def _list_ways(
     *,
     anew: bool,
 ) -> Iterator[ComparisonWay]:
-    yield ComparisonWay("As they are", "", "", plain, plain.method)
+    yield ComparisonWay("Unadjusted", "", "", plain, plain.method)
     if same_mix is not None and same_mix.by:
         found = same_mix.found
         yield ComparisonWay(
-            f"At the same mix of {same_mix.words}",
+            f"Mix-adjusted by {same_mix.words}",
             wording.percent(found.against),
             wording.percent(found.of),
             found.difference,
@@ -136,7 +142,7 @@ def _compare_by_task(a: CompareSide, b: CompareSide, rate: RateDefinition) -> It
             wording.percent(first),
             wording.percent(second),
             found,
-            f"{found.method}; a task is told by {_ORIGINS.get(str(origin), 'its name')}",
+            f"{found.method}; a task is known by {_ORIGINS.get(str(origin), 'its name')}",
         )
 
 
@@ -153,7 +159,7 @@ def _bootstrap(
     low, high = found
     anew = Difference(plain.estimate, low, high, float("nan"), "cluster bootstrap, 95 %")
     yield ComparisonWay(
-        "As they are, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
+        "Unadjusted, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
     )
 
 

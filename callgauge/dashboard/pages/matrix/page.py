@@ -106,7 +106,12 @@ def show() -> None:
         f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **asked, **chosen)
     )
     with cards.draw_card(
-        f"{rate.title} by {it.noun} and {DIMENSIONS[also].lower()}", "slices", "strata", take=take, height=480
+        f"{rate.title} by {it.noun} and {DIMENSIONS[also].lower()}",
+        "slices",
+        "strata",
+        take=take,
+        height=480,
+        verdict="rank",
     ):
         if it.totals:
             shown = build_heat_map(it.cells, list(it.totals), _COLUMNS)

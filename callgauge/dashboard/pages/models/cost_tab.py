@@ -38,9 +38,7 @@ _NAMED = 3  # models of the front that the sentence lists
 def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
     """Draw the chart, the table and the prices of the dimension `by`."""
     if by not in TURNS_BY:
-        st.caption(
-            f"A turn is not told apart by {DIMENSIONS[by].lower()}: rank by model, provider or source."
-        )
+        st.caption(f"Turns have no single {DIMENSIONS[by].lower()}: rank by model, host or source.")
         return
     try:
         costs = ask_costs(by, **chosen)
@@ -84,8 +82,8 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
             alt=f"{title} by cost per turn, a point for each {DIMENSIONS[by].lower()}",
         )
         st.caption(
-            "Up and to the left is better. Whiskers: 95% intervals over sessions; where they overlap, the "
-            "order is not decided."
+            "Up and to the left is better. Whiskers: 95% intervals over sessions. Two whose whiskers overlap "
+            "can still differ: the page Compare judges the pair."
             + (f" Not drawn: {len(points) - len(drawn)} with {LESS}." if len(points) > len(drawn) else "")
             + (f" Without a priced turn: {unpriced}." if unpriced else "")
             + left_out

@@ -48,7 +48,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
     take = cards.Download(
         f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **asked, **chosen)
     )
-    with cards.draw_card(title, "slices", "strata", take=take, height=220):
+    with cards.draw_card(title, "slices", "strata", take=take, height=220, verdict="difference"):
         found = compare_hosts(store_queries.ask, rate, chosen)
         st.markdown(f"**{wording.in_markdown(_describe(found, chosen, smallest), 900)}**")
         if found.rows:

@@ -109,6 +109,7 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
             f"{rate.name}_by_{by}", store_queries.ask_later("slices", rates=(rate.name,), by=by, **chosen)
         ),
         height=420,
+        verdict="rank",
     ):
         if ranking.rows:
             names = [name for name in choose_columns(by) if name != rate.name]

@@ -99,7 +99,7 @@ def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFindi
             )
         if used.last_ok is None or tried.share.has_enough:
             return AuditFinding(
-                used, f"{text}, {sentences.format_difference(found)}: not decided.", "info", 4
+                used, f"{text}, {sentences.format_difference(found)}: no clear difference.", "info", 4
             )
     if used.last_ok is False:
         return AuditFinding(used, "The last probe said no: it needs text calls.", None, 5)

@@ -31,7 +31,9 @@ def draw_which_model(
     height: int,
 ) -> None:
     """Draw the card: the sentence on the best model by `rate`, and the leading rates of some models."""
-    with cards.draw_card("Which model", "slices", "strata", "costs", stretch=True, height=height):
+    with cards.draw_card(
+        "Which model", "slices", "strata", "costs", stretch=True, height=height, verdict="rank"
+    ):
         slices = read_ranked_slices(store_queries.ask, rate, "model", chosen)
         if not slices[rate.name]:
             st.caption(f"No {rate.noun}s for this rate.")

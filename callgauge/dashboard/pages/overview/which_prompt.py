@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.strata_queries import judge_pairs
+from callgauge.analysis.comparisons.versions import judge_pairs
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.verdicts.headlines import ArmNames, write_advice
 from callgauge.dashboard import filters, store_queries
@@ -24,19 +24,19 @@ def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
     """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
-    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height):
+    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height, verdict="difference"):
         # Several sources may have the same versions of a prompt.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
-        judged = judge_pairs(store_queries.ask, rate, "prompt", pairs, chosen)
+        judged = judge_pairs(store_queries.ask, rate, "prompt", pairs, chosen, smallest)
         for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
             names = ArmNames(_short_label(name, of), _short_label(name, against))
-            said = "no calls here to compare."
+            advice = "no calls here to compare."
             if found:
-                said = write_advice(found, names, filters.short_label, smallest)
+                advice = write_advice(found, names, filters.short_label, smallest)
             with st.container(gap="xxsmall"):
-                st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(said, 500)}")
+                st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(advice, 900)}")
                 label = f"Versions of {wording.one_line(name, 40)}"
                 draw_link(f"versions_of_{of}", label, link_here("prompts", {}, of=name))
         _draw_others(set(newest.name.astype(str)))

@@ -10,17 +10,13 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.strata_queries import (
-    break_compared_down,
-    choose_breakdown,
-    read_arms,
-    read_strata,
-)
+from callgauge.analysis.comparisons.strata_queries import choose_breakdown, read_strata
+from callgauge.analysis.comparisons.versions import judge_pair
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, SameMix
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.headlines import ArmNames
+from callgauge.analysis.verdicts.headlines import ArmNames, write_advice
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
@@ -177,10 +173,12 @@ def _draw_comparison(
     names = list(dict.fromkeys(one.name for two in pairs for one in two if one))
     work = read_strata(store_queries.ask, [rate], "prompt", chosen, arms=names)[rate.name]
     held = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
-    whole = next(each for each in held if (each.slice, each.other) == (of, against))
-    found = break_compared_down(whole, read_arms(store_queries.ask, rate, "prompt", pair, chosen), work)
+    found = judge_pair(store_queries.ask, "prompt", (of, against), work, chosen, smallest)
+    held = [found.whole if each.slice is of and each.other is against else each for each in held]
     arms = ArmNames(*map(_label_version, pair))
-    draw_headline(found, arms, smallest)
+    advice = write_advice(found, arms, filters.short_label, smallest)
+    is_order = advice.startswith(("take ", "keep "))
+    draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}" if is_order else advice)
     _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))
 
     def link(place: int, narrowed: Mapping[str, str]) -> str | None:
@@ -242,10 +240,15 @@ def _draw_versions(
     hidden: int = 0,
 ) -> None:
     """Draw all versions in the order of their first use; `hidden`: how many older ones are not shown."""
-    with cards.draw_card("Version by version", "slices", "strata", "versions", height=200):
+    with cards.draw_card(
+        "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
+    ):
         _draw_table(rate, held, since, smallest)
         few = f" The {len(held)} newest of {len(held) + hidden} are shown." if hidden else ""
-        st.caption(f"Each version beside the one before it; verdicts are corrected for all of them.{few}")
+        st.caption(
+            "Each version against the one before it. The chosen pair is judged by itself; the other verdicts "
+            f"are corrected for all pairs of versions.{few}"
+        )
 
 
 def _draw_table(
@@ -258,8 +261,8 @@ def _draw_table(
         Column("Version", "name"),
         Column("First used", "tight"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
-        *([difference_column("As they are", reach)] if by_mix else []),
-        difference_column("At the same mix" if by_mix else "Against the one before", reach),
+        *([difference_column("Unadjusted", reach)] if by_mix else []),
+        difference_column("Mix-adjusted" if by_mix else "Against the one before", reach),
         Column("Verdict", "tight"),
         Column("Sessions", "number"),
     ]

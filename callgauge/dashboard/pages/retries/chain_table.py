@@ -11,6 +11,7 @@ from callgauge.dashboard.components.fault_cards import LAYERS
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale, part_cell, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.retries import recovery
+from callgauge.stats import Share
 
 Row = Mapping[Hashable, Any]
 _AGAIN = {"attempts": "2-"}  # URL keys of the list of calls: chains with a second attempt
@@ -25,13 +26,20 @@ def link_to_chains(own: Mapping[str, str], narrowed: Mapping[str, str] | None = 
 
 
 def draw_chain_table(
-    dimension: str, by_slice: Mapping[str, Sequence[Row]], order: Sequence[str], *, shown: int | None = None
+    dimension: str,
+    by_slice: Mapping[str, Sequence[Row]],
+    order: Sequence[str],
+    *,
+    shares: Mapping[str, Share] | None = None,
+    shown: int | None = None,
 ) -> None:
     """Draw one row for each slice, in this order.
 
-    `dimension`: tool, model or layer; `shown`: the number of rows before a person asks for all.
+    `dimension`: tool, model or layer; `shares`: the recovered share of each slice, as other pages show it;
+    without, the slices make a table of their own. `shown`: the number of rows before a person asks for all.
     """
-    scale = make_scale([recovery.recovery_share(rows)[0] for rows in by_slice.values()])
+    known = shares or recovery.relate_recoveries(by_slice)
+    scale = make_scale([known.get(name, Share(0, 0)) for name in by_slice])
     heads = [
         Column("Began at" if dimension == "layer" else dimension.capitalize(), "name"),
         Column("Chains", "number"),
@@ -42,14 +50,18 @@ def draw_chain_table(
         Column("Tokens each", "number", "Of the retries of a chain, where the log tells them"),
         Column("Abandoned in", "tight", "Sessions with such an abandoned chain"),
     ]
-    rows = [_build_row(dimension, name, by_slice[name], scale) for name in order]
+    rows = [
+        _build_row(dimension, name, by_slice[name], known.get(name, Share(0, 0)), scale) for name in order
+    ]
     draw_table("chains", f"Chains by {dimension}", heads, rows, shown=shown)
 
 
-def _build_row(dimension: str, name: str, rows: Sequence[Row], scale: IntervalScale) -> list[Cell]:
+def _build_row(
+    dimension: str, name: str, rows: Sequence[Row], share: Share, scale: IntervalScale
+) -> list[Cell]:
     narrowed = {} if dimension == "layer" else {dimension: name}
     own = {"fault": "unseen" if name == "none" else name} if dimension == "layer" else {}
-    share, chains = recovery.recovery_share(rows)
+    chains = sum(row["chains"] for row in rows)
     again, tokens = recovery.retried_share(rows), recovery.sum_cost(rows, "tokens").cost_per_chain
     recovered = link_to_chains(own | {"chain": "recovered"}, narrowed) if share.k else None
     return [

@@ -81,7 +81,7 @@ def describe_blast(rows: Sequence[Row]) -> str:
 def _describe_doubt(near: Share, far: Share, found: Difference) -> str:
     if not (near.has_enough and far.has_enough):
         return f" Too few to judge: it takes {RULE} of both."
-    return "" if found.is_decisive else " Not decided."
+    return "" if found.is_decisive else " No clear difference."
 
 
 def _build_model_row(row: Row) -> list[Cell]:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.measures.slices import make_slices
 from callgauge.analysis.verdicts.sentences import RULE, format_difference
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -61,7 +62,7 @@ def describe_kinds(rows: Sequence[Row]) -> str:
     if not (changed.has_enough and identical.has_enough):
         return f"Too few to say whether changing the arguments helps: {rates} worked."
     if not found.is_decisive:
-        return f"Whether changing the arguments helps is not decided: {rates} worked."
+        return f"No clear difference between changed and identical arguments: {rates} worked."
     better = "more" if found.estimate > 0 else "less"
     return f"Retries with changed arguments work {better} often than identical ones: {rates}."
 
@@ -81,7 +82,7 @@ def _draw_chains(chosen: Mapping[str, Any], rows: Sequence[Row]) -> None:
             order = [layer for layer in (*LAYERS, *by_layer) if layer in by_layer]
             draw_chain_table("layer", by_layer, list(dict.fromkeys(order)))
         else:
-            _draw_most(way, store_queries.ask("chains", by=way, **chosen).to_dict("records"))
+            _draw_most(way, store_queries.ask("chains", by=way, **chosen).to_dict("records"), chosen)
         if way != "attempt":
             st.caption(READING)
 
@@ -94,7 +95,7 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
     draw_funnel(by_layer[picked] if picked else rows, picked)
 
 
-def _draw_most(dimension: str, rows: Sequence[Row]) -> None:
+def _draw_most(dimension: str, rows: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     """Draw the models or tools, those with the most abandoned chains first: there most is to win."""
     by_slice = recovery.group_by_slice(rows)
     order = sorted(
@@ -105,7 +106,15 @@ def _draw_most(dimension: str, rows: Sequence[Row]) -> None:
             name,
         ),
     )
-    draw_chain_table(dimension, by_slice, order, shown=_ROWS)
+    # Of the table of this rate that the pages Tools and Models show, so that each interval is the same there.
+    known = make_slices(store_queries.ask("slices", rates=("recovered",), by=dimension, **chosen))
+    shares = recovery.relate_recoveries(by_slice)
+    shares |= {
+        each.name: each.share
+        for each in known
+        if each.name in shares and (each.share.k, each.share.n) == (shares[each.name].k, shares[each.name].n)
+    }
+    draw_chain_table(dimension, by_slice, order, shares=shares, shown=_ROWS)
 
 
 def _draw_kinds(rows: Sequence[Row]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callgauge.analysis.measures.slices import sum_groups
-from callgauge.stats import Share
+from callgauge.stats import Share, relate_shares
 
 Row = Mapping[Any, Any]
 MOST = 10  # attempts; the rollup takes ten and more together
@@ -82,6 +82,12 @@ def recovery_share(rows: Sequence[Row]) -> tuple[Share, int]:
         for name in ("recovered", "abandoned")
     )
     return Share.from_groups(recovered, recovered + abandoned), sum(row["chains"] for row in rows)
+
+
+def relate_recoveries(by_slice: Mapping[str, Sequence[Row]]) -> dict[str, Share]:
+    """Return the share of recovered chains of each slice; as one table, they lend each other likeness."""
+    shares = [recovery_share(rows)[0] for rows in by_slice.values()]
+    return dict(zip(by_slice, relate_shares(shares), strict=True))
 
 
 def retried_share(rows: Sequence[Row]) -> Share:

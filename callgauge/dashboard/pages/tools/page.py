@@ -1,8 +1,8 @@
-"""The page Tools: the worst tool in a sentence, then tools by expected loss; `?tool_open=` opens one."""
+"""The page Tools: the worst tool in a sentence, then tools by their failures; `?tool_open=` opens one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.measures.rates import LISTED, RATES
 from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.verdicts.tools import estimate_failures, judge_tools, sort_by_failures, write_tools
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import draw_pager
@@ -27,8 +28,6 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.tools import invented_tools, one_tool
-from callgauge.dashboard.pages.tools.answer import describe_worst, find_worst
-from callgauge.dashboard.pages.tools.expected_loss import expected_loss, sort_by_loss
 
 PER_PAGE = 25
 SHOWN = ("parse_error", "tool_rejected", "execution", "mended", "recovered")
@@ -57,12 +56,12 @@ def show() -> None:
     nameless = found[invented_tools.RATE].get(invented_tools.NAMELESS)
     apart = {invented_tools.NAMELESS, *invented}
     names = dict.fromkeys(name for several in columns.values() for name in several if name not in apart)
-    ordered = sort_by_loss(columns[rate.name], list(names))
+    ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
-    its = columns[rate.name]
-    _draw_answer([its[one] for one in solid], [its[one] for one in few if one in its], chosen)
-    draw_measured_note(rate, [*its.values(), *found["defined"].values()])
+    _draw_answer(rate.name, names, columns, chosen)
+    several = columns[rate.name].values()
+    draw_measured_note(rate, [*several, *found["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
@@ -77,12 +76,16 @@ def show() -> None:
             _draw_page("few_tools", "few_page", few, rate.name, columns, chosen, few=True)
 
 
-def _draw_answer(solid: Sequence[Slice], few: Sequence[Slice], chosen: Mapping[str, Any]) -> None:
-    worst = find_worst(solid, few)
-    culprits = []
-    if worst and worst.rate.name == "parse_error":
-        culprits = store_queries.ask("culprits", **{**chosen, "tools": (worst.name,)}).to_dict("records")
-    cards.draw_answer(describe_worst(worst, solid, few, culprits), 300)
+def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapping[str, Any]) -> None:
+    several = columns[rate]
+    verdict = judge_tools([several[name] for name in names if name in several])
+    culprits, faults = [], {}
+    if named := verdict.named:
+        faults = {each: columns[each][named.name] for each in columns if named.name in columns[each]}
+        if rate == "parse_error":
+            asked = {**chosen, "tools": (named.name,)}
+            culprits = store_queries.ask("culprits", **asked).to_dict("records")
+    cards.draw_answer(write_tools(verdict, faults, culprits), 400)
 
 
 def _draw_solid(
@@ -93,7 +96,8 @@ def _draw_solid(
         "slices",
         take=take,
         height=600,
-        caption=f"By expected loss: {RATES[rate].title.lower()} × all {RATES[rate].noun}s. "
+        verdict="worst",
+        caption=f"By failures: {RATES[rate].title.lower()} × all {RATES[rate].noun}s. "
         f"Open a tool to see what its calls get wrong. {READING}",
     ):
         _draw_page("tools", "tool_page", names, rate, columns, chosen)
@@ -128,14 +132,14 @@ def _draw_page(
         Column("Tool", "name"),
         Column(f"{noun.capitalize()}s", "number"),
         Column(
-            "Expected loss",
+            f"Failed {noun}s",
             "number",
             f"{title} × all {noun}s, as if those not measured were like the others",
         ),
         *(_rate_column(name, scales[name], columns, shown, few) for name in columns),
     ]
     draw_table(
-        key, "Tools by expected loss", heads, [_build_row(one, rate, columns, scales, few) for one in shown]
+        key, "Tools by failures", heads, [_build_row(one, rate, columns, scales, few) for one in shown]
     )
     draw_pager(page_key, pages)
 
@@ -144,7 +148,7 @@ def _build_row(
     tool: str, rate: str, columns: Columns, scales: Mapping[str, IntervalScale], few: bool
 ) -> list[Cell]:
     one = columns[rate].get(tool)
-    loss, total = expected_loss(one), one.total if one else 0
+    failures, total = estimate_failures(one), one.total if one else 0
     measured = one is not None and one.share.n > 0
     return [
         Cell(
@@ -155,9 +159,9 @@ def _build_row(
         ),
         Cell(f"{total:,}", href=filters.page_link("calls", {"tool": tool}, {}), order=total),
         Cell(
-            f"{loss:,.1f}" if measured else "–",
+            f"{failures:,.1f}" if measured else "–",
             sub=None if measured and one is not None and one.is_rankable else "hardly measured",
-            order=loss if measured else None,
+            order=failures if measured else None,
         ),
         *(_rate_cell(columns[name].get(tool), scales[name], few) for name in columns),
     ]

@@ -16,6 +16,7 @@ from callgauge.analysis.measures.trials import (
     TrialMeasure,
     TrialRun,
 )
+from callgauge.analysis.verdicts import trials
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import IntervalScale
@@ -63,7 +64,7 @@ def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:
         columns.append(Column("Verdict", "tight", "Beside the reference, by the last look at the arm"))
     columns.append(Column(measure.title, "rate", measure.meaning, scale=scale.ends() if scale else None))
     if run.others:
-        ends = (words.write_change(measure, -reach, unit=False), words.write_change(measure, reach))
+        ends = (trials.write_change(measure, -reach, unit=False), trials.write_change(measure, reach))
         about = "Arm minus reference, over the tasks of both"
         columns.append(Column("Difference", "rate", about, scale=ends if reach else None, zero=0.5))
     columns.append(Column("Tasks", "number", "With a trial, of those planned"))
@@ -86,7 +87,7 @@ def _name_cell(run: TrialRun, name: str) -> Cell:
     about = [str(arm[key]) for key in ("model", "prompt", "definitions") if arm.get(key)]
     is_reference = name == run.reference
     return Cell(
-        words.name_arm(name),
+        trials.name_arm(name),
         sub=wording.one_line(" · ".join(about), 60) or None,
         href=None if is_reference else _compare_link(run, name),
         title=None if is_reference else "Compare with the reference by every rate",
@@ -151,7 +152,7 @@ def _rate_cell(measure: TrialMeasure, total: ArmTotal, scale: IntervalScale | No
     if total.unmeasured:
         lines.append(f"{total.unmeasured:,} of {total.replied:,} trials unmeasured")
     return Cell(
-        words.write_bare(measure, total.rate),
+        trials.write_bare(measure, total.rate),
         sub="\n".join(lines),
         at=scale.position_of(total.rate) if scale else None,
         low=scale.position_of(bounds.low) if scale and bounds else None,
@@ -175,10 +176,10 @@ def _difference_cell(measure: TrialMeasure, found: Found | None, reach: float) -
     def place(value: float) -> float | None:
         return 0.5 + value / (2 * reach) if reach else None
 
-    of, against = (words.write_bare(measure, each) for each in (difference.of, difference.against))
+    of, against = (trials.write_bare(measure, each) for each in (difference.of, difference.against))
     return Cell(
-        words.write_bare_change(measure, difference.estimate),
-        sub=words.write_ends(measure, difference.low, difference.high),
+        trials.write_bare_change(measure, difference.estimate),
+        sub=trials.write_ends(measure, difference.low, difference.high),
         at=place(difference.estimate),
         low=place(difference.low),
         high=place(difference.high),
@@ -218,7 +219,7 @@ def _draw_others(run: TrialRun, results: RunResults) -> None:
     for name in run.arm_names:
         found = {one.name: results.compare(name, one, ()) if name != run.reference else None for one in known}
         cells = [_other_cell(one, totals[name, one.name], found[one.name]) for one in known]
-        rows.append([Cell(words.name_arm(name), order=name), *cells])
+        rows.append([Cell(trials.name_arm(name), order=name), *cells])
     draw_table("other_measures", "The other measures by arm", columns, rows)
 
 
@@ -228,12 +229,12 @@ def _other_cell(measure: TrialMeasure, total: ArmTotal, found: Found | None) -> 
     difference = found[0] if found else None
     lines = [words.write_counts(measure, total)]
     if difference:
-        change = words.write_bare_change(measure, difference.estimate)
-        lines.append(f"{change} ({words.write_ends(measure, difference.low, difference.high)})")
+        change = trials.write_bare_change(measure, difference.estimate)
+        lines.append(f"{change} ({trials.write_ends(measure, difference.low, difference.high)})")
     if total.unmeasured:
         lines.append(f"{total.unmeasured:,} unmeasured")
     return Cell(
-        words.write_bare(measure, total.rate),
+        trials.write_bare(measure, total.rate),
         sub="\n".join(lines),
         order=total.rate,
         title=f"95%: {words.write_interval(measure, total.interval)}" if total.interval else None,

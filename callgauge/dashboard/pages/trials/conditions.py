@@ -10,10 +10,10 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.trials import RunResults, TrialRun
+from callgauge.analysis.verdicts import trials
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.trials import words
 from callgauge.stats.task_pairs import MOST_MISSING
 
 Row = Mapping[Hashable, Any]
@@ -100,7 +100,8 @@ def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
     if len(different) == 1:
         return [Cell(title), Cell("Equal", tone="calm"), Cell(wording.one_line(different.pop(), 200))]
     lines = [
-        f"{words.name_arm(arm)}: {wording.one_line(value or 'none', _SHOWN)}" for arm, value in values.items()
+        f"{trials.name_arm(arm)}: {wording.one_line(value or 'none', _SHOWN)}"
+        for arm, value in values.items()
     ]
     return [Cell(title), Cell("Differ", tone="info"), Cell(lines[0], sub="\n".join(lines[1:]))]
 
@@ -141,7 +142,7 @@ def _draw_shares(run: TrialRun, results: RunResults) -> None:
         its = [one for several in results.by_arm.get(name, {}).values() for one in several]
         rows.append(
             [
-                Cell(words.name_arm(name), order=name),
+                Cell(trials.name_arm(name), order=name),
                 _share_cell(sum(one.no_reply for one in its), len(its)),
                 _share_cell(sum(one.misses for one in its), sum(one.simulated for one in its)),
                 Cell(f"{sum(one.resent for one in its):,}"),

@@ -14,11 +14,11 @@ from callgauge.analysis.measures.trials import (
     TrialMeasure,
     TrialRun,
 )
+from callgauge.analysis.verdicts import trials
 from callgauge.dashboard import charts
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
-from callgauge.dashboard.pages.trials import words
 
 _READING = (
     "Dots: the looks, with the interval that each was judged by. A dot beyond the dashed line decides. "
@@ -47,7 +47,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
             st.caption("Fewer than two tasks were tried by both arms: there is no difference yet.")
             return
         title = (
-            f"{words.name_arm(arm)} minus {words.name_arm(run.reference)}: {words.NOUNS[run.primary.name]}"
+            f"{trials.name_arm(arm)} minus {trials.name_arm(run.reference)}: {trials.NOUNS[run.primary.name]}"
         )
         st.caption(wording.in_markdown(title, 160))
         draw_chart(
@@ -168,8 +168,8 @@ def _draw_looks(measure: TrialMeasure, looks: Sequence[StoredLook], place: Place
 
 def _describe_point(measure: TrialMeasure, point: CoursePoint) -> str:
     change, ends = (
-        words.write_change(measure, point.estimate),
-        words.write_ends(measure, point.low, point.high),
+        trials.write_change(measure, point.estimate),
+        trials.write_ends(measure, point.low, point.high),
     )
     return f"{wording.plural(point.tasks, 'task')}<br>{change} ({ends})"
 
@@ -178,8 +178,8 @@ def _describe_look(measure: TrialMeasure, look: StoredLook) -> str:
     if look.estimate is None or look.low is None or look.high is None:
         return f"Look {look.look}"
     return (
-        f"Look {look.look}: {look.decision}<br>{words.write_change(measure, look.estimate)} "
-        f"({words.write_ends(measure, look.low, look.high)})<br>"
+        f"Look {look.look}: {look.decision}<br>{trials.write_change(measure, look.estimate)} "
+        f"({trials.write_ends(measure, look.low, look.high)})<br>"
         f"z = {look.statistic or 0.0:.2f}, decided beyond ±{look.boundary or 0.0:.2f}"
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from callgauge.analysis.measures.trials import RunResults, StoredLook, TrialRun
+from callgauge.analysis.verdicts.trials import name_arm
 from callgauge.dashboard.components.memory.decision_form import draw_decide
 from callgauge.dashboard.components.memory.saved_views import read_query
-from callgauge.dashboard.pages.trials.words import name_arm
 from callgauge.memory.decisions import FrozenComparison, FrozenSide
 
 

@@ -10,12 +10,12 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.trials import TrialRun
+from callgauge.analysis.verdicts import trials
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.trials import words
 
 _BY = {"tool": "By tool", "parameter": "By parameter", "code": "By finding"}
 _SAYS = {
@@ -65,7 +65,7 @@ def _row(run: TrialRun, by: str, value: str, arms: Mapping[str, Mapping[Hashable
     for name in run.arm_names:
         row = arms.get(name)
         if row is None:
-            cells.append(Cell("–", title=f"No call in {words.name_arm(name)}"))
+            cells.append(Cell("–", title=f"No call in {trials.name_arm(name)}"))
             continue
         cells.append(
             part_cell(row["k"], row["n"], counts=True, href=_calls_link(run, by, row) if row["k"] else None)

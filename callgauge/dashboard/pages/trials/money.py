@@ -6,10 +6,10 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.trials import MEASURES, RunResults, SuccessCost, TrialRun
+from callgauge.analysis.verdicts import trials
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.trials import words
 from callgauge.stats import Interval
 
 _READING = (
@@ -35,7 +35,7 @@ def draw_money(run: TrialRun, results: RunResults) -> None:
             Column("Tokens / trial", "number"),
         ]
         rows = [
-            [Cell(words.name_arm(name), order=name), *_cells(results, name, its)]
+            [Cell(trials.name_arm(name), order=name), *_cells(results, name, its)]
             for name, its in found.items()
         ]
         draw_table("cost_of_success", "Cost of a success by arm", columns, rows)

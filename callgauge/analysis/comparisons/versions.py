@@ -1,0 +1,93 @@
+"""Judges versions of a thing, such as a prompt: which is better, for whom, and at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from callgauge.analysis.arm_filters import PARAMETERS, Arm
+from callgauge.analysis.comparisons.sides import add_prices
+from callgauge.analysis.comparisons.strata_queries import (
+    Ask,
+    break_compared_down,
+    read_arms,
+    read_strata,
+)
+from callgauge.analysis.measures.breakdown import Breakdown
+from callgauge.analysis.measures.comparisons import SMALLEST, compare_pairs
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.same_mix import ArmStrata
+from callgauge.analysis.measures.slices import Slice, make_slices
+
+_WEEK = 7
+
+
+def judge_pairs(
+    ask: Ask,
+    rate: RateDefinition,
+    by: str,
+    pairs: Sequence[tuple[str, str]],
+    chosen: Mapping[str, Any],
+    smallest: float = SMALLEST,
+) -> list[Breakdown | None]:
+    """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
+
+    A pair: the value that is judged and its baseline, such as the newest version of a prompt and the version
+    before it. `chosen`: the parameters of the metrics. Each pair answers a question of its own, so that its
+    verdict does not depend on the others. None where one of the two has nothing of this rate.
+    `verdicts.headlines` makes sentences of it.
+    """
+    slices = {each.name: each for each in make_slices(ask("slices", rates=(rate.name,), by=by, **chosen))}
+    known = [pair for pair in pairs if all(name in slices for name in pair)]
+    if not known:
+        return [None] * len(pairs)
+    names = tuple(dict.fromkeys(name for pair in known for name in pair))
+    work = read_strata(ask, [rate], by, chosen, arms=names)[rate.name]
+    found = {
+        pair: judge_pair(ask, by, (slices[pair[0]], slices[pair[1]]), work, chosen, smallest)
+        for pair in set(known)
+    }
+    return [found.get(pair) for pair in pairs]
+
+
+def judge_pair(
+    ask: Ask,
+    by: str,
+    pair: tuple[Slice, Slice],
+    work: ArmStrata,
+    chosen: Mapping[str, Any],
+    smallest: float = SMALLEST,
+) -> Breakdown:
+    """Return the difference of two values of the dimension `by`, broken down, with its price and traffic.
+
+    `pair`: the slice that is judged and its baseline. `work`: the strata of both. `smallest`: the smallest
+    difference of interest, a share.
+    """
+    of, against = pair
+    (mix,) = work.compare([((of.name, of), (against.name, against))])
+    (whole,) = compare_pairs([(of, against)], [mix])
+    names = (of.name, against.name)
+    found = break_compared_down(whole, read_arms(ask, of.rate, by, names, chosen), work)
+    arms = (Arm("A", {by: (against.name,)}, None, chosen), Arm("B", {by: (of.name,)}, None, chosen))
+    found = add_prices(ask, arms, found, smallest)
+    split = found.find_split(smallest)
+    if split is None:
+        return found
+    return replace(found, weekly=_count_weekly(ask, of.rate, by, names, split.dimension, chosen))
+
+
+def _count_weekly(
+    ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
+) -> dict[str, float]:
+    """Return what was observed of the named values in the newest seven days, by value of `dimension`."""
+    newest = ask("extent").iloc[0].last_day
+    if newest is None:
+        return {}
+    last = min(chosen.get("to_day") or newest, newest)
+    asked = {**chosen, PARAMETERS[by]: tuple(names), "to_day": last, "from_day": last - timedelta(_WEEK - 1)}
+    return {
+        each.name: each.total
+        for each in make_slices(ask("slices", rates=(rate.name,), by=dimension, **asked))
+    }
