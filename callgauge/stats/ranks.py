@@ -6,7 +6,7 @@ No arm is the reference: what is known of the best does not depend on what the o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from callgauge.stats.corrections import holm
@@ -20,9 +20,9 @@ Pair = tuple[int, int]
 class Ranking:
     """What the pairwise differences of several arms, taken together, say of their order.
 
-    `ranks`: for each arm the first and last rank that it may have, 1 for the best. `best`: the arms that no
-    other arm is better than; of `arms` that were compared. `p`: the adjusted p-value of each pair of arms, by
-    their indices, in the order given. `wins`: the pairs (better, worse) that are certain.
+    `ranks`: for each arm the first and last rank that it may have, 1 for the best. `best`: the arms that may
+    be the best. `p`: the adjusted p-value of each pair of arms, by their indices, in the order given. `wins`:
+    the pairs (better, worse) that are certain.
     """
 
     ranks: Sequence[tuple[int, int]]
@@ -34,18 +34,19 @@ class Ranking:
 def rank_arms(
     arms: int, differences: Mapping[Pair, Difference], *, high_is_good: bool, smallest: float = 0.0
 ) -> Ranking:
-    """Return the ranks that fit the differences. Each of three rules makes an arm better than another:
+    """Return the ranks that fit the differences, by three rules:
 
     1. An arm is the best where it is better than each other arm, each at 5 %: for the claim to be false, one
        of them must be false, so that none needs a correction (Gutmann & Maymin 1987).
-    2. An arm is none of the best where another is better at 5 % / (arms - 1) (multiple comparisons with the
-       best; Hsu 1984, with Bonferroni's correction).
-    3. Any pair is certain at 5 % after Holm's correction for all pairs (Holm 1979); ranks after Mogstad,
+    2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979); ranks after Mogstad,
        Romano, Shaikh & Wilhelm (2024).
+    3. An arm is ruled out as the best where another is better at 5 % / (arms - 1): what is left holds the
+       best arm with 95 % confidence (multiple comparisons with the best; Hsu 1984, with Bonferroni's
+       correction). It takes more to say that a given arm is worse than a given other one.
 
-    A pair's p-value is the smallest that one of the rules gives it. A difference whose whole interval is
-    smaller than `smallest` makes no arm better; a pair without a difference is never certain.
-    docs/statistics.md has the simulated shares of false claims.
+    A pair's p-value is the smaller one of the first two rules. A difference whose whole interval is smaller
+    than `smallest` makes no arm better; a pair without a difference is never certain. docs/statistics.md has
+    the simulated shares of false claims.
     """
     pairs = list(differences)
     adjusted = dict(zip(pairs, holm([differences[pair].p for pair in pairs]), strict=True))
@@ -56,28 +57,21 @@ def rank_arms(
     }
     rivals = len({arm for pair in pairs for arm in pair}) - 1
     alone = {win: differences[pair].p for win, pair in beats.items()}
-    for win, p in [*_find_best(alone, rivals), *_leave_out(alone, rivals)]:
-        adjusted[beats[win]] = min(adjusted[beats[win]], p)
+    for win in _find_best(alone, rivals):
+        adjusted[beats[win]] = alone[win]
     wins = [win for win, pair in beats.items() if adjusted[pair] < LEVEL]
     beaten, ahead = Counter(worse for _, worse in wins), Counter(better for better, _ in wins)
+    ruled_out = {worse for (_, worse), p in alone.items() if rivals * p < LEVEL} | set(beaten)
     return Ranking(
-        [(1 + beaten[arm], arms - ahead[arm]) for arm in range(arms)],
-        [arm for arm in range(arms) if not beaten[arm]],
+        [(1 + max(beaten[arm], arm in ruled_out), arms - ahead[arm]) for arm in range(arms)],
+        [arm for arm in range(arms) if arm not in ruled_out],
         adjusted,
         wins,
     )
 
 
-def _find_best(alone: Mapping[Pair, float], rivals: int) -> Iterator[tuple[Pair, float]]:
-    """Yield the wins of the arm that is better than each of its rivals. `alone`: each p-value by itself."""
-    certain = [(win, p) for win, p in alone.items() if p < LEVEL]
-    number = Counter(better for (better, _), _ in certain)
-    yield from ((win, p) for win, p in certain if number[win[0]] == rivals)
-
-
-def _leave_out(alone: Mapping[Pair, float], rivals: int) -> Iterator[tuple[Pair, float]]:
-    """Yield the wins that leave an arm out of the best: those of the best, where the arm lost to one."""
-    certain = {win: rivals * p for win, p in alone.items() if rivals * p < LEVEL}
-    out = {worse for _, worse in certain}
-    lost_to_best = {worse for better, worse in certain if better not in out}
-    yield from ((win, p) for win, p in certain.items() if win[0] not in out or win[1] not in lost_to_best)
+def _find_best(alone: Mapping[Pair, float], rivals: int) -> list[Pair]:
+    """Return the wins of the arm that is better than each of its rivals. `alone`: each p-value by itself."""
+    certain = [win for win, p in alone.items() if p < LEVEL]
+    number = Counter(better for better, _ in certain)
+    return [win for win in certain if number[win[0]] == rivals]

@@ -240,7 +240,7 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     assert "at the same mix of 2 strata" in few["Mix-adjusted"]["title"]
     assert (few["Verdict"]["text"], few["Verdict"]["tone"]) == ("Worse", "bad")
     assert few["Verdict"]["sub"].endswith(", mix-adjusted")
-    assert few["Verdict"]["title"].endswith("The mix turns the order round.")
+    assert few["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
 
 
 @pytest.mark.thorough
@@ -268,7 +268,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
     assert first["As they are"]["at"] > 0.5 > first["Mix-adjusted"]["at"]
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
-    assert first["Verdict"]["title"].endswith("The mix turns the order round.")
+    assert first["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
     assert "A is the best by parse errors" in str(app.header[0].value)
     assert "points, mix-adjusted" in said(app).replace("\\", "")
     assert "Where two did different work, the difference is mix-adjusted." in said(app)

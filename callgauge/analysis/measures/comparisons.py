@@ -175,8 +175,8 @@ def _hold_against(
 class Place:
     """The place of a slice in a ranking; a tie group shares one.
 
-    The first group are the slices of which none is known to be worse than another; the next are those of
-    which this holds when the first are taken away, and so on.
+    The first group are the slices that may be the best; the next are those of which none is known to be worse
+    than another when the first are taken away, and so on.
     """
 
     number: int
@@ -189,7 +189,7 @@ class RankedTable:
 
     Only the rows depend on `reference`, and of these only the differences: what is best does not.
     `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
-    `best`: the slices of which none is known to be worse than another: the tie group at the top. `wins`: the
+    `best`: the slices that may be the best, with 95 % confidence: the tie group at the top. `wins`: the
     pairs (better, worse) that are decided, by name. `places`: the place of each slice with a rank, by name;
     empty where neither end of the rate is better. `pairs`: each comparison of two slices that may be judged,
     by both names, its p-value corrected for all of them. `is_apart`: some of the best do different work, so
@@ -314,7 +314,7 @@ def rank_table(
     rows = [SliceComparison(reference, None, None), *(held[place, 0] for place in range(1, len(order)))]
     best = {order[place].name for place in ranking.best if place in judged}
     wins = frozenset((order[one].name, order[other].name) for one, other in ranking.wins)
-    found_places = _find_places(ranks, wins) if reference.rate.better else {}
+    found_places = _find_places(ranks, wins, best) if reference.rate.better else {}
     ordered = _order_rows(rows, found_places)
     compared = {(order[one].name, order[other].name): held[one, other] for one, other in differences}
     named = [(order[one].name, order[other].name) for one, other in inner]
@@ -331,8 +331,8 @@ def rank_table(
     )
 
 
-def _find_places(names: Iterable[str], wins: Set[tuple[str, str]]) -> dict[str, Place]:
-    """Return the place of each slice. `wins`: the pairs (better, worse) that are decided.
+def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
+    """Return the place of each slice. `wins`: the pairs (better, worse) that are decided; `best` come first.
 
     Of slices that beat each other in a ring, and of those behind them, none has a place.
     """
@@ -341,6 +341,8 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]]) -> dict[str, 
     while left:
         worse = {loser for winner, loser in wins if winner in left}
         group = [name for name in left if name not in worse]
+        if not places:
+            group = [name for name in group if name in best]
         if not group:
             break
         places |= dict.fromkeys(group, Place(len(places) + 1, len(group) > 1))

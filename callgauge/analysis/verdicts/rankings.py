@@ -99,8 +99,8 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
     name, title = _label(best, names), table.rate.title.lower()
     others = [each for each in table.judged if each is not best]
     if not all((best.name, each.name) in table.wins for each in others):
-        many = f"each of the {len(others)} other {wording.plural_of(noun)}"
-        return f"{name} leads by {title}: {many} is worse than at least one {noun}."
+        many = "the other one is" if len(others) == 1 else f"the {len(others)} others are"
+        return f"Only {name} may be the best by {title}: {many} ruled out with 95% confidence."
     pairs = [(pair, each) for each in others if (pair := table.find_pair(best.name, each.name))]
     pair, closest = min(pairs, key=lambda found: abs(found[0].of - found[0].against))
     ends = sorted((abs(pair.low), abs(pair.high)))
@@ -125,11 +125,15 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
         listed = list_names([_label(each, names) for each in best[:_NAMED]])
         several = wording.plural_of(noun)
         group = f"The best by {title} is one of {len(best)} {several}, among them {listed}"
-    beaten_by_best = all(any((each.name, other.name) in table.wins for each in best) for other in others)
-    many = "the other one" if len(others) == 1 else f"each of the {len(others)} others"
-    than = "one of them" if beaten_by_best else f"another {noun}"
+    is_worse = all(any((each.name, other.name) in table.wins for each in best) for other in others)
+    if is_worse:
+        rest = "the other one" if len(others) == 1 else f"each of the {len(others)} others"
+        rest += " is worse than one of them"
+    else:
+        rest = "the other one is" if len(others) == 1 else f"the {len(others)} others are"
+        rest += " ruled out with 95% confidence"
     apart = " Not all of them were compared, since some do different work." if table.is_apart else ""
-    return f"{group}; {many} is worse than {than}.{apart}"
+    return f"{group}; {rest}.{apart}"
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
