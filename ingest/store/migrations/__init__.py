@@ -23,7 +23,7 @@ from ingest.events import ArgsSource
 from ingest.sessions.stored_text import decode_json
 from ingest.sessions.table_rows import CallPlaces, call_mark, turn_mark, turn_place
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 _HERE = Path(__file__).parent
 
 

@@ -1,0 +1,14 @@
+-- From version 9: alerts are decided by the load, and kept.
+
+CREATE TABLE alerts (
+    alert_key VARCHAR, dimension VARCHAR, name VARCHAR, second_dimension VARCHAR, second_name VARCHAR, rate VARCHAR,
+    since DATE, found DATE, back DATE, closed DATE, rose BOOLEAN,
+    k_now BIGINT, n_now BIGINT, k_before BIGINT, n_before BIGINT, difference DOUBLE, low DOUBLE, high DOUBLE, q DOUBLE,
+    first_before DATE, last_before DATE, part_of VARCHAR,
+    where_dimension VARCHAR, where_value VARCHAR, where_kind VARCHAR
+);
+
+CREATE TABLE alert_night (
+    night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
+);
+
