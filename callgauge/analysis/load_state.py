@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,19 @@ from callgauge.analysis import wording
 from callgauge.memory.nights.past_nights import ServiceState
 
 _FRESH_DAYS = 2  # a night's load sees the day before; one more for a late or missed night
+
+
+def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
+    """Return the newest day with calls or turns that was over at the last load; None when no day has any.
+
+    A load sees only the first hours of its own day, so nothing is judged on it. `ask`: answers a metric.
+    Raises MetricError.
+    """
+    loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
+    if days.last_day is None or loaded is None or pd.isna(loaded):
+        return days.last_day
+    over = loaded.date() - timedelta(1)
+    return min(days.last_day, over) if days.first_day <= over else days.last_day
 
 
 def describe_share_read(load: pd.Series[Any]) -> str:

@@ -35,8 +35,8 @@ from callgauge.report.content.compose import write_link
 from callgauge.report.content.morning_report import ReportError
 from callgauge.stats import Difference
 from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
-from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from callgauge.stats.over_time.day_spread import reach_of_days
+from callgauge.stats.over_time.window_changes import LEAST_DAYS
 
 USUAL_RATE = "parse_error"
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)

@@ -42,9 +42,9 @@ _LENT, _DOUBT = (
     100.0,
 )  # degrees of freedom that a table lends before its rates are looked at, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
-_OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
+OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
 _NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom tells
-_LEAST_FREEDOM = 4.0  # and it may lead to these in any case
+LEAST_FREEDOM = 4.0  # and it may lead to these in any case
 _UTMOST = 2.0  # times the design effect of equal observations, the widest interval; by simulation
 
 
@@ -405,7 +405,7 @@ def estimate_rates(counts: Floats, sessions: Floats, table: Places) -> RateArray
     logs = found.freedom * own + lent * np.log(1 + correlation * (whole - 1))
     effect = np.maximum(np.exp(logs / np.maximum(both, 1e-12)), _LEAST_EFFECT)
     with np.errstate(divide="ignore"):
-        most = np.maximum(np.maximum(found.freedom, _LEAST_FREEDOM), _OF_SESSIONS * (1 / found.squares - 1))
+        most = np.maximum(np.maximum(found.freedom, LEAST_FREEDOM), OF_SESSIONS * (1 / found.squares - 1))
     freedom = np.maximum(1.0, np.minimum(both, most))
     is_wider = t_quantiles(freedom) ** 2 * effect > Z**2 * _UTMOST * whole
     effect = np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)
@@ -431,7 +431,7 @@ def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None)
         logs += lent * log(spread.effect_at(likeness.correlation))
     effect = max(exp(logs / (own + lent)), _LEAST_EFFECT)
     # What others lend does not make many sessions of few: the skew of a rate over few sessions is its own.
-    freedom = min(own + lent, max(own, _LEAST_FREEDOM, _OF_SESSIONS * (1 / spread.squares - 1)))
+    freedom = min(own + lent, max(own, LEAST_FREEDOM, OF_SESSIONS * (1 / spread.squares - 1)))
     found = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
     utmost = Estimate(rate, 1 / (_UTMOST * whole), inf, own, spread.moves)
     return min(found, utmost, key=lambda one: t_quantile(one.freedom) ** 2 / one.effective_n)

@@ -6,13 +6,13 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from streamlit.testing.v1 import AppTest
 
 from callgauge.analysis.measures.alerts import Alert, find_alerts, first_night, list_nights
 from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.metrics.published_store import open_generation, published_generation
 from callgauge.memory.memory_file import FILE
-from callgauge.stats.over_time.day_effects import LEAST_DAYS
 from tests.analysis.made_nights import LAST, Rate, publish_nights, regressed
 from tests.analysis.store_fixture import HOSTILE, a_call
 from tests.dashboard.conftest import opened, said

@@ -41,6 +41,10 @@ LEAST_DAYS = 5
 """Days with observations before a window: of fewer, nobody knows how much days differ."""
 STANDS = 42
 """Days after which a changed rate is the usual one."""
+EARLIER = max(WINDOWS) + BEFORE + STANDS
+"""Days before the first night that can matter: a window, its baseline, and a change within that."""
+_NIGHTS = STANDS + 14  # walked at least: what began before these would be the usual rate by now
+_STEP = 28
 LOOK_BACK = 6
 """Days before the window that showed a change, on which it may have begun."""
 NEWEST = 7
@@ -86,6 +90,16 @@ class DailySeries:
         numbers[sessions[0], sessions[1]] = sessions[2]
         return cls(counts, numbers, np.asarray(tables, dtype=int))
 
+    @classmethod
+    def from_days(
+        cls, days: int, places: Sequence[int], by_group: Floats, sessions: Sequence[int]
+    ) -> DailySeries:
+        """Return one series of `days` days. `by_group`: k and n, of shape (len(places), 2, GROUPS)."""
+        counts, numbers = np.zeros((1, 2, days, GROUPS), dtype=np.float32), np.zeros((1, days))
+        counts[0, :, list(places)] = by_group
+        numbers[0, list(places)] = sessions
+        return cls(counts, numbers, np.zeros(1, dtype=int))
+
 
 @dataclass(frozen=True, slots=True)
 class WindowChange:
@@ -117,6 +131,14 @@ class Walk:
     changes: tuple[WindowChange, ...]
     series: int
     tests: int
+
+
+def choose_first_night(newest: int) -> int:
+    """Return the first night to walk to a newest one; nights are numbers of days (`date.toordinal`).
+
+    It stays the same for four weeks, so that a change keeps its first day from night to night.
+    """
+    return newest - _NIGHTS - newest % _STEP
 
 
 def follow_changes(series: DailySeries, first_night: int) -> Walk:

@@ -3,8 +3,8 @@
 CREATE TABLE alerts (
     alert_key VARCHAR, dimension VARCHAR, name VARCHAR, second_dimension VARCHAR, second_name VARCHAR, rate VARCHAR,
     since DATE, found DATE, back DATE, closed DATE, rose BOOLEAN,
-    k_now BIGINT, n_now BIGINT, k_before BIGINT, n_before BIGINT, difference DOUBLE, low DOUBLE, high DOUBLE, q DOUBLE,
-    first_before DATE, last_before DATE, part_of VARCHAR,
+    k_now BIGINT, n_now BIGINT, low_now DOUBLE, high_now DOUBLE, k_before BIGINT, n_before BIGINT,
+    difference DOUBLE, low DOUBLE, high DOUBLE, q DOUBLE, first_before DATE, last_before DATE, part_of VARCHAR,
     where_dimension VARCHAR, where_value VARCHAR, where_kind VARCHAR
 );
 

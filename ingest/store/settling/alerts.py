@@ -36,9 +36,6 @@ _MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thous
 _LEAST_DAYS = 6  # five days before, and one
 _LEAST_CALLS = 60  # 30 on each side
 _LEAST_SESSIONS = 20
-_NIGHTS = 56  # walked at least: 42 that an alert stands at most, and a warm-up
-_STEP = 28  # the first night is walked from for so many nights, so that alerts keep their first day
-_EARLIER = 14 + 28 + 42  # days before the first night: the longest window, its baseline, an alert in it
 _PART = 0.05  # the p-value, over the alerts of a rate, from which on the rest of one did not change by itself
 _MOST_VALUES = 200  # of a dimension in which an alert is located
 _RULES = 1  # goes up when the same daily sums are to give other alerts
@@ -117,7 +114,7 @@ _LIST = "SELECT * EXCLUDE (number) FROM alert_series ORDER BY number"
 _CLEAR = "DELETE FROM alerts; DELETE FROM alert_night"
 _DROP = "DROP TABLE alert_rows; DROP TABLE alert_entries; DROP TABLE alert_series"
 _INSERT_NIGHT = "INSERT INTO alert_night VALUES (?, ?, ?, ?, ?, ?)"
-_INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 25)})"  # noqa: S608 - our own text
+_INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 27)})"  # noqa: S608 - our own text
 
 
 def decide_alerts(building: GenerationBuilder) -> None:
@@ -164,8 +161,10 @@ class _Nights:
         night = last
         if loaded is not None and first < loaded <= last:
             night = loaded - timedelta(1)
-        begin = night - timedelta(_NIGHTS + night.toordinal() % _STEP)
-        return cls(max(first, begin - timedelta(_EARLIER)), max(first, begin), night)
+        from callgauge.stats.over_time.window_changes import EARLIER, choose_first_night
+
+        begin = date.fromordinal(choose_first_night(night.toordinal()))
+        return cls(max(first, begin - timedelta(EARLIER)), max(first, begin), night)
 
     @property
     def days(self) -> int:
@@ -290,12 +289,14 @@ class _Alert:
         one, change, measured = self.series, self.change, self.measured
         difference = measured.difference
         size = [difference.estimate, difference.low, difference.high] if difference else [None] * 3
+        bounds = measured.now.interval
+        interval = [bounds.low, bounds.high] if bounds else [None, None]
         since, *days = (nights.day(day) for day in (change.since, change.found, change.back, change.over))
         baseline = [nights.day(day) for day in (change.baseline[0], change.baseline[-1])]
         where = [*self.where[:2], "only" if self.where[2] else "most"] if self.where else [None] * 3
         return [
             self.key(nights), one.dimension, one.name, one.second_dimension or None, one.second_name or None,
-            one.rate, since, *days, change.rose, measured.now.k, measured.now.n, measured.before.k,
+            one.rate, since, *days, change.rose, measured.now.k, measured.now.n, *interval, measured.before.k,
             measured.before.n, *size, change.q, *baseline, self.part_of, *where,
         ]  # fmt: skip
 
