@@ -30,6 +30,14 @@ _JOINED: Mapping[str, str] = {
     "provider": "on host",
 }
 """What stands before a value of a dimension in a sentence."""
+_SUBJECTS: Mapping[str, str] = {
+    "tool_rejected": "Tool rejections",
+    "execution": "Failed executions",
+    "emission": "Missing calls",
+    "recorded_ok": "Reported turn success",
+    "derived_ok": "Derived turn success",
+}
+"""What rises or falls, where the title of the rate cannot stand before "of basalt-mini"."""
 _NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", "provider": "host "}
 
 
@@ -85,7 +93,7 @@ def describe_alert(one: Alert, newest: date, label: Label) -> AttentionItem:
         one.key,
         "○" if one.back else "▲" if one.rose else "▼",
         "gray" if one.back else "red" if one.is_worse else "green",
-        f"{one.rate.title} of {_name_values(one.values, label)}",
+        f"{_SUBJECTS.get(one.rate.name, one.rate.title)} of {_name_values(one.values, label)}",
         rest,
         f"{counts} · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}",
         "compare",

@@ -307,8 +307,8 @@ class _Alert:
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
     """Note of each alert of which surer one it is a part: without the calls of those, nothing changed.
 
-    The surest alert of a rate leads. The next one leads, too, where its own calls without those of the
-    leaders before it still changed.
+    The surest alert of a rate leads, unless it is only in the calls of another one. The next one leads, too,
+    where its own calls without those of the leaders before it still changed.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -317,7 +317,7 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
         families.setdefault((alert.series.rate, alert.change.rose), []).append(alert)
     for family in families.values():
         leaders: list[_Alert] = []
-        for alert in sorted(family, key=lambda one: (one.measured.p, one.change.series, one.change.since)):
+        for alert in _order_family(family):
             met = [one for one in leaders if _overlap(one, alert)]
             if met:
                 without = [one.series.values for one in met]
@@ -328,6 +328,25 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
             if alert.part_of is None:
                 leaders.append(alert)
     return alerts
+
+
+def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
+    """Return the alerts, the surest first, but what is only in some calls after the alert on just these."""
+    by_p = sorted(family, key=lambda one: (one.measured.p, one.change.series, one.change.since))
+    ordered: list[_Alert] = []
+    for alert in by_p:
+        if alert.where and alert.where[2]:
+            dimension, value, _ = alert.where
+            inner = [
+                one
+                for one in by_p
+                if one.where is None
+                and one.series.values.get(_COLUMNS[dimension]) == value
+                and _overlap(one, alert)
+            ]
+            ordered += inner[:1]
+        ordered.append(alert)
+    return list({id(one): one for one in ordered}.values())
 
 
 def _overlap(one: _Alert, other: _Alert) -> bool:
