@@ -181,13 +181,13 @@ def find_small_p(of: RateArrays, against: RateArrays, at_most: float = _WORTH_A_
     """
     change = of.rate - against.rate
     shared = _share_moves(of, against)
-    pairs = [_Rates(one.rate, one.effective_n, one.freedom) for one in (of, against)]
-    freedom = np.minimum(_joint_freedom(pairs), _MOST_FREEDOM)
-    below, above = _reach_rates(*pairs, shared, np.asarray(stdtrit(freedom, 1 - at_most / 2)))
+    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (of, against))
+    freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
+    below, above = _reach_rates(first, second, shared, np.asarray(stdtrit(freedom, 1 - at_most / 2)))
     small = np.nonzero(np.where(change > 0, below, above) < np.abs(change))[0]
     p = np.ones(len(change))
     if len(small):
-        one, other = (_Rates(*(column[small] for column in rates)) for rates in pairs)
+        one, other = (_Rates(*(column[small] for column in rates)) for rates in (first, second))
         least, most = np.zeros(len(small)), np.full(len(small), _FARTHEST)
         for _ in range(_HALVINGS):
             middle = (least + most) / 2

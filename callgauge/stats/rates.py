@@ -386,7 +386,8 @@ class RateArrays:
     def make_estimate(self, row: int) -> Estimate:
         """Return one of the estimates."""
         numbers = (self.rate, self.effective_n, self.freedom, self.own_freedom)
-        return Estimate(*(float(column[row]) for column in numbers), self.moves[row])
+        rate, effective_n, freedom, own = (float(column[row]) for column in numbers)
+        return Estimate(rate, effective_n, freedom, own, self.moves[row])
 
 
 def estimate_rates(counts: Floats, sessions: Floats, table: Places) -> RateArrays:

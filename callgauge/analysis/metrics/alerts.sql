@@ -16,7 +16,9 @@
 -- note: A night compares the newest 1, 3, 7 and 14 days of each rate with the 28 days before, if both have 30 observations and 10 sessions and 5 days come before.
 -- note: All tests of a night are one family (Benjamini and Hochberg); a change counts from q 0.02 on. How much days differ is in the interval.
 -- note: An alert is over when the newest 7 days no longer differ from the days before it began. After 42 days the new rate is the usual one.
+-- note: Calls of trials do not count, and where a run of trials is chosen there are no alerts.
 -- note: Of alerts that share calls the surest leads. Another is part of it where its other calls did not change.
 SELECT night, series, tests, in_a_night, in_a_week, alerts.*
 FROM alert_night LEFT JOIN alerts ON true
+WHERE $runs::VARCHAR[] IS NULL AND $arms::VARCHAR[] IS NULL
 ORDER BY since, alert_key
