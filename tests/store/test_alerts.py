@@ -15,6 +15,7 @@ from ingest.pipeline.load import load
 from tests.store.night import ask, contents, session
 
 TABLES = ("alerts", "alert_night")
+FINE = '{"path": "a.py"}'
 BROKEN = '{"path": "a" "b"}'
 SINCE, LAST = 22, 27
 COLUMNS = "dimension, name, rate, since, rose, back, part_of IS NULL"
@@ -27,8 +28,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for day in range(1, LAST + 1):
         broken = 8 if day >= SINCE else 1
         sessions = (
-            session(f"d{day}-{n}", turns=(3,), day=day, **({"raw": BROKEN} if n < broken else {}))
-            for n in range(14)
+            session(f"d{day}-{n}", turns=(3,), day=day, raw=BROKEN if n < broken else FINE) for n in range(14)
         )
         (folder / f"{day:02d}.jsonl").write_text("".join(sessions), encoding="utf-8")
     return folder

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -171,7 +171,7 @@ def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
     values = {str(row["dimension"]): str(row["name"])}
     if isinstance(row["second_dimension"], str):
         values[row["second_dimension"]] = str(row["second_name"])
-    kind: Literal["only", "most"] | None = row["where_kind"] if isinstance(row["where_kind"], str) else None
+    kind = row["where_kind"] if isinstance(row["where_kind"], str) else None
     sizes = [_read_number(row[name]) for name in ("difference", "low", "high", "low_now", "high_now")]
     estimate, low, high, low_now, high_now = sizes
     is_measured = estimate is not None and low is not None and high is not None
@@ -207,7 +207,8 @@ def _recount(ask: Ask, one: Alert) -> Alert:
 
 
 def _read_day(value: Any) -> date:
-    return value.date() if hasattr(value, "date") else value
+    day: date = value.date() if hasattr(value, "date") else value
+    return day
 
 
 def _read_day_or_none(value: Any) -> date | None:

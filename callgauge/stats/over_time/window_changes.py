@@ -66,7 +66,7 @@ class DailySeries:
     rates lend each other how alike the calls of a session are.
     """
 
-    counts: Floats
+    counts: np.ndarray[Any, Any]
     sessions: Floats
     tables: Integers
 
@@ -329,8 +329,8 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
     """Compare the newest days of every series that may be tested with the days before, in all windows."""
     stop = night + 1
     rows, windows, begins = [], [], []
-    for window in WINDOWS:
-        start = stop - window
+    for length in WINDOWS:
+        start = stop - length
         if start <= 0:
             continue
         begin = state.begin_baseline(start)
@@ -341,7 +341,7 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
             enough &= (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS)
         chosen = np.nonzero(enough)[0]
         rows.append(chosen)
-        windows.append(np.full(len(chosen), window))
+        windows.append(np.full(len(chosen), length))
         begins.append(begin[chosen])
     nothing = np.zeros(0, dtype=int)
     places, window, begin = (np.concatenate([*several, nothing]) for several in (rows, windows, begins))

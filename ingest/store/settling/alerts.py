@@ -5,7 +5,7 @@ the only module of `ingest` that asks `callgauge.stats`: every way to change a s
 pages only read them. Small stores return before that import, which takes longer than a small load.
 
 A night is judged when it is over: the newest one is the day before the last load, or the newest day with
-calls where that is earlier.
+calls where that is earlier, unless it has less than a tenth of the usual calls.
 """
 
 from __future__ import annotations
@@ -45,6 +45,17 @@ _EXTENT = """
         min(day), max(day), count(DISTINCT day), sum(calls)::BIGINT,
         (SELECT max(finished_at)::DATE FROM ingest_runs)
     FROM stored_daily_calls WHERE day IS NOT NULL AND trial_run IS NULL"""
+# The day before, where the night itself has less than a tenth of the usual calls: sessions that went on.
+_USUAL_CALLS = """
+    WITH calls AS (
+        SELECT day, sum(calls) AS calls FROM stored_daily_calls
+        WHERE day BETWEEN $night::DATE - 14 AND $night AND trial_run IS NULL GROUP BY day
+    )
+    SELECT if(
+        count(*) FILTER (day < $night) >= 5
+            AND coalesce(sum(calls) FILTER (day = $night), 0) < 0.1 * median(calls) FILTER (day < $night),
+        max(day) FILTER (day < $night), NULL
+    ) FROM calls"""
 _IS_KNOWN = "SELECT EXISTS (FROM alert_night)"
 _OF_NIGHTS = """
     day BETWEEN $first AND $night AND trial_run IS NULL
@@ -161,6 +172,9 @@ class _Nights:
         night = last
         if loaded is not None and first < loaded <= last:
             night = loaded - timedelta(1)
+        before = run_often(con, _USUAL_CALLS, {"night": night}).fetchone()
+        if before and before[0]:
+            night = before[0]
         from callgauge.stats.over_time.window_changes import EARLIER, choose_first_night
 
         begin = date.fromordinal(choose_first_night(night.toordinal()))
@@ -237,8 +251,8 @@ def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSe
     from callgauge.stats.over_time.visible_changes import find_visible_changes
     from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
-    counts = con.execute(_COUNTS.format(named=_name_rows("alert_entries"))).fetchnumpy()
-    sessions = con.execute(_SESSIONS.format(named=_name_rows("alert_rows"))).fetchnumpy()
+    counts: Any = con.execute(_COUNTS.format(named=_name_rows("alert_entries"))).fetchnumpy()
+    sessions: Any = con.execute(_SESSIONS.format(named=_name_rows("alert_rows"))).fetchnumpy()
     tables = {table: number for number, table in enumerate(dict.fromkeys(map(_table_of, series)))}
     daily = DailySeries.from_entries(
         (len(series), nights.days),
@@ -403,7 +417,7 @@ def _read_counts(
         chosen += f" AND NOT coalesce({condition}, false)"
         given |= more
     by_tool = any("tool" in columns for columns in (values, *without))
-    found = con.execute(
+    found: Any = con.execute(
         _OF_ONE.format(chosen=chosen), {"rate": rate, "by_tool": by_tool, **given}
     ).fetchnumpy()
     return sum_entries(nights.days, (found["place"], found["session_group"], found["k"], found["n"]))
