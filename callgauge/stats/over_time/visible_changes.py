@@ -28,7 +28,7 @@ from callgauge.stats.rates import (
 )
 from callgauge.stats.session_groups import GROUPS
 
-_CHANCE = 0.8  # of a change of that size, by the formula; by simulation it is found in 44 to 94 % of stores
+_CHANCE = 0.8  # of a change of that size, by the formula; by simulation it is found in 54 to 83 % of stores
 NIGHT, WEEK = 1, 7  # days
 _LEAST_DAYS = 14  # of the 28 before, on which a series has calls: of fewer, its traffic is not known
 _RISES = np.geomspace(0.002, 0.9, 120)  # that are tried

@@ -348,9 +348,9 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
     if not len(places):
         return _NightTest(places, window, np.zeros(0), np.zeros(0, dtype=bool))
     tables = np.unique(state.tables[places] * (max(WINDOWS) + 1) + window, return_inverse=True)[1]
-    start, end = stop - window, np.full(len(places), stop)
-    now = _Spans.measure(state, places, start, end, tables)
-    before = _Spans.measure(state, places, begin, start, tables)
+    starts, end = stop - window, np.full(len(places), stop)
+    now = _Spans.measure(state, places, starts, end, tables)
+    before = _Spans.measure(state, places, begin, starts, tables)
     kept = now.estimates.has_enough & before.estimates.has_enough
     p = find_small_p(*_widen(now, before))
     rose = now.estimates.rate > before.estimates.rate
