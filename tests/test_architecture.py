@@ -36,6 +36,8 @@ SHOWS_ANSWERS = (
 OURS = {
     "lenient": ("lenient",),
     "ingest": ("ingest", "lenient"),
+    # Every way to change a store decides its alerts, by the statistics that pages use.
+    "ingest.store.settling.alerts": ("callgauge.stats", "ingest"),
     "callgauge": ("callgauge", "ingest.store.shared"),
     "callgauge.checked_files": ("callgauge.checked_files",),
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),

@@ -16,7 +16,6 @@ from bench.statistics import (
     interaction_cells,
     page,
     rate_cells,
-    report_cells,
     rule_cells,
     strata_cells,
     table_cells,
@@ -43,8 +42,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "tasks": (task_cells.cells, 500, 1000),
     "trials": (trial_cells.judge_trials, 1000, 4000),
     "changes": (change_cells.cells, 300, 500),
-    "alerts": (alert_cells.cells, 60, 60),
-    "reports": (report_cells.cells, 20, 40),
+    "alerts": (alert_cells.cells, 30, 30),
     "gates": (gate_cells.cells, 600, 600),
     "rules": (rule_cells.cells, 60, 60),
 }

@@ -1,260 +1,391 @@
-"""Simulates the nights of a store: which changes they find, how long these stand, and when they are over.
+"""Simulates the nights of stores: false alerts, changes that are found in time, and where they are.
 
-The store has several models with unequal shares of the calls, and five rates of each. Sessions of 1–50 calls
-have correlated calls (beta-binomial). Every rate has a day effect on the logit scale: of its own, common to
-all rates and models, or half of either; it may be autocorrelated, and weekends may have a rate and a volume
-of their own.
+A store has five models with equal traffic, two hosts, four prompts and five tools, and four rates of each.
+The rate of a session varies on the logit scale, and so do days: half of their effect is common to all models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from itertools import product
+from functools import cache
+from math import sqrt
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from bench.statistics.cells import Cell
-from callgauge.analysis.measures.alerts import list_nights
 from callgauge.stats import GROUPS
-from callgauge.stats.over_time.lasting_changes import DailySeries, Following, LastingChange, follow_changes
+from callgauge.stats.over_time.visible_changes import find_visible_changes
+from callgauge.stats.over_time.window_changes import (
+    DailySeries,
+    Walk,
+    WindowChange,
+    follow_changes,
+    locate_change,
+)
 
-MOST_FALSE = 0.05  # nights without a change on which there is a new alert
-LEAST_STANDING = 0.95  # of the days of a change from the night that found it
-LEAST_OVER = 0.5  # of the changes that ended, over within three days
-_LONGEST = 50  # calls in a session
-_RATES = {"parse_error": 0.05, "emission": 0.01, "tool_rejected": 0.1, "execution": 0.2, "derived_ok": 0.85}
-_NEWEST = date(2026, 11, 22)  # a Sunday; the stores of a cell end on all weekdays in turn
-WALKED = 20  # nights of a store without a change
-LASTED, AFTER = 20, 20  # days of a planted change, and after it
-_SOON = 3  # days
+MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07  # quiet nights with a new alert: days that are independent, or not
+LEAST_VISIBLE = 0.4  # of changes of the size that a quiet night names, found in time
+WALKED = 28  # nights of a quiet store
+BEFORE = 49  # days before the first night
+_MODELS, _HOSTS, _PROMPTS, _TOOLS = 5, 2, 4, 5
+_RATES = {"parse_error": 0.05, "tool_rejected": 0.05, "execution": 0.1, "turn_success": 0.85}
+_PROMPT_SHARES = [0.4, 0.3, 0.2, 0.1]
+_TOOL_SHARES = [0.3, 0.25, 0.2, 0.15, 0.1]
+_TOOL_OFFSETS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])  # of the rates of tools, on the logit scale
+_CALLS = 6  # of a session, on average
+_Array = np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
     """What a simulated store is like.
 
-    `calls` a day over all models; `correlation` of the calls of a session; `day_sd`: standard deviation of
-    the day effect on the logit scale, of which the share `common` is that of all series alike;
-    `autocorrelation` of the day effects; `weekend`: the shift of weekend rates on the logit scale (weekends
-    then have half the calls); `days` before the first night; `models`; `changed`: the rate to which the
-    parse errors of the first model rise, from 5 %.
+    `sessions`: of a model a day. `session_sd`, `day_sd`: standard deviations on the logit scale. `days`: how
+    day effects are distributed, "normal" or "t3"; `autocorrelation`: of neighbouring days. `mondays`: the
+    shift of every seventh day on the logit scale. `sizes` of sessions: "geometric" or "pareto". `usual`: the
+    rate of parse errors; `changed`: that of the first model during the nights, on `where`: "model" (all of
+    it), "host", "prompt" or "tool" (one of these).
     """
 
-    calls: int
-    correlation: float
-    day_sd: float
-    common: float = 0.0
+    sessions: int
+    session_sd: float = 0.8
+    day_sd: float = 0.0
+    days: str = "normal"
     autocorrelation: float = 0.0
-    weekend: float = 0.0
-    days: int = 28
-    models: int = 8
-    changed: float = 0.05
-
-    @property
-    def is_visible(self) -> bool:
-        """True when the change is at least twice what days do by themselves."""
-        return bool(logit(self.changed) - logit(_RATES["parse_error"]) >= 2 * self.day_sd)
+    mondays: float = 0.0
+    sizes: str = "geometric"
+    usual: float = 0.05
+    changed: float | None = None
+    where: str = "model"
 
     @property
     def setting(self) -> str:
-        parts = [f"{self.calls:,} calls a day", f"rho {self.correlation}", f"day sd {self.day_sd}"]
-        parts += [f"common {self.common}"] if self.common else []
+        parts = [f"{self.sessions} sessions a day"]
+        parts += [f"{self.usual:.0%} → {self.changed:.0%}"] if self.changed else []
+        parts += [f"on one {self.where}"] if self.changed and self.where != "model" else []
+        parts += [f"day sd {self.day_sd}"] if self.day_sd else []
         parts += [f"AR {self.autocorrelation}"] if self.autocorrelation else []
-        parts += [f"weekends {self.weekend:+}"] if self.weekend else []
-        parts += [f"{self.days} days before"] if self.days != 28 else []
-        parts += [f"5 → {self.changed:.0%}"] if self.changed != _RATES["parse_error"] else []
+        parts += ["t3 days"] if self.days == "t3" else []
+        parts += ["Pareto sessions"] if self.sizes == "pareto" else []
+        parts += ["Mondays"] if self.mondays else []
         return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
-    """What became of a planted change that lasted `LASTED` days: `found` is None where no night found it.
+class DrawnStore:
+    """The counts of a store. `names`: of each series, its rate and what it is of, with the values' numbers.
 
-    `standing`: on how many of the days from `found` to its end it was open; `over_after`: how many days after
-    its end the first night knew that it was over, or None.
+    `parts`: k and n of the first model's parse errors by host, prompt and tool: for each dimension an array
+    of shape (values, 2, days, GROUPS).
     """
 
-    found: int | None
-    standing: int = 0
-    over_after: int | None = None
+    names: tuple[tuple[str, str, int], ...]
+    series: DailySeries
+    parts: dict[str, _Array]
+
+    def find_place(self, rate: str, dimension: str, value: int) -> int:
+        return self.names.index((rate, dimension, value))
+
+
+QUIET = {
+    Store(40, 1.0): MOST_FALSE,
+    Store(40, 1.0, day_sd=0.3): MOST_FALSE,
+    Store(40, 1.0, sizes="pareto"): MOST_FALSE,
+    Store(40, 1.0, mondays=0.5): MOST_FALSE,
+    Store(4, 1.0): MOST_FALSE,
+    Store(40, 1.0, day_sd=0.3, autocorrelation=0.5): MOST_FALSE_ALIKE,
+    Store(40, 1.0, day_sd=0.3, days="t3"): MOST_FALSE_ALIKE,
+}
+"""Stores in which nothing changes, each with the most nights on which there may be a new alert."""
+POWER: dict[Store, dict[int, float]] = {
+    Store(4, usual=0.02, changed=0.15): {},
+    Store(16, usual=0.02, changed=0.15): {3: 0.9},
+    Store(16, usual=0.02, changed=0.15, where="host"): {7: 0.9},
+    Store(16, usual=0.03, changed=0.08): {7: 0.5},
+    Store(16, usual=0.05, changed=0.10): {},
+    Store(60, usual=0.03, changed=0.08): {},
+    Store(60, usual=0.05, changed=0.10): {7: 0.95},
+    Store(60, usual=0.05, changed=0.10, where="host"): {},
+}
+"""Stores with a change, each with the share of changes that are to be found within so many nights."""
+PLACES = tuple(
+    Store(16, usual=0.02, changed=0.15, where=where) for where in ("model", "host", "prompt", "tool")
+)
+VISIBLE = (Store(16), Store(60), Store(40, 1.0, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the nights with a false new alert, and how long alerts stand, true ones and false ones.
+    """Yield false alerts of quiet nights, changes found within 1, 3 and 7 nights, and where they were.
 
-    60 draws of the named subset take some two minutes. `whole`: the full grid.
+    30 draws take some four minutes. `whole` draws three times as many.
     """
-    random = np.random.default_rng(seed)
-    for store in _whole_grid() if whole else NAMED:
-        walks = [walk_quiet_nights(store, number, random) for number in range(draws)]
-        raised = sum(len({one.found for one in walk.changes}) for walk in walks)
-        yield Cell("nights with a false new alert", store.setting, raised, draws * WALKED, most=MOST_FALSE)
-    yield from _false_alerts_that_last(draws, random)
-    for store in POWER:
-        lasting = [
-            walk_changed_nights(store, number, random)
-            for number in range(draws if store.models > 1 else 4 * draws)
-        ]
-        yield from describe_lasting(store, lasting)
+    several = draws * (3 if whole else 1)
+    for place, (store, most) in enumerate(QUIET.items()):
+        yield count_false_nights(store, several, [seed, 1, place], most)
+    for place, (store, least) in enumerate(POWER.items()):
+        yield from find_in_time(store, several, [seed, 2, place], least)
+    for place, store in enumerate(PLACES):
+        yield from locate_in_time(store, several, [seed, 3, place])
+    for place, store in enumerate(VISIBLE):
+        yield from find_visible(store, several, [seed, 4, place])
 
 
-def describe_lasting(store: Store, lasting: list[Lasting]) -> Iterator[Cell]:
-    """Yield how many changes were found in time, how long they stood, and how soon they were over."""
-    known = [one for one in lasting if one.found is not None]
-    yield Cell("lasting changes with an alert on the first day", store.setting,
-               sum(one.found == 0 for one in known), len(lasting))  # fmt: skip
-    yield Cell("lasting changes with an alert within a week", store.setting,
-               sum((one.found or 0) < 7 for one in known), len(lasting))  # fmt: skip
-    if known:
-        least = LEAST_STANDING if store.is_visible else None
-        days = sum(LASTED - (one.found or 0) for one in known)
-        yield Cell("days of a change on which its alert stands", store.setting,
-                   sum(one.standing for one in known), days, least=least)  # fmt: skip
-        soon = sum(one.over_after is not None and one.over_after <= _SOON for one in known)
-        yield Cell("changes that ended, over within three days", store.setting,
-                   soon, len(known), least=LEAST_OVER)  # fmt: skip
+def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -> Cell:
+    """Return the nights with a new alert in stores in which nothing changes."""
+    raised = sum(
+        len({change.found for change in _walk(draw_store(store, WALKED, [*seed, number])).changes})
+        for number in range(draws)
+    )
+    return Cell("quiet nights with a new alert", store.setting, raised, draws * WALKED, most=most)
 
 
-def _false_alerts_that_last(draws: int, random: np.random.Generator) -> Iterator[Cell]:
-    for store in (NAMED[3], NAMED[5]):
-        walks = [walk_quiet_nights(store, number, random) for number in range(4 * draws)]
-        known = [one for walk in walks for one in walk.changes if one.found <= walk.newest - 1 - _SOON]
-        long = sum(one.over is None or one.over - one.found > _SOON for one in known)
-        if known:
-            yield Cell("false alerts that stand for more than three days", store.setting, long, len(known))
-
-
-NAMED = (
-    Store(2_000, 0.0, 0.0),
-    Store(2_000, 0.3, 0.0),
-    Store(2_000, 0.1, 0.2),
-    Store(2_000, 0.1, 0.4),
-    Store(2_000, 0.1, 0.4, common=1.0),
-    Store(2_000, 0.1, 0.4, common=0.5, autocorrelation=0.5, weekend=0.5),
-    Store(100, 0.3, 0.4),
-    Store(2_000, 0.1, 0.4, days=5),
-)
-POWER = (
-    Store(2_000, 0.1, 0.0, models=1, changed=0.1),
-    Store(2_000, 0.1, 0.2, models=1, changed=0.1),
-    Store(2_000, 0.1, 0.4, models=1, changed=0.1),
-    Store(2_000, 0.1, 0.2, changed=0.3),
-    Store(2_000, 0.1, 0.4, common=0.5, autocorrelation=0.5, weekend=0.5, changed=0.3),
-    Store(200, 0.1, 0.2, models=2, changed=0.3),
-)
-
-
-def _whole_grid() -> Iterator[Store]:
-    for calls, correlation, sd in product((100, 500, 2_000, 20_000), (0.0, 0.1, 0.3, 0.5), (0.0, 0.2, 0.4)):
-        plain = Store(calls, correlation, sd)
-        yield plain
-        yield replace(plain, weekend=0.5)
-        yield replace(plain, days=5)
-        if sd:
-            yield replace(plain, common=1.0)
-            yield replace(plain, common=0.5, autocorrelation=0.5)
-            yield replace(plain, common=0.5, autocorrelation=0.5, weekend=0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """The changes that the nights of a store found; `newest`: the number of days."""
-
-    changes: tuple[LastingChange, ...]
-    newest: int
-
-
-def walk_quiet_nights(store: Store, number: int, random: np.random.Generator) -> Walk:
-    """Return what the nights of a store find in which nothing changed."""
-    series = draw_series(store, WALKED, number, random, changed_days=0)
-    return Walk(follow(series, WALKED).changes, len(series.days))
-
-
-def walk_changed_nights(store: Store, number: int, random: np.random.Generator) -> Lasting:
-    """Return what became of the parse errors of the first model, which changed for a while."""
-    nights = LASTED + AFTER
-    series = draw_series(store, nights, number, random, changed_days=LASTED)
-    first = len(series.days) - nights
-    end = first + LASTED
-    its = [one for one in follow(series, nights).changes if one.series == 0 and one.rose and one.found < end]
-    if not its:
-        return Lasting(None)
-    standing = sum(min(one.over or end, end) - one.found for one in its)
-    over = its[-1].over
-    return Lasting(its[0].found - first, standing, None if over is None else max(0, over - end + 1))
-
-
-def follow(series: DailySeries, nights: int) -> Following:
-    """Return what the last so many nights of a store find, each with the windows that the Overview takes."""
-    per_model = series.sums[1 :: len(_RATES), 1].sum(axis=0)
-    calls = {day: int(number) for day, number in zip(series.days, per_model, strict=True)}
-    return follow_changes(series, list_nights(series.days, calls, None, since=series.days[-nights]))
-
-
-def draw_series(
-    store: Store, nights: int, number: int, random: np.random.Generator, *, changed_days: int
-) -> DailySeries:
-    """Return the counts by model, rate and day; the series of a model follow each other, parse errors first.
-
-    The parse errors of the first model are changed on the first days of the `nights`.
-    """
-    # A quiet store is looked at by the week.
-    length = store.days + (6 if store.calls < 200 else 0) + nights
-    newest = _NEWEST - timedelta(number % 7)
-    days = [newest - timedelta(back) for back in reversed(range(length))]
-    weekend = np.array([day.weekday() >= 5 for day in days])
-    share = 1 / np.arange(1, store.models + 1)
-    share /= share.sum()
-    volume = np.where(weekend & (store.weekend != 0), 0.5, 1.0) * random.lognormal(0, 0.15, length)
-    sessions = np.maximum(random.poisson(np.outer(share * store.calls / ((1 + _LONGEST) / 2), volume)), 1)
-    common = _day_effects(store, (1, 1, length), random)
-    counts = np.zeros((store.models, len(_RATES), 2, length, GROUPS))
-    for place, (rate, level) in enumerate(_RATES.items()):
-        own = _day_effects(store, (store.models, length), random)
-        effect = np.sqrt(store.common) * common[0] + np.sqrt(1 - store.common) * own
-        levels = (
-            np.full((store.models, length), logit(level)) + store.day_sd * effect + store.weekend * weekend
+def find_in_time(store: Store, draws: int, seed: list[int], least: dict[int, float]) -> Iterator[Cell]:
+    """Yield the changes of the first model that are found within 1, 3 and 7 nights."""
+    nights = [_find_first_night(draw_store(store, 7, [*seed, number])) for number in range(draws)]
+    for within in (1, 3, 7):
+        found = sum(night is not None and night < within for night in nights)
+        yield Cell(
+            f"changes found within {within} nights", store.setting, found, draws, least=least.get(within)
         )
+
+
+def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
+    """Yield, of the alerts of the first model after a week, those whose place is right, and wrong."""
+    right = wrong = known = 0
+    for number in range(draws):
+        drawn = draw_store(store, 7, [*seed, number])
+        whole = drawn.find_place("parse_error", "model", 0)
+        change = next((one for one in _walk(drawn).changes if one.series == whole and one.rose), None)
+        if change is None:
+            continue
+        known += 1
+        place = _locate(drawn, whole, change)
+        right += place == store.where
+        wrong += place not in (store.where, "model")
+    if known:
+        yield Cell("alerts whose place is right", store.setting, right, known, least=0.8)
+        yield Cell("alerts whose place is wrong", store.setting, wrong, known, most=0.1)
+
+
+def find_visible(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
+    """Yield how often a rise of the size that a quiet night names is found within a night, and a week."""
+    sizes = [_read_visible(draw_store(store, 1, [*seed, number])) for number in range(min(draws, 5))]
+    for name, nights, several in (
+        ("a night", 1, [a for a, _ in sizes]),
+        ("a week", 7, [b for _, b in sizes]),
+    ):
+        known = [size for size in several if size is not None]
+        if not known:
+            continue
+        size = sorted(known)[len(known) // 2]
+        changed = replace(store, changed=store.usual + size)
+        found = [
+            _find_first_night(draw_store(changed, nights, [*seed, 9, number])) for number in range(draws)
+        ]
+        topic = f"rises of the size that {name} is said to show, found within it"
+        setting = f"{store.setting}, {100 * size:.1f} points"
+        in_time = sum(night is not None for night in found)
+        yield Cell(topic, setting, in_time, draws, least=LEAST_VISIBLE)
+
+
+def _read_visible(drawn: DrawnStore) -> tuple[float | None, float | None]:
+    models = [drawn.find_place("parse_error", "model", model) for model in range(_MODELS)]
+    return find_visible_changes(drawn.series, models, _walk(drawn).tests)
+
+
+def _walk(drawn: DrawnStore) -> Walk:
+    return follow_changes(drawn.series, BEFORE)
+
+
+def _find_first_night(drawn: DrawnStore) -> int | None:
+    """Return the first night that finds the rise of the first model, or in a part of it; 0 is the first."""
+    own = {
+        place
+        for place, (rate, dimension, value) in enumerate(drawn.names)
+        if rate == "parse_error" and (dimension, value) in _OF_FIRST_MODEL
+    }
+    found = [change.found for change in _walk(drawn).changes if change.series in own and change.rose]
+    return min(found) - BEFORE if found else None
+
+
+_OF_FIRST_MODEL = {
+    ("model", 0),
+    *(("model host", value) for value in range(_HOSTS)),
+    *(("model prompt", value) for value in range(_PROMPTS)),
+    *(("model tool", value) for value in range(_TOOLS)),
+}
+
+
+def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
+    """Return the dimension in which the alert of a model is located: "model" if in none.
+
+    A value other than the one that changed is "wrong".
+    """
+    names = [(dimension, value) for dimension, its in drawn.parts.items() for value in range(len(its))]
+    parts = [drawn.parts[dimension][value] for dimension, value in names]
+    days = change.list_days(drawn.series.sessions.shape[1] - 1)
+    place = locate_change(drawn.series.counts[whole].astype(float), parts, change.baseline, days)
+    if place is None:
+        return "model"
+    dimension, value = names[place[0]]
+    return dimension if value == _CHANGED[dimension] else "wrong"
+
+
+_CHANGED = {"host": 0, "prompt": 1, "tool": 1}
+"""The value in which a change is, by dimension."""
+
+
+# --- the generator --------------------------------------------------------------------------------
+
+
+def draw_store(store: Store, nights: int, seed: list[int]) -> DrawnStore:
+    """Return the counts of BEFORE days and the nights after them, on which the first model is changed."""
+    random = np.random.default_rng(seed)
+    days = BEFORE + nights
+    several = store.sessions * days * _MODELS
+    day = np.tile(np.repeat(np.arange(days), store.sessions), _MODELS)
+    keys = {
+        "model": np.repeat(np.arange(_MODELS), store.sessions * days),
+        "host": random.integers(0, _HOSTS, several),
+        "prompt": random.choice(_PROMPTS, several, p=_PROMPT_SHARES),
+    }
+    group = random.integers(0, GROUPS, several)
+    calls = _draw_sizes(store, several, random)
+    of_tools = random.multinomial(calls, _TOOL_SHARES)
+    sums = _Sums(days, day, group)
+    for rate, usual in _RATES.items():
+        level = _draw_levels(store, store.usual if rate == "parse_error" else usual, days, day, keys, random)
+        if rate == "turn_success":
+            turns = np.maximum(1, calls // 3)
+            sums.add_sessions(rate, keys, random.binomial(turns, expit(level)), turns)
+            continue
+        of_tool = level[:, None] + _TOOL_OFFSETS
+        if rate == "parse_error" and store.changed:
+            of_tool = of_tool + _raise_level(store, day, keys)
+        hits = random.binomial(of_tools, expit(of_tool))
+        sums.add_sessions(rate, keys, hits.sum(1), calls)
+        sums.add_tools(rate, keys["model"], hits, of_tools)
         if rate == "parse_error":
-            start = length - nights
-            levels[0, start : start + changed_days] += logit(store.changed) - logit(level)
-        counts[:, place] = _draw_counts(expit(levels), sessions, store.correlation, random)
-    series = counts.reshape(-1, 2, length, GROUPS)
-    of_series = np.repeat(sessions, len(_RATES), axis=0)
-    tables = np.tile(np.arange(len(_RATES)), store.models)
-    return DailySeries(days, series, of_series, series[:, 1].sum(axis=-1), tables)
+            sums.add_parts(keys, hits, of_tools)
+    return sums.make_store()
 
 
-def rate_names() -> list[str]:
-    """Return the rates of a drawn model in the order of its series."""
-    return list(_RATES)
+def _draw_sizes(store: Store, several: int, random: np.random.Generator) -> _Array:
+    if store.sizes == "pareto":
+        return np.minimum(np.ceil(2 * random.random(several) ** (-1 / 1.2)), 3000).astype(int)
+    return random.geometric(1 / _CALLS, several)
 
 
-def _day_effects(store: Store, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
-    """Return autocorrelated effects of variance 1; the last axis is the day."""
-    effects = random.standard_normal(shape)
-    rest = np.sqrt(1 - store.autocorrelation**2)
-    for day in range(1, shape[-1]):
-        effects[..., day] = store.autocorrelation * effects[..., day - 1] + rest * effects[..., day]
-    return effects
+def _draw_levels(
+    store: Store, rate: float, days: int, day: _Array, keys: dict[str, _Array], random: np.random.Generator
+) -> _Array:
+    """Return the rate of each session on the logit scale."""
+    level = find_level(rate, store.session_sd) + store.session_sd * random.standard_normal(len(day))
+    if store.day_sd:
+        effects = np.stack([_draw_days(store, days, random) for _ in range(_MODELS + 1)])
+        effects = sqrt(0.5) * (effects[0] + effects[1:])
+        level = level + store.day_sd * effects[keys["model"], day]
+    return np.asarray(level + store.mondays * (day % 7 == 0))
 
 
-def _draw_counts(
-    rates: np.ndarray, sessions: np.ndarray, correlation: float, random: np.random.Generator
-) -> np.ndarray:
-    """Return k and n of shape (models, 2, days, GROUPS)."""
-    cell = np.repeat(np.arange(rates.size), sessions.ravel())
-    n = random.integers(1, _LONGEST + 1, len(cell))
-    own = rates.ravel()[cell]
-    if correlation:
-        weight = 1 / correlation - 1
-        own = random.beta(own * weight, (1 - own) * weight)
-    k = random.binomial(n, own)
-    place = cell * GROUPS + random.integers(0, GROUPS, len(cell))
-    by_group = [
-        np.bincount(place, numbers, rates.size * GROUPS).reshape(*rates.shape, GROUPS) for numbers in (k, n)
-    ]
-    return np.stack(by_group, axis=1)
+def _draw_days(store: Store, days: int, random: np.random.Generator) -> _Array:
+    """Return autocorrelated effects of variance 1."""
+    t3 = store.days == "t3"
+    effects = random.standard_t(3, days) / sqrt(3) if t3 else random.standard_normal(days)
+    for place in range(1, days):
+        fresh = sqrt(1 - store.autocorrelation**2) * effects[place]
+        effects[place] = store.autocorrelation * effects[place - 1] + fresh
+    return np.asarray(effects)
+
+
+def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
+    """Return by how much the level of each session and tool rises, of shape (sessions, tools)."""
+    rise = find_level(store.changed or 0.0, store.session_sd) - find_level(store.usual, store.session_sd)
+    changed = (day >= BEFORE) & (keys["model"] == 0)
+    if store.where in keys and store.where != "model":
+        changed &= keys[store.where] == _CHANGED[store.where]
+    tools = np.arange(_TOOLS) == _CHANGED["tool"] if store.where == "tool" else np.ones(_TOOLS, dtype=bool)
+    return np.asarray(rise * changed[:, None] * tools)
+
+
+@cache
+def find_level(rate: float, sd: float) -> float:
+    """Return the mean on the logit scale at which sessions with this spread have the rate on average."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    low, high = -15.0, 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        mean = float((weights * expit(middle + sd * nodes)).sum() / weights.sum())
+        low, high = (middle, high) if mean < rate else (low, middle)
+    return (low + high) / 2
+
+
+class _Sums:
+    """Adds up sessions by series, day and group."""
+
+    def __init__(self, days: int, day: _Array, group: _Array) -> None:
+        self._days, self._day, self._group = days, day, group
+        self._names: list[tuple[str, str, int]] = []
+        self._counts: list[_Array] = []
+        self._sessions: list[_Array] = []
+        self._parts: dict[str, _Array] = {}
+
+    def add_sessions(self, rate: str, keys: dict[str, _Array], k: _Array, n: _Array) -> None:
+        model, host, prompt = keys["model"], keys["host"], keys["prompt"]
+        for dimension, value in {
+            **keys,
+            "model host": model * _HOSTS + host,
+            "model prompt": model * _PROMPTS + prompt,
+        }.items():
+            self._add(rate, dimension, value, k, n)
+
+    def add_tools(self, rate: str, model: _Array, k: _Array, n: _Array) -> None:
+        for tool in range(_TOOLS):
+            zero = np.zeros(len(model), dtype=int)
+            self._add(rate, "tool", zero, k[:, tool], n[:, tool], of=lambda _, tool=tool: tool)
+            self._add(
+                rate, "model tool", model, k[:, tool], n[:, tool],
+                of=lambda its, tool=tool: its * _TOOLS + tool,
+            )  # fmt: skip
+
+    def add_parts(self, keys: dict[str, _Array], k: _Array, n: _Array) -> None:
+        """Note the counts of the first model by host, prompt and tool."""
+        first = keys["model"] == 0
+        for dimension in ("host", "prompt"):
+            place = keys[dimension]
+            self._parts[dimension] = np.stack(
+                [
+                    self._count(first & (place == value), k.sum(1), n.sum(1))
+                    for value in range(place.max() + 1)
+                ]
+            )
+        self._parts["tool"] = np.stack([self._count(first, k[:, tool], n[:, tool]) for tool in range(_TOOLS)])
+
+    def make_store(self) -> DrawnStore:
+        tables = [(rate, dimension) for rate, dimension, _ in self._names]
+        numbers = {table: number for number, table in enumerate(dict.fromkeys(tables))}
+        series = DailySeries(
+            np.concatenate(self._counts).astype(np.float32),
+            np.concatenate(self._sessions),
+            np.array([numbers[table] for table in tables]),
+        )
+        return DrawnStore(tuple(self._names), series, self._parts)
+
+    def _add(self, rate, dimension, value, k, n, of=lambda its: its) -> None:  # type: ignore[no-untyped-def]
+        several = int(value.max()) + 1
+        shape = several, self._days, GROUPS
+        place = (value * self._days + self._day) * GROUPS + self._group
+        counts = [np.bincount(place, each, several * self._days * GROUPS).reshape(shape) for each in (k, n)]
+        sessions = np.bincount(value * self._days + self._day, n > 0, several * self._days)
+        self._names += [(rate, dimension, of(its)) for its in range(several)]
+        self._counts.append(np.stack(counts, axis=1))
+        self._sessions.append(sessions.reshape(several, self._days))
+
+    def _count(self, chosen: _Array, k: _Array, n: _Array) -> _Array:
+        place = (self._day * GROUPS + self._group)[chosen]
+        shape = self._days, GROUPS
+        return np.stack(
+            [np.bincount(place, each[chosen], self._days * GROUPS).reshape(shape) for each in (k, n)]
+        )

@@ -129,9 +129,9 @@ def _draw_arm(
     own = _find_level(rate) + _SESSION_SD * random.standard_normal(len(day)) + effects[day]
     k = random.binomial(n, expit(own))
     group = random.integers(0, GROUPS, len(day))
-    by_group = np.stack([np.bincount(group, counts, GROUPS) for counts in (k, n)])
+    by_group = np.stack([np.bincount(group, counts, GROUPS) for counts in (k, n)]).astype(float)
     k_of_day, n_of_day = (np.bincount(day, counts, len(effects)) for counts in (k, n))
-    days = DayCounts(first + np.arange(len(effects)), k_of_day, n_of_day)
+    days = DayCounts(first + np.arange(len(effects)), k_of_day.astype(float), n_of_day.astype(float))
     share = Share(int(k.sum()), int(n.sum()), len(day), by_group, days)
     return Slice(RATES["parse_error"], name, "all", share, share.n)
 

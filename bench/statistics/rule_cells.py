@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from bench.statistics.alert_cells import MOST_FALSE, WALKED, Store, draw_series
+from bench.statistics.alert_cells import BEFORE, MOST_FALSE, WALKED, DrawnStore, Store, draw_store
 from bench.statistics.cells import Cell
 from callgauge.analysis.measures.alert_rules import judge_bound
-from callgauge.analysis.measures.alerts import list_nights
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.stats import Share
-from callgauge.stats.over_time.lasting_changes import DailySeries, LastingChange, follow_changes
+from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
 MOST_AT_BOUND = 0.025  # nights on which the rate is at the bound, days being alike
-_RATE = 0.05  # of parse errors in a simulated store
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
-STORES = (
-    Store(2_000, 0.0, 0.0, models=1),
-    Store(2_000, 0.3, 0.0, models=1),
-    Store(100, 0.3, 0.0, models=1),
-    Store(2_000, 0.1, 0.2, models=1),
-    Store(2_000, 0.1, 0.4, models=1),
-)
+_FIRST = date(2026, 9, 1)
+STORES = (Store(40), Store(4), Store(40, sizes="pareto"), Store(40, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
@@ -32,34 +25,42 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
     Days that differ are not held to a band: the rate of such a day was above the bound. `whole` draws more.
     """
-    random = np.random.default_rng(seed)
-    for store in STORES:
+    for place, store in enumerate(STORES):
         several = [
-            draw_series(store, WALKED, number, random, changed_days=0)
-            for number in range(draws * (3 if whole else 1))
+            draw_store(store, WALKED, [seed, place, number]) for number in range(draws * (3 if whole else 1))
         ]
         most = None if store.day_sd else MOST_AT_BOUND
-        for bound in (_RATE, 1.5 * _RATE):
-            fired = sum(_count_fired(series, bound) for series in several)
+        for bound in (store.usual, 1.5 * store.usual):
+            fired = sum(_count_fired(drawn, bound) for drawn in several)
             topic = f"nights on which a rule fires: above {bound:.1%}, at a rate of 5 %"
             yield Cell(topic, store.setting, fired, WALKED * len(several), most=most)
-        found = [_follow_first(series) for series in several]
-        raised = sum(len({one.found for one in its}) for its in found)
+        raised = sum(len({change.found for change in _follow_first(drawn)}) for drawn in several)
         topic = "nights on which a rule on a change first fires"
         yield Cell(topic, store.setting, raised, WALKED * len(several), most=MOST_FALSE)
 
 
-def _follow_first(series: DailySeries) -> tuple[LastingChange, ...]:
-    """Return the changes that the nights find in the first rate, by itself."""
-    calls = {day: int(n) for day, n in zip(series.days, series.sums[0, 1], strict=True)}
-    nights = list_nights(series.days, calls, None, since=series.days[-WALKED])
-    return follow_changes(series.take(np.array([0])), nights).changes
+def _take_first(drawn: DrawnStore) -> DailySeries:
+    """Return the parse errors of the first model by themselves, as a rule sees them."""
+    place = drawn.find_place("parse_error", "model", 0)
+    return DailySeries(
+        drawn.series.counts[place : place + 1],
+        drawn.series.sessions[place : place + 1],
+        np.zeros(1, dtype=int),
+    )
 
 
-def _count_fired(series: DailySeries, bound: float) -> int:
+def _follow_first(drawn: DrawnStore):  # type: ignore[no-untyped-def]
+    return follow_changes(_take_first(drawn), BEFORE).changes
+
+
+def _count_fired(drawn: DrawnStore, bound: float) -> int:
     rule = AlertRule("a rule", "parse_error", "above", bound, "", _AT)
-    by_day: dict[date, tuple[Share, int]] = {
-        day: (series.sum_days(0, [place]), int(series.totals[0, place]))
-        for place, day in enumerate(series.days)
-    }
-    return sum(judge_bound(rule, by_day, night).fires for night in series.days[-WALKED:])
+    series = _take_first(drawn)
+    by_day = {}
+    for day in range(series.sessions.shape[1]):
+        k, n = series.counts[0, :, day].astype(float)
+        by_day[_FIRST + timedelta(day)] = (
+            Share.from_groups(k, n, int(series.sessions[0, day])),
+            int(n.sum()),
+        )
+    return sum(judge_bound(rule, by_day, night).fires for night in [*by_day][-WALKED:])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,30 @@ import pandas as pd
 from callgauge.analysis import wording
 from callgauge.memory.nights.past_nights import ServiceState
 
+_USUAL_DAYS, _LEAST_DAYS = 14, 5  # before the newest day, and of these with calls
+_LEAST_PART = 0.1  # of the usual calls, which a day has that is judged; as in ingest/store/settling/alerts.py
 _FRESH_DAYS = 2  # a night's load sees the day before; one more for a late or missed night
+
+
+def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
+    """Return the newest day with calls or turns that can be judged; None when no day has any.
+
+    It was over at the last load, which sees only the first hours of its own day, and has more than a tenth of
+    the usual calls: sessions that go on after midnight leave a few on the next day. `ask`: answers a metric.
+    Raises MetricError.
+    """
+    loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
+    last: date | None = days.last_day
+    if last is None:
+        return None
+    if loaded is not None and not pd.isna(loaded) and days.first_day < loaded.date() <= last:
+        last = loaded.date() - timedelta(1)
+    rows = ask("slices", rates=("emission",), by="day", from_day=last - timedelta(_USUAL_DAYS), to_day=last)
+    calls = {date.fromisoformat(day): int(n) for day, n in zip(rows["slice"], rows["total"], strict=True)}
+    newest = calls.pop(last, 0)
+    if len(calls) >= _LEAST_DAYS and newest < _LEAST_PART * median(calls.values()):
+        return max(calls)
+    return last
 
 
 def describe_share_read(load: pd.Series[Any]) -> str:

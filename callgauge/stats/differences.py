@@ -8,12 +8,15 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from callgauge.stats.day_spread import DayExcess, measure_excesses, widen_estimates
 from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, wilson_bounds
-from callgauge.stats.rates import Estimate, Share
+from callgauge.stats.rates import Estimate, RateArrays, Share
 
 _AT_ONCE = 1_000_000  # numbers drawn into memory together
+_WORTH_A_SEARCH = 0.05  # of thousands of p-values, the largest that is looked for
+_MOST_FREEDOM = 1e6  # beyond it Student's t and the normal distribution agree to six digits
 
 EstimatePair = tuple[Estimate, Estimate]
 _Reaches = Callable[[Floats], tuple[Floats, Floats]]
@@ -185,6 +188,50 @@ def _shared_part(one: _Moves, other: _Moves) -> float:
 
 def _combine(one: Floats, other: Floats, correlation: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(0.0, one * one + other * other - 2 * correlation * one * other)))
+
+
+def find_small_p(of: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
+    """Return the p-value of each difference, `of` minus `against`, as `compare_estimates` would.
+
+    A p-value above `at_most` is returned as 1: most of thousands are, and each takes a search.
+    """
+    change = of.rate - against.rate
+    shared = _share_moves(of, against)
+    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (of, against))
+    freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
+    below, above = _reach_rates(first, second, shared, np.asarray(stdtrit(freedom, 1 - at_most / 2)))
+    small = np.nonzero(np.where(change > 0, below, above) < np.abs(change))[0]
+    p = np.ones(len(change))
+    if len(small):
+        one, other = (_Rates(*(column[small] for column in rates)) for rates in (first, second))
+        least, most = np.zeros(len(small)), np.full(len(small), _FARTHEST)
+        for _ in range(_HALVINGS):
+            middle = (least + most) / 2
+            reach = np.where(change[small] > 0, *_reach_rates(one, other, shared[small], middle))
+            leaves_out = reach < np.abs(change[small])
+            least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
+        p[small] = two_sided_p(least, freedom[small])
+    return p
+
+
+def _share_moves(one: RateArrays, other: RateArrays) -> Floats:
+    """Return `_shared_part` of each pair of rates."""
+    size = np.sqrt((one.moves**2).sum(-1) * (other.moves**2).sum(-1))
+    alike = np.where(size > 0, (one.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
+    behind = np.minimum(one.own_freedom, other.own_freedom)
+    part = np.minimum(0.95, alike) * behind / (behind + _SHARED_DOUBT)
+    return np.asarray(np.where(alike > _SHARED_FROM, part, 0.0))
+
+
+def _reach_rates(one: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
+    """Return how far the interval of each difference reaches below and above it, at a quantile."""
+    (low1, high1), (low2, high2) = (
+        wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (one, other)
+    )
+    return (
+        _combine(one.rate - low1, high2 - other.rate, shared),
+        _combine(high1 - one.rate, other.rate - low2, shared),
+    )
 
 
 def bootstrap_interval(

@@ -16,7 +16,7 @@ coverage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import exp, inf, log
 from typing import Any
 
@@ -40,9 +40,9 @@ _LENT, _DOUBT = (
     100.0,
 )  # degrees of freedom that a table lends before its rates are looked at, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
-_OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
+OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
 _NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom tells
-_LEAST_FREEDOM = 4.0  # and it may lead to these in any case
+LEAST_FREEDOM = 4.0  # and it may lead to these in any case
 _UTMOST = 2.0  # times the design effect of equal observations, the widest interval; by simulation
 
 
@@ -369,8 +369,34 @@ def _lend(
     return correlation, np.where(others > 1e-9, np.minimum(agreed[table], others), 0.0)
 
 
-def judge_rates(counts: Floats, sessions: Floats, table: Integers) -> tuple[np.ndarray[Any, Any], Floats]:
-    """Return whether each rate has enough, and its design effect: as `relate_shares` would, for thousands.
+@dataclass(frozen=True, slots=True)
+class RateArrays:
+    """The fields of many `Estimate`s, each as one array of shape (rates,); `moves` is (rates, GROUPS).
+
+    `n`: the observations of each rate. `has_enough`: as of `Share`.
+    """
+
+    rate: Floats
+    effective_n: Floats
+    freedom: Floats
+    own_freedom: Floats
+    moves: Floats
+    n: Floats
+    has_enough: np.ndarray[Any, np.dtype[np.bool_]]
+
+    def take(self, rows: np.ndarray[Any, Any]) -> RateArrays:
+        """Return the estimates of some rows."""
+        return RateArrays(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+    def make_estimate(self, row: int) -> Estimate:
+        """Return one of the estimates."""
+        numbers = (self.rate, self.effective_n, self.freedom, self.own_freedom)
+        rate, effective_n, freedom, own = (float(column[row]) for column in numbers)
+        return Estimate(rate, effective_n, freedom, own, self.moves[row])
+
+
+def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArrays:
+    """Return the estimates that `relate_shares` would give, for thousands of rates at once.
 
     `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the
     number of each rate's table. Every rate has an observation.
@@ -385,10 +411,12 @@ def judge_rates(counts: Floats, sessions: Floats, table: Integers) -> tuple[np.n
     logs = found.freedom * own + lent * np.log(1 + correlation * (whole - 1))
     effect = np.maximum(np.exp(logs / np.maximum(both, 1e-12)), _LEAST_EFFECT)
     with np.errstate(divide="ignore"):
-        most = np.maximum(np.maximum(found.freedom, _LEAST_FREEDOM), _OF_SESSIONS * (1 / found.squares - 1))
-    quantile = t_quantiles(np.maximum(1.0, np.minimum(both, most)))
-    is_wider = quantile**2 * effect > Z**2 * _UTMOST * whole
-    return enough, np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)
+        most = np.maximum(np.maximum(found.freedom, LEAST_FREEDOM), OF_SESSIONS * (1 / found.squares - 1))
+    freedom = np.maximum(1.0, np.minimum(both, most))
+    is_wider = t_quantiles(freedom) ** 2 * effect > Z**2 * _UTMOST * whole
+    effect = np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)
+    freedom = np.where((both > 0) & ~is_wider, freedom, inf)
+    return RateArrays(found.rate, 1 / (found.base * effect), freedom, found.freedom, found.moves, n, enough)
 
 
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
@@ -409,7 +437,7 @@ def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None)
         logs += lent * log(spread.effect_at(likeness.correlation))
     effect = max(exp(logs / (own + lent)), _LEAST_EFFECT)
     # What others lend does not make many sessions of few: the skew of a rate over few sessions is its own.
-    freedom = min(own + lent, max(own, _LEAST_FREEDOM, _OF_SESSIONS * (1 / spread.squares - 1)))
+    freedom = min(own + lent, max(own, LEAST_FREEDOM, OF_SESSIONS * (1 / spread.squares - 1)))
     found = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
     utmost = Estimate(rate, 1 / (_UTMOST * whole), inf, own, spread.moves)
     return min(found, utmost, key=lambda one: t_quantile(one.freedom) ** 2 / one.effective_n)

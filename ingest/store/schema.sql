@@ -304,6 +304,26 @@ CREATE TABLE daily_codes (
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
+-- What the newest night says of each changed rate, see ingest/store/settling/alerts.py: since when, against what, and where.
+-- alert_key: its name in the team's memory. dimension, name: of what; a pair has a second of each. found: the night that found
+-- it; since: its first day; back: the first day on which the rate was back, and closed the night that showed it. k_now, n_now:
+-- from its first day on, while it lasts, and the 95 % interval of that rate; k_before, n_before: on the days of the baseline.
+-- difference, low, high: of the rates, with a 95 % interval. q: the corrected p-value of the night that found it. part_of: the key of the alert that leads, whose calls it
+-- shares. where_kind: only | most: the change is in no other calls, or mostly in those of where_value.
+CREATE TABLE alerts (
+    alert_key VARCHAR, dimension VARCHAR, name VARCHAR, second_dimension VARCHAR, second_name VARCHAR, rate VARCHAR,
+    since DATE, found DATE, back DATE, closed DATE, rose BOOLEAN,
+    k_now BIGINT, n_now BIGINT, low_now DOUBLE, high_now DOUBLE, k_before BIGINT, n_before BIGINT,
+    difference DOUBLE, low DOUBLE, high DOUBLE, q DOUBLE, first_before DATE, last_before DATE, part_of VARCHAR,
+    where_dimension VARCHAR, where_value VARCHAR, where_kind VARCHAR
+);
+
+-- The newest night, one row: how many series and windows it tested, and the smallest change of a model's parse errors (a share)
+-- that is likely to be found within a night, and within a week; NULL = none is. made_of: a hash of the sums that decided.
+CREATE TABLE alert_night (
+    night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
+);
+
 -- What went wrong, without what is different each time (ingest/store/signatures.sql); text is NULL where every call's text
 -- was removed.
 CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);

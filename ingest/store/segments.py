@@ -33,7 +33,7 @@ TRIALS = "task_trials"
 each session, so no sums of a month."""
 IDS = "ids"
 """The table of hashes that a segment of facts has beside them, see `BuildingSegments.narrow_search`."""
-SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_errors", TRIALS)
+SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
 """The tables of sums of which a load and the checks ask for all days."""
 _AT_ONCE = 32  # segments of an object store; what is fetched of them takes half of what is kept in memory
 _PARTS = "parts"  # the schema with the views of single files

@@ -63,5 +63,13 @@ def publish_nights(
                 own = {"model": model, "session_id": name, "turn_id": f"{name}:1", "tool": "read_file"}
                 when = {"day": str(day), "ts": f"{day}T10:00:00"}
                 calls.append(a_call(n, **(own | when | refused | {"call_id": name})))
-    made = {"tool_calls": [*calls, *tool_calls], "turns": [], "diagnostics": []}
-    publish(store, {**small_tables(), **made}, number=number)
+    small: dict[str, Any] = {**small_tables()}
+    loaded = f"{last + timedelta(1)}T04:00:00"
+    runs = [{**run, "started_at": loaded, "finished_at": loaded} for run in small["ingest_runs"]]
+    made: dict[str, Any] = {
+        "ingest_runs": runs,
+        "tool_calls": [*calls, *tool_calls],
+        "turns": [],
+        "diagnostics": [],
+    }
+    publish(store, {**small, **made}, number=number)

@@ -15,6 +15,7 @@ import orjson
 
 from ingest.store.migrations import SCHEMA_VERSION
 from ingest.store.segments import view_stored_facts
+from ingest.store.settling.alerts import write_alerts
 from ingest.store.settling.rollup import roll_up
 from ingest.store.settling.settle import sign_calls_of_days
 from tests.analysis.rows import empty_tables, insert
@@ -52,6 +53,7 @@ def _make_generation(tables: bytes) -> Path:
             for table, rows in orjson.loads(tables):
                 insert(connection, table, rows)
             roll_up_all_days(connection)
+            write_alerts(connection)
             connection.execute("COMMIT")
         begun.replace(path)
     return path

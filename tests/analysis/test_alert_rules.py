@@ -68,10 +68,10 @@ def test_what_a_night_says_of_a_rule(store: Path, rule: AlertRule, state: RuleSt
 
 def test_a_changed_rate_comes_with_its_first_day_and_what_was_usual(store: Path) -> None:
     found = judge(store, a_rule("changed", 0.05), regressed(SINCE))
-    assert found.alert
-    assert found.since == found.alert.since
-    assert abs((found.alert.since - SINCE).days) <= 1
-    assert found.alert.expected < 0.1 < (found.alert.now.rate or 0)
+    assert found.change
+    assert found.since == SINCE
+    assert found.share
+    assert (found.change.before.rate or 0) < 0.1 < (found.share.rate or 0)
 
 
 def test_a_night_before_the_change_is_quiet(store: Path) -> None:

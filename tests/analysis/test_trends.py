@@ -18,7 +18,7 @@ from callgauge.analysis.measures.trends import (
     order_versions,
 )
 from callgauge.stats import Share
-from tests.analysis.session_shares import of_sessions
+from tests.analysis.session_shares import of_sessions, of_slice
 
 START = date(2026, 11, 1)
 
@@ -115,3 +115,10 @@ def test_the_first_bad_version_is_named() -> None:
     assert (shift.version, shift.before, shift.after) == ("1.9", 0.01, 0.1)
     assert find_version_shifts(used[:9]) is None, "too few to tell"
     assert find_version_shifts([(day, of_version(one.name, day, 2)) for day, one in used]) == []
+
+
+def test_a_trend_does_not_end_in_a_day_that_was_not_over() -> None:
+    several = [of_slice("owl", 1, 30, also=f"2026-11-{day}") for day in (18, 19, 20)]
+    points = group_by_day(several, date(2026, 11, 19))
+    assert [point.day.day for point in points["owl"]] == [18, 19]
+    assert [point.day.day for point in group_by_day(several, date(2026, 11, 1))["owl"]] == [18, 19, 20]

@@ -23,7 +23,7 @@ ADDRESS = "https://gauge.example.com"
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store in which a model got worse on the 19th, and a new error of a hostile text came on the 20th."""
     folder = tmp_path_factory.mktemp("made") / "store"
-    failed = {"fault_layer": "tool_rejected", "result_status": "error", "result_text": f"most {HOSTILE}"}
+    failed = {"fault_layer": "refused", "result_status": "denied", "result_text": f"most {HOSTILE}"}
     when = {"day": "2026-11-20", "ts": "2026-11-20T10:00:00"}
     new = [a_call(n, call_id=f"n{n}", session_id=f"n{n % 4}", **when, **failed) for n in range(10)]
     publish_nights(folder, regressed(SINCE), last=LAST, tool_calls=new)

@@ -34,7 +34,7 @@ from tests.report.conftest import LAST, SINCE, report_of
 def test_what_changed_is_told_with_its_counts_interval_and_link(report: MorningReport) -> None:
     worse, error = report.sentences
     assert report.answer == "Since 18 Nov: 1 rate got worse and 1 new error."
-    assert worse.text.startswith("kestrel-14b: parse errors 29% since 19 Nov (was ")
+    assert worse.text == "Parse errors of kestrel-14b rose from 2.6 to 29% on 19 Nov"
     assert f"{worse.k} / {worse.n} calls" in worse.counts
     assert worse.low is not None
     assert worse.high is not None
@@ -62,7 +62,7 @@ def test_what_the_last_report_told_is_still_open_and_not_new(published: Path, re
     assert again.is_quiet
     assert not again.sentences
     assert [one.text for one in again.still_open] == [one.text for one in report.sentences]
-    assert again.answer.startswith("Nothing changed beyond chance on 20 Nov: of ")
+    assert again.answer.startswith("No new alerts on 20 Nov. A change below about ")
     assert again.answer.endswith("190 calls, 1 file and 1 line not read. 2 alerts still open.")
 
 
@@ -76,8 +76,8 @@ def test_a_quiet_day_is_one_sentence(published: Path) -> None:
     quiet = report_of(published, date(2026, 11, 18))
     assert quiet.is_quiet
     assert quiet.answer == (
-        "Nothing changed beyond chance on 18 Nov: of 20 rates of models, prompts and tools none left its "
-        "usual spread; 180 calls, 1 file and 1 line not read."
+        "No alerts on 18 Nov. A change below about 17 points in a model would not show within a night yet "
+        "(about 7 within a week). 180 calls, 1 file and 1 line not read."
     )
 
 

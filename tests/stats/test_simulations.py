@@ -5,19 +5,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from bench.statistics import SIMULATIONS
 from bench.statistics.alert_cells import (
-    LASTED,
-    LEAST_STANDING,
     MOST_FALSE,
     POWER,
-    WALKED,
+    QUIET,
     Store,
-    walk_changed_nights,
-    walk_quiet_nights,
+    count_false_nights,
+    find_in_time,
+    find_visible,
+    locate_in_time,
 )
 from bench.statistics.cells import Cell
 
@@ -33,7 +32,7 @@ DRAWS = {
     "mixes": 150,
     "breakdowns": 60,
     "interactions": 40,
-    "rules": 15,
+    "rules": 6,
 }
 
 
@@ -63,28 +62,21 @@ def test_a_cell_leaves_its_band_only_with_its_whole_monte_carlo_interval(
     assert Cell("coverage", "made", hits, 1000, least, most).leaves_band is leaves
 
 
-@pytest.mark.parametrize(
-    "store",
-    [
-        Store(2_000, 0.3, 0.0, models=4),
-        Store(2_000, 0.1, 0.4, common=0.5, autocorrelation=0.5, weekend=0.5, models=4),
-    ],
-    ids=lambda store: store.setting,
-)
+@pytest.mark.parametrize("store", list(QUIET)[:2], ids=lambda store: store.setting)
 def test_nights_without_a_change_seldom_raise_an_alert(store: Store) -> None:
-    random = np.random.default_rng(23)
-    walks = [walk_quiet_nights(store, number, random) for number in range(8)]
-    raised = sum(len({one.found for one in walk.changes}) for walk in walks)
-    cell = Cell("nights with a false new alert", store.setting, raised, 8 * WALKED, most=MOST_FALSE)
+    cell = count_false_nights(store, 4, [23], MOST_FALSE)
     assert not cell.leaves_band, cell
 
 
-@pytest.mark.parametrize("store", [POWER[0], POWER[3]], ids=lambda store: store.setting)
-def test_an_alert_stands_while_its_change_lasts_and_is_over_soon_after(store: Store) -> None:
-    random = np.random.default_rng(24)
-    found = [walk_changed_nights(store, number, random) for number in range(8)]
-    known = [one for one in found if one.found is not None and one.found < 3]
-    assert len(known) >= 6
-    days = sum(LASTED - (one.found or 0) for one in known)
-    assert sum(one.standing for one in known) >= LEAST_STANDING * days
-    assert sorted(one.over_after or LASTED for one in known)[len(known) // 2] <= 3
+def test_a_lasting_change_is_found_within_days_and_where_it_is() -> None:
+    store = Store(16, usual=0.02, changed=0.15, where="host")
+    *_, in_a_week = find_in_time(store, 6, [24], POWER[store])
+    assert in_a_week.hits >= 5, in_a_week
+    right, wrong = locate_in_time(store, 6, [25])
+    assert right.hits >= 4, right
+    assert wrong.hits <= 1, wrong
+
+
+def test_a_change_of_the_size_that_a_quiet_night_names_is_found_in_time() -> None:
+    for cell in find_visible(Store(60), 8, [26]):
+        assert not cell.leaves_band, cell

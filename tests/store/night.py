@@ -27,7 +27,7 @@ TABLES = (
     "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "step_texts",
     "probes", "late_results",
     "turn_parts", "trial_runs", "trial_looks",
-    "prompt_texts", *ROLLUPS,
+    "prompt_texts", "alerts", "alert_night", *ROLLUPS,
 )  # fmt: skip
 FACTS = (
     "sessions", "turns", "tool_calls", "diagnostics", "step_texts", "probes", "rejects", "late_results",

@@ -2,8 +2,8 @@
 
 A rule on a bound fires when the whole 95 % interval of the rate lies beyond it, over sessions: while days are
 alike, a rate at the bound fires on at most 2.5 % of nights. Days that differ fire more often: on such a day
-the rate was beyond the bound. A rule on a change fires when the automatic alerts would (`measures.alerts`),
-for this one rate: on at most 5 % of nights without a change. Every rule is judged by itself, as a person
+the rate was beyond the bound. A rule on a change fires when the automatic alerts would
+(`stats.over_time.window_changes`), for this one rate. Every rule is judged by itself, as a person
 chose it before the night; ten rules have ten times the chance of one.
 docs/statistics.md has the simulated shares.
 """
@@ -18,23 +18,26 @@ from enum import Enum
 
 import pandas as pd
 
-from callgauge.analysis import arm_filters, wording
-from callgauge.analysis.measures.alerts import (
-    MOST_DAYS,
-    STANDS,
-    Alert,
-    choose_newest_days,
-    choose_windows,
-    find_alerts,
-    first_night,
-    list_nights,
-)
-from callgauge.analysis.measures.attention import AttentionItem, format_day, format_rate
+from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, make_slices
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.kept_slices import slice_parameters
-from callgauge.stats import Share
+from callgauge.stats import Difference, Share, place_in_groups
+from callgauge.stats.over_time.window_changes import (
+    EARLIER,
+    STANDS,
+    WINDOWS,
+    DailySeries,
+    choose_first_night,
+    follow_changes,
+    measure_change,
+)
+
+# A bound is judged on the newest day with as many calls and sessions; else the newest week, else 30 days.
+_CALLS = 100
+_SESSIONS = 30  # three slices of which each may be judged
+_LENGTHS = (1, 7, 30)
 
 Ask = Callable[..., pd.DataFrame]
 Days = tuple[date, date]
@@ -52,12 +55,28 @@ class RuleState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class RuleChange:
+    """The change that a rule on changes found: the rate on the days of the baseline, and the difference."""
+
+    before: Share
+    difference: Difference | None
+    rose: bool
+    baseline: Days
+
+    @property
+    def least_change(self) -> float:
+        """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
+        found = self.difference
+        return max(found.low, -found.high, 0.0) if found else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RuleFinding:
     """What the newest night says of one rule.
 
-    `days`: the newest 1, 7 or 30 days that it was judged on, both inclusive, and `share` its rate on them;
-    both None without a call. `since`: the first night without a quiet one after it, where it fires. `alert`:
-    the change that a rule on changes found, with what was usual before.
+    `days`: the newest days that it was judged on, both inclusive, and `share` its rate on them; both None
+    without a call. `since`: the first night without a quiet one after it, where it fires. `change`: what a
+    rule on changes found.
     """
 
     rule: AlertRule
@@ -65,7 +84,7 @@ class RuleFinding:
     share: Share | None = None
     days: Days | None = None
     since: date | None = None
-    alert: Alert | None = None
+    change: RuleChange | None = None
 
     @property
     def rate(self) -> RateDefinition | None:
@@ -89,7 +108,7 @@ def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None
     """
     if not rules:
         return []
-    last = ask("extent").iloc[0].last_day
+    last = find_last_whole_day(ask)
     last = min(filter(None, (last, to_day)), default=None)
     if last is None:
         return [RuleFinding(rule, RuleState.TOO_FEW) for rule in rules]
@@ -105,7 +124,7 @@ def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
         rates=(rule.rate,),
         also="day",
         **slice_parameters(rule.slice),
-        from_day=last - timedelta(MOST_DAYS),
+        from_day=date.fromordinal(choose_first_night(last.toordinal()) - EARLIER),
         to_day=last,
     )
     rows = rows[(rows["also"] != "unknown") & (rows["total"] > 0)]
@@ -124,7 +143,7 @@ def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
 def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
     """Return what a night says of a rule on a bound, given the rate of each day with calls."""
     known = {day: pair for day, pair in by_day.items() if day <= night}
-    days = choose_newest_days(*_count_days(known))
+    days = _choose_newest_days(known)
     share = _sum_days(known, days)
     bounds = share.interval
     is_measured = share.n >= MEASURED_ENOUGH * sum(
@@ -153,58 +172,37 @@ def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
     return since
 
 
-def _count_days(by_day: DayShares) -> tuple[dict[date, int], dict[date, int]]:
-    """Return how many there are on each day, and in how many sessions."""
-    sessions = {day: share.sessions or 0 for day, (share, _) in by_day.items()}
-    return {day: total for day, (_, total) in by_day.items()}, sessions
+def _choose_newest_days(by_day: DayShares) -> Days:
+    """Return the newest 1, 7 or 30 days: the shortest span with enough calls and sessions, or the longest."""
+    newest = max(by_day)
+    for length in _LENGTHS:
+        start = newest - timedelta(length - 1)
+        several = [pair for day, pair in by_day.items() if day >= start]
+        sessions = sum(share.sessions or 0 for share, _ in several)
+        if sum(total for _, total in several) >= _CALLS and sessions >= _SESSIONS:
+            break
+    return start, newest
 
 
 def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> RuleFinding:
-    totals, sessions = _count_days(by_day)
-    days = sorted(totals)
-    windows = choose_windows(totals, sessions)
-    if windows is None or not windows.is_long_enough:
-        return RuleFinding(rule, RuleState.TOO_FEW)
-    nights = list_nights(days, totals, sessions, since=first_night(days[-1]))
-    report = find_alerts({"all": rows}, days, nights)
-    alert = next((one for one in report.alerts if one.is_open), None)
-    if alert is None:
-        state = RuleState.QUIET if report.compared else RuleState.TOO_FEW
-        return RuleFinding(rule, state, _sum_days(by_day, windows.now), windows.now)
-    state = RuleState.FIRES if alert.least_change >= rule.bound else RuleState.QUIET
-    return RuleFinding(rule, state, alert.now, alert.days, alert.worse_since or alert.since, alert)
-
-
-def describe_finding(found: RuleFinding, short_label: Callable[[str, str], str]) -> AttentionItem:
-    """Return a rule that fires, in words. `short_label`: the label of a value of a dimension.
-
-    Raises ValueError for a rule that does not fire.
-    """
-    if not found.fires or not found.share or not found.days or not found.since or not found.rate:
-        raise ValueError(f"the rule {found.rule.name!r} does not fire")
-    rule, share, last = found.rule, found.share, found.days[1]
-    bound = f"{100 * rule.bound:g}"
-    was = f"was {format_rate(found.alert.expected)}" if found.alert else f"rule: {rule.kind} {bound}%"
-    rose = found.alert.rose if found.alert else rule.kind == "above"
-    counts = f"{wording.fraction(share.k, share.n)} {found.rate.noun}s, {wording.interval(share.interval)}"
-    values = " · ".join(short_label(name, its[0]) for name, its in rule.slice.items())
-    own = {name: list(its) for name, its in rule.slice.items()}
-    earlier = found.alert.baseline if found.alert else _days_before(found.days)
-    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, found.days)
-    return AttentionItem(
-        found.key,
-        "▲" if rose else "▼",
-        "red",
-        f"{wording.one_line(rule.name, 60)}:",
-        f"{found.rate.title.lower()} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
-        f"Rule · {counts}{f' · {values}' if values else ''}",
-        "compare",
-        query | {"rate": rule.rate},
-        share,
+    """Return what the newest night says of a rule on a change, by the test of the automatic alerts."""
+    newest = max(by_day)
+    first = min(by_day)
+    places = [(date.fromisoformat(day) - first).days for day in rows["also"]]
+    by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
+    series = DailySeries.from_days((newest - first).days + 1, places, by_group, rows["sessions"].tolist())
+    start = max(0, choose_first_night(newest.toordinal()) - first.toordinal())
+    walk = follow_changes(series, start)
+    days = newest - timedelta(max(WINDOWS) - 1), newest
+    change = next((one for one in walk.changes if one.over is None), None)
+    if change is None or newest.toordinal() - first.toordinal() - change.since >= STANDS:
+        state = RuleState.QUIET if walk.tests else RuleState.TOO_FEW
+        return RuleFinding(rule, state, _sum_days(by_day, days), days)
+    now = change.list_days((newest - first).days)
+    measured = measure_change(series.counts[0], change.baseline, now)
+    days, baseline = (
+        (first + timedelta(its[0]), first + timedelta(its[-1])) for its in (now, change.baseline)
     )
-
-
-def _days_before(days: Days) -> Days:
-    """Return as many days, just before these."""
-    length = (days[1] - days[0]) + timedelta(1)
-    return days[0] - length, days[1] - length
+    found = RuleChange(measured.before, measured.difference, change.rose, baseline)
+    state = RuleState.FIRES if found.least_change >= rule.bound else RuleState.QUIET
+    return RuleFinding(rule, state, _sum_days(by_day, days), days, days[0], found)

@@ -1,179 +1,81 @@
-"""What needs attention on the newest night, found by the metrics of a store, and each item in words.
+"""What needs attention on the newest night: changed rates, new errors, and fixed errors that are back.
 
-The Overview and the morning report say the same of it.
+The Overview and the morning report show the same. `analysis/verdicts/alerts.py` has the sentences.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import date, timedelta
-from typing import Any, Literal
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
 
 import pandas as pd
 
-from callgauge.analysis import arm_filters, wording
-from callgauge.analysis.measures.alerts import (
-    MOST_DAYS,
-    Alert,
-    AlertReport,
-    NewError,
-    choose_windows,
-    find_alerts,
-    find_echoes,
-    first_night,
-    leave_out_unused_days,
-    list_nights,
-)
+from callgauge.analysis.load_state import find_last_whole_day
+from callgauge.analysis.measures.alerts import Alert, AlertNight, NewError, read_alerts
 from callgauge.memory.signature_states import SignatureState
-from callgauge.stats import Share
-from callgauge.stats.over_time.day_effects import LEAST_DAYS
-
-_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
-_OF_ANY = (*_OF_CALLS, "recorded_ok", "derived_ok")
-_HIGH = 0.9
-_LOOKED_AT = {"model": _OF_ANY, "prompt": _OF_ANY, "tool": _OF_CALLS}
-
-
-@dataclass(frozen=True, slots=True)
-class AttentionItem:
-    """One thing that needs attention, in plain text that may hold log text, and the page that proves it.
-
-    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the rate that
-    changed, as it is now; None for a new error.
-    """
-
-    key: str
-    sign: Literal["▲", "▼", "○"]
-    colour: Literal["red", "green", "gray"]
-    subject: str
-    rest: str
-    counts: str
-    page: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    share: Share | None = None
+from callgauge.stats.day_spread import LEAST_DAYS
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What the newest night of the chosen filters says.
-
-    `days_before`: on how many of the days before there are calls; None when there is no day before. `report`:
-    None with too few of them.
-    """
+    """What the night `newest` says. `days`: with calls, up to this night. `night`: None with too few."""
 
     newest: date
-    days_before: int | None
-    report: AlertReport | None
+    days: int
+    night: AlertNight | None
     new_errors: tuple[NewError, ...]
 
     @property
     def needing(self) -> list[Alert | NewError]:
         """Changed rates that are open, the worst first; then new errors, then rates that are back."""
-        echoes = find_echoes(self._alerts)
-        worse = [one for one in self._alerts if one.is_worse and one.key not in echoes]
+        worse = [one for one in self.alerts if one.is_worse and not one.part_of]
         open_ones = [one for one in worse if one.is_open]
         return [*open_ones, *self.new_errors, *(one for one in worse if not one.is_open)]
 
     @property
-    def echoing(self) -> list[Alert]:
-        """Changed rates that may be those that need attention, seen by another dimension."""
-        echoes = find_echoes(self._alerts)
-        return [one for one in self._alerts if one.is_worse and one.key in echoes]
+    def parts(self) -> list[Alert]:
+        """Changed rates that are part of one that needs attention."""
+        return [one for one in self.alerts if one.is_worse and one.part_of]
 
     @property
     def improved(self) -> list[Alert]:
-        return [one for one in self._alerts if not one.is_worse and one.is_open]
+        return [one for one in self.alerts if not one.is_worse and one.is_open and not one.part_of]
 
     @property
-    def _alerts(self) -> tuple[Alert, ...]:
-        return self.report.alerts if self.report else ()
+    def alerts(self) -> tuple[Alert, ...]:
+        return self.night.alerts if self.night else ()
 
 
-def find_attention(ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any]) -> Attention | None:
-    """Return what needs attention on the newest of the chosen days; None when no day has a call.
+def find_attention(
+    ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any], night: date | None = None
+) -> Attention | None:
+    """Return what needs attention on the newest night that is over; None when no day has a call.
 
-    `ask`: answers a metric. `chosen`: the filters as parameters of the metrics; of them all count but the
-    first day, because earlier days are always taken from the store. Raises MetricError.
+    `ask`: answers a metric. `chosen`: filters as parameters of the metrics; days among them do not count. An
+    alert is left out where they leave nothing of what it is about. `night`: an earlier one. Raises
+    MetricError.
     """
-    last = ask("extent").iloc[0].last_day
-    last = min(filter(None, (last, chosen.get("to_day"))), default=None)
+    last = find_last_whole_day(ask)
+    last = min(filter(None, (last, night)), default=None)
     if last is None:
         return None
-    within = {**chosen, "from_day": last - timedelta(MOST_DAYS), "to_day": last}
-    # Every call counts for this rate, once.
-    rows = ask("slices", rates=("emission",), also="day", **within)
-    rows = rows[rows["also"] != "unknown"].sort_values("also")
-    if rows.empty:
-        return None
-    days = [date.fromisoformat(day) for day in rows["also"]]
-    calls, sessions = (dict(zip(days, rows[name], strict=True)) for name in ("total", "sessions"))
-    errors = ask("new_errors", newest=last, least_days=LEAST_DAYS, **_without_days(chosen))
-    new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
-    windows, newest = choose_windows(calls, sessions), days[-1]
-    before = windows.days_before if windows else None
-    if windows is None or not windows.is_long_enough:
-        return Attention(newest, before, None, new)
-    every_night = list_nights(days, calls, sessions, since=first_night(newest))
-    used, nights = leave_out_unused_days(days, every_night)
-    within["from_day"] = used[0]
-    by_day = {
-        dimension: ask("slices", rates=rates, by=dimension, also="day", **within)
-        for dimension, rates in _LOOKED_AT.items()
-    }
-    return Attention(newest, before, find_alerts(by_day, used, nights), new)
-
-
-def _without_days(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
-
-
-def describe_item(
-    one: Alert | NewError, newest: date, short_label: Callable[[str, str], str]
-) -> AttentionItem:
-    """Return an alert or a new error in words. `short_label`: the label of a value of a dimension."""
-    if isinstance(one, NewError):
-        return AttentionItem(
-            one.key, "▲", "red", f"New error: {wording.quote(one.text, 60)},",
-            f"{wording.plural(one.calls, 'call')} since {format_day(one.first_day, newest)}",
-            f"{wording.plural(one.sessions, 'session')} · never seen before",
-            "errors", {"signature": one.signature_id},
-        )  # fmt: skip
-    now, usual, began = format_rate(one.now.rate), format_rate(one.expected), format_day(one.since, newest)
-    counts = f"{one.dimension.capitalize()} · {wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s"
-    counts += f" · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}"
-    if one.back:
-        rest = f"back since {format_day(one.back, newest)}"
-        counts = f"{now} from {began} on, was {usual}"
-    elif one.worse_since:
-        rest = f"{now}, worse again since {format_day(one.worse_since, newest)} (was {usual})"
-        counts += f" · began {began}"
+    filters = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
+    known = read_alerts(ask, last)
+    days = 0
+    if known is None:
+        rows = ask("slices", rates=("emission",), by="day", to_day=last, **filters)
+        days = int((rows["slice"] != "unknown").sum())
+        if not len(rows):
+            return None
     else:
-        rest = f"{now} since {began} (was {usual})"
-    own = {one.dimension: [one.name]}
-    query = arm_filters.arm_query("A", own, one.baseline) | arm_filters.arm_query("B", own, one.days)
-    return AttentionItem(
-        one.key,
-        "○" if one.back else "▲" if one.rose else "▼",
-        "gray" if one.back else "red" if one.is_worse else "green",
-        f"{short_label(one.dimension, one.name)}: {one.rate.title.lower()}{',' if one.back else ''}",
-        rest,
-        counts,
-        "compare",
-        query | {"rate": one.rate.name},
-        one.now,
-    )
-
-
-def format_rate(rate: float | None) -> str:
-    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
-    return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
-
-
-def format_day(day: date, newest: date) -> str:
-    """Write a day as 12 Nov, with its year where that is another than the newest day's."""
-    return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"
+        kept = tuple(one for one in known.alerts if one.agrees_with(filters))
+        known = AlertNight(known.night, known.series, known.tests, known.in_a_night, known.in_a_week, kept)
+    errors = ask("new_errors", newest=last, least_days=LEAST_DAYS, **filters)
+    new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
+    return Attention(last, days, known, new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,19 +115,3 @@ def find_returned_errors(
         ReturnedError(fixed[row["signature_id"]], row["text"] or "–", *(row[name] for name in told))
         for row in rows
     ]
-
-
-def describe_returned(one: ReturnedError) -> AttentionItem:
-    """Return an error that is back, in words."""
-    version = f" in {wording.one_line(one.state.fixed_in, 40)}" if one.state.fixed_in else ""
-    fixed = one.state.fixed_day or one.back_day
-    return AttentionItem(
-        one.key,
-        "▲",
-        "red",
-        f"Fixed and back: {wording.quote(one.text, 60)},",
-        f"{wording.plural(one.calls, 'call')} since {format_day(one.back_day, one.last_day)}",
-        f"Fixed{version} on {format_day(fixed, one.last_day)} · {wording.plural(one.sessions, 'session')}",
-        "errors",
-        {"signature": one.state.signature},
-    )

@@ -48,16 +48,17 @@ class RateShift:
     p: float
 
 
-def group_by_day(several: Iterable[Slice]) -> dict[str, list[DayRate]]:
+def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
     """Return the points of each slice in the order of their days, from slices whose `also` is the day.
 
-    Days without observations are left out, and so are slices without a day.
+    Days without observations are left out, and so are slices without a day. `last`: the newest day that is
+    over; a load saw only the first hours of later ones, which are left out unless there are no others.
     """
     points: dict[str, list[DayRate]] = {}
-    for one in several:
-        if one.also != "unknown" and one.share.n:
-            day = date.fromisoformat(one.also)
-            points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
+    known = [(date.fromisoformat(one.also), one) for one in several if one.also != "unknown" and one.share.n]
+    over = [pair for pair in known if last is None or pair[0] <= last]
+    for day, one in over or known:
+        points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
     return {name: sorted(its, key=lambda point: point.day) for name, its in points.items()}
 
 

@@ -15,9 +15,11 @@ from ingest.store.segments import connect_views
 
 ALIAS = "with_texts"
 """The name of the generation itself in such a connection; a person's SQL may not use it."""
-# Tables of our own words: what formats can tell, what codes mean, which loads there were.
+# Tables of our own words, and of names: what formats can tell, what codes mean, loads, alerts.
 _WHOLE = frozenset(
     {
+        "alert_night",
+        "alerts",
         "codes",
         "copies",
         "file_members",

@@ -26,7 +26,7 @@ HOW_JUDGED: Mapping[VerdictKind, str] = {
         "correction for what is compared together. Equivalent: the whole interval is within the smallest "
         "difference of interest. Else there is no clear difference. The interval is wider where days "
         f"differ by more than their sessions explain; what ran on different days needs {LEAST_DAYS} days "
-        "on each side. Where both did different work, the verdict is on the mix-adjusted difference."
+        "on one side. Where both did different work, the verdict is on the mix-adjusted difference."
     ),
     "change": (
         f"The days are split where this explains the counts best, at least {SHORTEST} days on each side. "

@@ -35,7 +35,7 @@ _OVERALL: Mapping[Standing, str] = {
     Standing.REFERENCE: "nothing to compare",
     Standing.UNNAMED: "no verdict on what the logs do not name",
     Standing.TOO_FEW: "not enough data",
-    Standing.TOO_FEW_DAYS: f"not enough data, they ran on different days and one on fewer than {LEAST_DAYS}",
+    Standing.TOO_FEW_DAYS: f"not enough data, they ran on different days and neither on {LEAST_DAYS}",
     Standing.MEASURED_APART: "not comparable, since the two were not measured in the same way",
     Standing.OTHER_WORK: "no verdict, they did different work",
     Standing.UNDECIDED: "no clear difference",

@@ -10,10 +10,13 @@ from string import ascii_uppercase
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures import trends
+from callgauge.analysis.measures.alerts import Alert, read_alerts
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.analysis.measures.trends import DayRate, RateShift
+from callgauge.analysis.verdicts.alerts import describe_alert
 from callgauge.analysis.verdicts.sentences import LESS
 from callgauge.dashboard import charts, filters, store_queries
 from callgauge.dashboard.charts import Level, Mark, Trend
@@ -62,13 +65,13 @@ def draw_rate_trend(
 ) -> None:
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
-    `events` are marked in addition to the changes of rates, and so are the team's notes on a day, on a series
-    and on what `about` names, and its decisions between them. `why` returns a text on what else happened on
-    the days of each change. `order`: the colour number of each series; None for that of `series_colours`. The
-    team's goal and the rate on the days of the baseline are drawn across; `before`: the slices by the same
-    dimension on these days, where they are known.
+    `events` are marked in addition to the changes of rates. So are alerts on a series, the team's notes on a
+    day, on a series and on what `about` names, and its decisions between them. `why` returns a text on what
+    else happened on the days of each change. `order`: the colour number of each series; None for that of
+    `series_colours`. The team's goal and the rate on the days of the baseline are drawn across; `before`: the
+    slices by the same dimension on these days, where they are known.
     """
-    points = trends.group_by_day(several)
+    points = trends.group_by_day(several, find_last_whole_day(store_queries.ask))
     days = sorted({point.day for its in points.values() for point in its})
     unit = charts.choose_unit(days[0], days[-1]) if days else None
     if unit:
@@ -91,7 +94,9 @@ def draw_rate_trend(
         span = days[0], days[-1]
         notes = find_trend_notes(by, points, span, about)
         decisions = find_trend_decisions(by, points, span, about)
-        events = [*events, *map(_make_event, notes), *map(_describe_decision, decisions)]
+        alerts = _find_alerts(rate, by, points)
+        marked = [event for event in map(_mark_alert, alerts) if event.day >= span[0]]
+        events = [*events, *marked, *map(_make_event, notes), *map(_describe_decision, decisions)]
         letters = _assign_letters([*shifts, *events])
         numbers = series_colours(by, points, rate) if order is None else order
         words = DIMENSIONS[by].lower()
@@ -108,9 +113,27 @@ def draw_rate_trend(
         draw_chart(
             drawn.figure, key=key, alt=_describe_lines(rate, by, points, numbers), config=charts.CONFIG
         )
-        _draw_notes(points, numbers, shifts, rate, drawn)
+        _draw_notes(points, numbers, shifts, rate, drawn, [one for one in alerts if one.is_open])
         if letters:
             _draw_table(key, rate, by, letters, why(shifts) if why else {})
+
+
+def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
+    """Return the alerts on the rate of a shown series, or of a part of one that leads its alert."""
+    night = read_alerts(store_queries.ask)
+    return [
+        one
+        for one in (night.alerts if night else ())
+        if one.rate.name == rate.name and one.values.get(by) in points
+    ]
+
+
+def _mark_alert(one: Alert) -> TrendEvent:
+    """Return the mark of an alert: its sentence, on its first day or on that on which it was back."""
+    day = one.back or one.since
+    item = describe_alert(one, one.days[1], filters.short_label)
+    state = "an alert that is over" if one.over else "an open alert"
+    return TrendEvent(day, f"{item.subject} {item.rest}", f"{state}, {item.counts}")
 
 
 def _make_event(note: Note) -> TrendEvent:
@@ -216,6 +239,7 @@ def _draw_notes(
     shifts: Sequence[RateShift],
     rate: RateDefinition,
     drawn: Trend,
+    opened: Sequence[Alert],
 ) -> None:
     parts = [f"Hollow: {LESS}."]
     if drawn.beyond:
@@ -231,10 +255,13 @@ def _draw_notes(
         parts.append(
             f"No series has the {trends.ENOUGH_DAYS} days that it takes to tell a change from chance."
         )
-    else:
+    elif shifts or not opened:
         changes = wording.plural(len(shifts), "change")
         seen = f"{changes} found in {examined} series, the most observed of {trends.ENOUGH_DAYS} days or more"
         parts.append(f"{seen}. {trends.describe_doubt(examined)}")
+    if opened:
+        are = "is" if len(opened) == 1 else "are"
+        parts.append(f"{wording.plural(len(opened), 'open alert')} of the nightly runs {are} marked.")
     st.caption(" ".join(parts))
 
 

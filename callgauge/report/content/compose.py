@@ -13,21 +13,21 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from callgauge.analysis import wording
-from callgauge.analysis.load_state import describe_rejected
-from callgauge.analysis.measures.alert_rules import describe_finding, judge_rules
-from callgauge.analysis.measures.alerts import Alert, NewError, find_echoes
-from callgauge.analysis.measures.attention import (
-    Attention,
-    AttentionItem,
-    describe_item,
-    describe_returned,
-    find_attention,
-    find_returned_errors,
-    format_day,
-)
+from callgauge.analysis.load_state import describe_rejected, find_last_whole_day
+from callgauge.analysis.measures.alert_rules import judge_rules
+from callgauge.analysis.measures.alerts import Alert, NewError
+from callgauge.analysis.measures.attention import Attention, find_attention, find_returned_errors
 from callgauge.analysis.measures.costs import Cost, find_costs
 from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices, merge_slices
+from callgauge.analysis.verdicts.alerts import (
+    AttentionItem,
+    describe_finding,
+    describe_item,
+    describe_quiet,
+    describe_returned,
+    format_day,
+)
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.nights.source_states import make_silence_key
 from callgauge.memory.reports import ToldReport
@@ -43,7 +43,6 @@ from callgauge.report.content.morning_report import (
     TrendPoint,
 )
 from callgauge.stats import Share
-from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
 Ask = Callable[..., pd.DataFrame]
 SURE_SILENCE = 0.01
@@ -114,8 +113,8 @@ def make_report(
     `ask`: answers a metric. `since`: what was known on this day is not new; without, what the last report
     told, and where there was none, what the night before knew. `store`: its name. Raises MetricError.
     """
-    last = _find_last_day(ask, night)
-    found = find_attention(ask, {"to_day": last})
+    last = min(night, find_last_whole_day(ask) or night)
+    found = find_attention(ask, {}, last)
     labels = _read_labels(ask)
     items = [
         *(_list_items(ask, team, found, labels) if found else ()),
@@ -129,11 +128,11 @@ def make_report(
     still = [one for one in items if one.key in known and one.tone == "bad"]
     shown = new if len(new) <= MOST_SENTENCES else new[: MOST_SENTENCES - 1]
     newest = found.newest if found else None
-    is_known = found is not None and found.report is not None and found.report.compared > 0
+    is_known = found is not None and found.night is not None and found.night.tests > 0
     data = _describe_data(ask, newest)
     is_news = any(one.tone != "calm" for one in new)  # a rate that is back is no alert
     back = sum(one.tone == "calm" for one in new)
-    answer = _describe_new(new, words) if is_news else _describe_quiet(found, night, len(still), back, data)
+    answer = _describe_new(new, words) if is_news else _describe_quiet(found, len(still), back, data)
     return MorningReport(
         store=store,
         night=night,
@@ -157,15 +156,6 @@ def make_report(
     )
 
 
-def _find_last_day(ask: Ask, night: date) -> date:
-    """Return the last day that counts: one counts when it is over, as a load sees only its first hours."""
-    loaded, first = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0].first_day
-    if first is None or loaded is None or pd.isna(loaded):
-        return night
-    full = loaded.date() - timedelta(1)
-    return min(night, full) if first <= full else night
-
-
 def _read_labels(ask: Ask) -> Callable[[str, str], str]:
     """Return a function that gives the label of a value of a dimension, as pages write it."""
     rows = ask("choices")
@@ -179,10 +169,8 @@ def _read_labels(ask: Ask) -> Callable[[str, str], str]:
 def _list_items(
     ask: Ask, team: TeamContext, found: Attention, labels: Callable[[str, str], str]
 ) -> Iterator[ReportItem]:
-    """Yield changed rates and new errors; of rates that may be the same calls only the one that leads."""
-    echoes = find_echoes(found.report.alerts) if found.report else frozenset()
-    better = [one for one in found.improved if one.key not in echoes]
-    for one in (*found.needing, *better):
+    """Yield changed rates and new errors; of rates that changed in the same calls only the one that leads."""
+    for one in (*found.needing, *found.improved):
         item = describe_item(one, found.newest, labels)
         if isinstance(one, NewError):
             if one.signature_id in team.states:
@@ -199,7 +187,7 @@ def _list_team_items(
     for found in judge_rules(ask, team.rules, night):
         if found.fires:
             item = describe_finding(found, labels)
-            yield _make_item(item, "rule", item.counts, found.alert.expected if found.alert else None)
+            yield _make_item(item, "rule", item.counts, found.change.before.rate if found.change else None)
     for error in find_returned_errors(ask, team.states.values()):
         if error.back_day <= night:
             item = describe_returned(error)
@@ -229,12 +217,11 @@ def _make_item(
 
 
 def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
-    interval = one.now.interval
-    counts = [item.counts, f"95% {wording.interval(interval)}" if interval else ""]
-    if one.back:
-        counts.insert(1, f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s")
+    counts = [item.counts, f"95% {wording.interval(one.interval)}" if one.interval else ""]
     key = f"{one.key} over" if one.over else one.key
-    return _make_item(item, "rate", " · ".join(filter(None, counts)), one.expected, key)
+    made = _make_item(item, "rate", " · ".join(filter(None, counts)), one.before.rate, key)
+    bounds = (one.interval.low, one.interval.high) if one.interval else (None, None)
+    return replace(made, low=bounds[0], high=bounds[1])
 
 
 def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attention) -> ReportItem:
@@ -291,7 +278,7 @@ def _find_known(
     if found is None:
         return frozenset(), "the beginning"
     day = since or found.newest - timedelta(1)
-    before = find_attention(ask, {"to_day": day})
+    before = find_attention(ask, {}, day)
     keys = {one.key for one in _list_silences(ask, team, night, found) if _was_silent(one.key, day)}
     keys |= {one.key for one in judge_rules(ask, team.rules, day) if one.fires}
     returned = find_returned_errors(ask, team.states.values())
@@ -300,11 +287,10 @@ def _find_known(
 
 
 def _list_keys(found: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors, also of those that echo another."""
+    """Return the keys of all alerts and new errors, also of those that are part of another."""
     if found is None:
         return frozenset()
-    alerts = found.report.alerts if found.report else ()
-    keys = [f"{one.key} over" if one.over else one.key for one in alerts]
+    keys = [f"{one.key} over" if one.over else one.key for one in found.alerts]
     return frozenset([*keys, *(one.key for one in found.new_errors)])
 
 
@@ -338,25 +324,14 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
     return f"Since {since}: {wording.list_words(parts)}."
 
 
-def _describe_quiet(found: Attention | None, night: date, still: int, back: int, data: str) -> str:
+def _describe_quiet(found: Attention | None, still: int, back: int, data: str) -> str:
     """Return the sentence of a day without news; it says so where too little is known to say that."""
     if found is None:
         return "No call has a day yet, so nothing can be told."
-    day = format_day(found.newest, night)
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
     if back:
         still_open = f" {back} {'rate is' if back == 1 else 'rates are'} back.{still_open}"
-    if found.report is None:
-        several = wording.plural(found.days_before or 0, "earlier day")
-        need = f"it takes {LEAST_DAYS} days with calls, and there are {several}"
-        return f"Too few days to tell a change from chance on {day}: {need}; {data}.{still_open}"
-    if not found.report.compared:
-        return f"Too few calls and sessions to tell a change from chance on {day}; {data}.{still_open}"
-    rates = wording.plural(found.report.compared, "rate")
-    return (
-        f"Nothing changed beyond chance on {day}: of {rates} of models, prompts and tools none left its "
-        f"usual spread; {data}.{still_open}"
-    )
+    return f"{describe_quiet(found, opened=still)} {data[0].upper()}{data[1:]}.{still_open}"
 
 
 def _describe_data(ask: Ask, newest: date | None) -> str:
@@ -374,16 +349,17 @@ def _add_trend(ask: Ask, one: ReportItem, newest: date | None) -> ReportItem:
     if one.kind != "rate" or newest is None:
         return one
     _, dimension, value, rate, _ = json.loads(one.alert)
+    dimensions = dimension.split("+")
+    values = [value] if len(dimensions) == 1 else value
     rows = ask(
         "slices",
         rates=(rate,),
-        by=dimension,
         also="day",
         from_day=newest - timedelta(_TREND - 1),
         to_day=newest,
-        **{f"{dimension}s": (value,)},
+        **{f"{each}s": (its,) for each, its in zip(dimensions, values, strict=True)},
     )
-    return replace(one, trend=_make_trend(rows[rows["slice"] == value]))
+    return replace(one, trend=_make_trend(rows))
 
 
 def _make_trend(rows: pd.DataFrame) -> tuple[TrendPoint, ...]:

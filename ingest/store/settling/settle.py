@@ -13,6 +13,7 @@ from ingest.store.daily_tables import DAILY_TABLES
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import run_script
 from ingest.store.segments import TRIALS
+from ingest.store.settling.alerts import decide_alerts
 from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
 
 _LATE = ("late_results", "turn_parts")
@@ -184,8 +185,8 @@ def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Seq
 def add_changes(building: GenerationBuilder) -> None:
     """Add to the daily sums what the concerned sessions have by now, less what they had before `settle`.
 
-    Days in `touched_days` are summed up whole. Raises StoreError when the counts of the files and days
-    concerned disagree.
+    Days in `touched_days` are summed up whole. The alerts are decided last. Raises StoreError when the counts
+    of the files and days concerned disagree.
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
@@ -202,10 +203,11 @@ def add_changes(building: GenerationBuilder) -> None:
         sum_days(building)
     else:
         building.check_changed_counts()
+        decide_alerts(building)
 
 
 def sum_days(building: GenerationBuilder) -> None:
-    """Sum up the days in `touched_days` whole, and check the counts of the whole generation.
+    """Sum up the days in `touched_days` whole, check the counts of the whole generation, decide its alerts.
 
     Raises StoreError when the counts disagree.
     """
@@ -217,6 +219,7 @@ def sum_days(building: GenerationBuilder) -> None:
     with building.open_transaction("rollups") as con:
         roll_up(con)
     building.check_counts()
+    decide_alerts(building)
 
 
 def _touch_migrated_days(building: GenerationBuilder) -> None:

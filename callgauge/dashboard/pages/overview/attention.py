@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -12,17 +12,17 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.load_state import lag_days, write_days
 from callgauge.analysis.measures import attention
-from callgauge.analysis.measures.alert_rules import RuleFinding, describe_finding, judge_rules
-from callgauge.analysis.measures.attention import (
-    Attention,
-    AttentionItem,
-    describe_item,
-    describe_returned,
-    find_returned_errors,
-    format_rate,
-)
+from callgauge.analysis.measures.alert_rules import RuleFinding, judge_rules
+from callgauge.analysis.measures.attention import Attention, find_returned_errors
 from callgauge.analysis.metrics import MetricError
-from callgauge.analysis.verdicts.sentences import RULE
+from callgauge.analysis.verdicts.alerts import (
+    AttentionItem,
+    describe_alert,
+    describe_finding,
+    describe_item,
+    describe_quiet,
+    describe_returned,
+)
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
@@ -34,40 +34,24 @@ from callgauge.dashboard.components.memory.changes import (
     try_change,
 )
 from callgauge.dashboard.components.memory.rule_form import ask_rule
-from callgauge.dashboard.components.rate_trend import TrendEvent
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.store_queries import Generation
 from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import Acknowledgement, TeamRecords
-from callgauge.stats.over_time.day_effects import LEAST_DAYS
 
 _SHOWN = 3
 _PROBLEM = "_memory_problem"
 
 
 def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
-    """Return what needs attention on the newest of the chosen days; None when no day has a call.
+    """Return what needs attention on the newest night; None when no day has a call.
 
-    Of the filters all count but the first day: earlier days are always taken from the store.
+    The days of the filters do not count: the same alerts show whatever days the page shows.
     """
-    given = tuple((name, value) for name, value in chosen.items() if name != "from_day")
+    given = tuple((name, value) for name, value in chosen.items() if name not in ("from_day", "to_day"))
     return _find_attention(store_queries.shown_generation(), given)
-
-
-def find_events(chosen: Mapping[str, Any], rate: str, dimension: str) -> list[TrendEvent]:
-    """Return an event for each day on which an alert on `rate` by `dimension` began, or was over."""
-    found = find_attention(chosen)
-    events = []
-    for one in found.report.alerts if found and found.report else ():
-        if one.rate.name == rate and one.dimension == dimension:
-            changed = f"{format_rate(one.expected)} → {format_rate(one.now.rate)}"
-            what = f"{filters.short_label(one.dimension, one.name)}: {one.rate.title.lower()}"
-            events.append(TrendEvent(one.since, f"{what} {changed}", "an alert began"))
-            if one.back:
-                events.append(TrendEvent(one.back, f"{what} back", "the alert is over"))
-    return events
 
 
 def draw_attention(chosen: Mapping[str, Any]) -> None:
@@ -80,7 +64,7 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
         found = find_attention(chosen)
         items += [
             *_list_silent_items(),
-            *_find_rule_items(records.alert_rules, chosen),
+            *_find_rule_items(records.alert_rules),
             *_find_returned_items(records),
         ]
     except MetricError as refused:
@@ -88,7 +72,7 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
     items += [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
     left = [one for one in items if one.key not in known]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
-    with cards.draw_card(title, "slices", "new_errors", "returned_errors", beside=_draw_rules, stretch=True):
+    with cards.draw_card(title, "alerts", "new_errors", "returned_errors", beside=_draw_rules, stretch=True):
         if problem:
             raise problem
         if trouble := st.session_state.pop(_PROBLEM, None) or unread:
@@ -99,10 +83,9 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
             _draw_quiet_items()
             return
         _draw_items(left)
-        if not left:
-            st.caption(_describe_quiet(found))
-        elif found.report is None:
-            st.caption(_describe_few_days(found))
+        if not left or found.night is None:
+            opened = sum(one.is_open and one.is_worse for one in found.alerts)
+            st.caption(describe_quiet(found, opened=opened))
         _draw_quiet_items()
         _draw_folds(items, known, found)
 
@@ -153,13 +136,13 @@ def _read_records() -> tuple[TeamRecords, str | None]:
         return TeamRecords(), leave_place_out(str(problem))
 
 
-def _find_rule_items(rules: Sequence[AlertRule], chosen: Mapping[str, Any]) -> Iterator[AttentionItem]:
-    """Yield the team's rules that fire and are not muted. Of the filters only the last day counts."""
+def _find_rule_items(rules: Sequence[AlertRule]) -> Iterator[AttentionItem]:
+    """Yield the team's rules that fire and are not muted. The filters do not count."""
     today = datetime.now(UTC).date()
     spoken = [rule for rule in rules if not rule.is_muted(today)]
     if spoken:
         shown = store_queries.shown_generation()
-        for one in _judge_rules(shown, repr(spoken), chosen.get("to_day"), spoken):
+        for one in _judge_rules(shown, repr(spoken), spoken):
             if one.fires:
                 yield describe_finding(one, filters.short_label)
 
@@ -168,11 +151,10 @@ def _find_rule_items(rules: Sequence[AlertRule], chosen: Mapping[str, Any]) -> I
 def _judge_rules(
     shown: Generation,  # noqa: ARG001 - of the cache's key
     told: str,  # noqa: ARG001
-    to_day: date | None,
     _rules: Sequence[AlertRule],
 ) -> list[RuleFinding]:
     """Return what the night says of rules, cached by the generation and the rules as text."""
-    return judge_rules(store_queries.ask_all, _rules, to_day)
+    return judge_rules(store_queries.ask_all, _rules)
 
 
 def _find_returned_items(records: TeamRecords) -> list[AttentionItem]:
@@ -229,7 +211,7 @@ def _draw_acknowledge(one: AttentionItem) -> None:
 def _ask_who(key: str) -> None:
     place = _digest(key)
     with st.form(f"acknowledgement_{place}", border=False):
-        st.caption("It folds away for the whole team, until it becomes worse or begins anew.")
+        st.caption("It folds away for the whole team until the rate is back and changes again.")
         draw_author_field(f"by_{place}")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
         if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
@@ -266,13 +248,13 @@ def _draw_folds(items: list[AttentionItem], known: Mapping[str, Acknowledgement]
                             on_click=_withdraw,
                             args=(one.key,),
                         )
-    echoing = f"{len(found.echoing)} more, maybe the same calls"
+    parts = f"{wording.plural(len(found.parts), 'rate')} changed in the same calls"
     better = f"{wording.plural(len(found.improved), 'rate')} became better"
-    for label, several, key in ((echoing, found.echoing, "echoing"), (better, found.improved, "improved")):
+    for label, several, key in ((parts, found.parts, "parts"), (better, found.improved, "improved")):
         if several:
             with st.expander(label, key=key):
                 for alert in several:
-                    item = describe_item(alert, found.newest, filters.short_label)
+                    item = describe_alert(alert, found.newest, filters.short_label)
                     with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
                         _draw_sentence(item)
                         st.caption(wording.in_markdown(item.counts, 200))
@@ -282,25 +264,6 @@ def _describe_acknowledgement(one: Acknowledgement) -> str:
     by = f"by {wording.in_markdown(one.by, 60)}, " if one.by else ""
     note = f": {wording.in_markdown(one.note, 500)}" if one.note else ""
     return f"{by}{wording.utc(one.at)}{note}"
-
-
-def _describe_quiet(found: Attention) -> str:
-    if found.report is None:
-        return _describe_few_days(found)
-    if not found.report.compared:
-        return f"Too little to tell: no model, prompt or tool has {RULE}, now and before."
-    rates = wording.plural(found.report.compared, "rate")
-    return (
-        f"No alert on {found.newest}. Of {rates} of models, prompts and tools none lies beyond chance "
-        "and the usual spread of days."
-    )
-
-
-def _describe_few_days(found: Attention) -> str:
-    if found.days_before is None:
-        return "No earlier days to compare with. Choose later days, or load earlier logs."
-    days = wording.plural(found.days_before, "day")
-    return f"Too few days before: {days} with calls. It takes {LEAST_DAYS} to tell a change from chance."
 
 
 def _digest(key: str) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
 from callgauge.analysis.measures.costs import CostSummary
 from callgauge.analysis.measures.measurability import (
@@ -106,8 +107,10 @@ def _split_rates(several: Iterable[Slice]) -> dict[str, list[Slice]]:
 
 
 def _draw_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days on which it was observed."""
-    known = [one.share.rate for one in by_day if one.name != "unknown"]
+    """Return a rate on the newest days on which it was observed and which were over at the last load."""
+    last = str(find_last_whole_day(store_queries.ask))
+    dated = [one for one in by_day if one.name != "unknown"]
+    known = [one.share.rate for one in dated if one.name <= last] or [one.share.rate for one in dated]
     return [rate for rate in known if rate is not None][-_DAYS:]
 
 

@@ -18,7 +18,7 @@ from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.memory.baseline_form import draw_baselines_form
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.pages.overview.attention import draw_attention, find_events
+from callgauge.dashboard.pages.overview.attention import draw_attention
 from callgauge.dashboard.pages.overview.headline_cost import read_costs
 from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_baseline, read_days
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
@@ -70,14 +70,12 @@ def show() -> None:
 
 def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: pd.DataFrame | None) -> None:
     rows = store_queries.ask("slices", rates=(rate.name,), by="model", also="day", **chosen)
-    events = find_events(chosen, rate.name, "model")
     draw_rate_trend(
         f"{rate.title} by day and model",
         make_slices(rows),
         rate,
         "model",
         key="trend",
-        events=events,
         before=() if before is None else make_slices(before[before["rate"] == rate.name]),
     )
 

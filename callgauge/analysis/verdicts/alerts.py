@@ -1,0 +1,223 @@
+"""Sentences on what needs attention: changed rates, rules that fire, new errors; and on a quiet night.
+
+The Overview, the morning report and the trend charts print the same sentence for the same alert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Literal
+
+from callgauge.analysis import arm_filters, wording
+from callgauge.analysis.measures.alert_rules import RuleFinding
+from callgauge.analysis.measures.alerts import Alert, AlertPlace, NewError
+from callgauge.analysis.measures.attention import Attention, ReturnedError
+from callgauge.analysis.verdicts.sentences import RULE, format_difference
+from callgauge.stats import Share
+from callgauge.stats.day_spread import LEAST_DAYS
+
+Label = Callable[[str, str], str]
+"""Returns the label of a value of a dimension."""
+Days = tuple[date, date]
+
+_HIGH = 0.9
+_JOINED: Mapping[str, str] = {
+    "model": "for",
+    "prompt": "with prompt",
+    "tool": "with tool",
+    "provider": "on host",
+}
+"""What stands before a value of a dimension in a sentence."""
+_SUBJECTS: Mapping[str, str] = {
+    "tool_rejected": "Tool rejections",
+    "execution": "Failed executions",
+    "emission": "Missing calls",
+}
+"""What rises or falls, where the title of the rate cannot stand before "of basalt-mini"."""
+_NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", "provider": "host "}
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """One thing that needs attention, in plain text that may hold log text, and the page that proves it.
+
+    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the rate that
+    changed, as it is now; None for a new error.
+    """
+
+    key: str
+    sign: Literal["▲", "▼", "○"]
+    colour: Literal["red", "green", "gray"]
+    subject: str
+    rest: str
+    counts: str
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    share: Share | None = None
+
+
+def describe_item(one: Alert | NewError, newest: date, label: Label) -> AttentionItem:
+    """Return an alert or a new error in words. `newest`: the night."""
+    return (
+        _describe_new_error(one, newest) if isinstance(one, NewError) else describe_alert(one, newest, label)
+    )
+
+
+def describe_alert(one: Alert, newest: date, label: Label) -> AttentionItem:
+    """Return an alert in words. `newest`: the night.
+
+    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. One that is over:
+    Parse errors of basalt-mini returned to 2.6% on 27 Nov.
+    """
+    before, now = format_rate(one.before.rate), format_rate(one.now.rate)
+    began = format_day(one.since, newest)
+    counts = (
+        f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s since, "
+        f"{wording.fraction(one.before.k, one.before.n)} before"
+    )
+    if one.back:
+        rest = f"returned to {before} on {format_day(one.back, newest)}"
+        counts = f"{now} from {began} on"
+    else:
+        place = f", {_describe_place(one.place, label)}" if one.place else ""
+        verb = "rose" if one.rose else "fell"
+        rest = f"{verb} from {before.removesuffix('%')} to {now} on {began}{place}"
+        counts += f" · {format_difference(one.difference)}" if one.difference else ""
+    own = {dimension: [value] for dimension, value in one.values.items()}
+    query = arm_filters.arm_query("A", own, one.baseline) | arm_filters.arm_query("B", own, one.days)
+    return AttentionItem(
+        one.key,
+        "○" if one.back else "▲" if one.rose else "▼",
+        "gray" if one.back else "red" if one.is_worse else "green",
+        f"{_SUBJECTS.get(one.rate.name, one.rate.title)} of {_name_values(one.values, label)}",
+        rest,
+        f"{counts} · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}",
+        "compare",
+        query | {"rate": one.rate.name},
+        one.now,
+    )
+
+
+def _name_values(values: Mapping[str, str], label: Label) -> str:
+    (dimension, value), *others = values.items()
+    more = "".join(f" {_JOINED[other]} {label(other, its)}" for other, its in others)
+    return f"{_NAMED[dimension]}{label(dimension, value)}{more}"
+
+
+def _describe_place(place: AlertPlace, label: Label) -> str:
+    how = "only" if place.is_only else "mostly"
+    return f"{how} {_JOINED[place.dimension]} {label(place.dimension, place.value)}"
+
+
+def _describe_new_error(one: NewError, newest: date) -> AttentionItem:
+    return AttentionItem(
+        one.key,
+        "▲",
+        "red",
+        f"New error: {wording.quote(one.text, 60)},",
+        f"{wording.plural(one.calls, 'call')} since {format_day(one.first_day, newest)}",
+        f"{wording.plural(one.sessions, 'session')} · never seen before",
+        "errors",
+        {"signature": one.signature_id},
+    )
+
+
+def describe_returned(one: ReturnedError) -> AttentionItem:
+    """Return a fixed error that is back, in words."""
+    version = f" in {wording.one_line(one.state.fixed_in, 40)}" if one.state.fixed_in else ""
+    fixed = one.state.fixed_day or one.back_day
+    return AttentionItem(
+        one.key,
+        "▲",
+        "red",
+        f"Fixed and back: {wording.quote(one.text, 60)},",
+        f"{wording.plural(one.calls, 'call')} since {format_day(one.back_day, one.last_day)}",
+        f"Fixed{version} on {format_day(fixed, one.last_day)} · {wording.plural(one.sessions, 'session')}",
+        "errors",
+        {"signature": one.state.signature},
+    )
+
+
+def describe_finding(found: RuleFinding, label: Label) -> AttentionItem:
+    """Return a rule that fires, in words. Raises ValueError for a rule that does not fire."""
+    if not found.fires or not found.share or not found.days or not found.since or not found.rate:
+        raise ValueError(f"the rule {found.rule.name!r} does not fire")
+    rule, share, last, change = found.rule, found.share, found.days[1], found.change
+    bound = f"{100 * rule.bound:g}"
+    was = f"was {format_rate(change.before.rate)}" if change else f"rule: {rule.kind} {bound}%"
+    rose = change.rose if change else rule.kind == "above"
+    counts = f"{wording.fraction(share.k, share.n)} {found.rate.noun}s, {wording.interval(share.interval)}"
+    values = " · ".join(label(name, its[0]) for name, its in rule.slice.items())
+    own = {name: list(its) for name, its in rule.slice.items()}
+    earlier = change.baseline if change else _days_before(found.days)
+    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, found.days)
+    return AttentionItem(
+        found.key,
+        "▲" if rose else "▼",
+        "red",
+        f"{wording.one_line(rule.name, 60)}:",
+        f"{found.rate.title.lower()} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
+        f"Rule · {counts}{f' · {values}' if values else ''}",
+        "compare",
+        query | {"rate": rule.rate},
+        share,
+    )
+
+
+def _days_before(days: Days) -> Days:
+    """Return as many days, just before these."""
+    length = (days[1] - days[0]) + timedelta(1)
+    return days[0] - length, days[1] - length
+
+
+# --- a quiet night --------------------------------------------------------------------------------
+
+
+def describe_quiet(found: Attention, *, opened: int = 0) -> str:
+    """Return the sentences of a night without news: what could have been found, or why nothing can.
+
+    `opened`: alerts of earlier nights that are still open.
+    """
+    day = format_day(found.newest, found.newest)
+    night = found.night
+    if night is None:
+        days = wording.plural(found.days, "day")
+        need = f"it takes {LEAST_DAYS} before the newest one"
+        return (
+            f"Too few days to find a change: {need}, and {days} {'has' if found.days == 1 else 'have'} calls."
+        )
+    if not night.tests:
+        return f"Too few calls to find a change: no model, prompt, tool or host has {RULE}, now and before."
+    return (
+        f"No {'new ' if opened else ''}alerts on {day}. {_describe_power(night.in_a_night, night.in_a_week)}"
+    )
+
+
+def _describe_power(in_a_night: float | None, in_a_week: float | None) -> str:
+    """Return the smallest change of a model's parse errors that would show, in words."""
+    if in_a_week is None:
+        return "With so few sessions a day, a change in a model takes more than a week to show."
+    week = _round_points(in_a_week)
+    if in_a_night is None:
+        return f"A change in a model takes days to show: one of about {week} would within a week."
+    night = _round_points(in_a_night)
+    later = f"about {week.split()[0]} within a week"
+    return f"A change below about {night} in a model would not show within a night yet ({later})."
+
+
+def _round_points(share: float) -> str:
+    points = 100 * share
+    number = f"{points:.0f}" if points >= 2 else f"{points:.1f}"
+    return f"{number} point{'' if number == '1' else 's'}"
+
+
+def format_rate(rate: float | None) -> str:
+    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
+    return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
+
+
+def format_day(day: date, newest: date) -> str:
+    """Write a day as 12 Nov, with its year where that is another than the newest day's."""
+    return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"

@@ -1,0 +1,91 @@
+"""Says how large a change of a rate must be for the nights to find it, given the traffic of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite
+from statistics import median
+
+import numpy as np
+from scipy.special import ndtri
+
+from callgauge.stats.day_spread import inflate_mean
+from callgauge.stats.differences import find_small_p
+from callgauge.stats.intervals import Floats
+from callgauge.stats.over_time.window_changes import (
+    BEFORE,
+    LEVEL,
+    DailySeries,
+    DaySpread,
+)
+from callgauge.stats.rates import (
+    ENOUGH,
+    ENOUGH_SESSIONS,
+    LEAST_FREEDOM,
+    OF_SESSIONS,
+    RateArrays,
+    estimate_rates,
+)
+from callgauge.stats.session_groups import GROUPS
+
+_CHANCE = 0.8  # of a change of that size, by the formula; by simulation it is found in 54 to 83 % of stores
+NIGHT, WEEK = 1, 7  # days
+_LEAST_DAYS = 14  # of the 28 before, on which a series has calls: of fewer, its traffic is not known
+_RISES = np.geomspace(0.002, 0.9, 120)  # that are tried
+
+
+def find_visible_changes(
+    series: DailySeries, places: Sequence[int], tests: int
+) -> tuple[float | None, float | None]:
+    """Return the smallest rise that a night, and a week, is likely to show: of the middle one of some series.
+
+    Each is a share: 0.06 is 6 points. None where no rise shows, for want of sessions. `tests`: of a night.
+    """
+    sizes = [[find_visible_change(series, place, days, tests) for place in places] for days in (NIGHT, WEEK)]
+    night, week = (median(size if size is not None else inf for size in row) if row else inf for row in sizes)
+    return night if isfinite(night) else None, week if isfinite(week) else None
+
+
+def find_visible_change(series: DailySeries, place: int, days: int, tests: int) -> float | None:
+    """Return the smallest rise of a rate that its first `days` days are likely to show; None if none does.
+
+    The traffic of these days is that of the newest 28, and so is the spread of sessions and days.
+    """
+    counts = series.counts[place, :, -BEFORE:].astype(float)
+    k, n = counts.sum(axis=-1)
+    known = int((n > 0).sum())
+    part = days / max(known, 1)
+    sessions = series.sessions[place, -BEFORE:].sum() * part
+    if known < _LEAST_DAYS or sessions < ENOUGH_SESSIONS or n.sum() * part < ENOUGH:
+        return None
+    nowhere = np.zeros(1, dtype=int)
+    before = estimate_rates(counts.sum(axis=1)[None], np.full(1, inf), nowhere)
+    spread = DaySpread.measure(k[None], n[None])
+    rate, effective_n = float(before.rate[0]), float(before.effective_n[0])
+    beyond = float((spread.seen[0] - rate * (1 - rate) / effective_n) / spread.weights[0])
+    later = rate + _RISES[1 - rate > _RISES]
+    unit = np.maximum(later * (1 - later), 1e-9)
+    of_a_day = max(0.0, beyond) / unit
+    of_sessions = 1 / effective_n + of_a_day * inflate_mean(spread.days) * spread.weights
+    of_newest = 1 / (effective_n * part) + of_a_day * inflate_mean(np.full(1, float(days))) / days
+    # What the newest days show in all but the unlucky cases.
+    shown = later + ndtri(1 - _CHANCE) * np.sqrt(unit * of_newest)
+    # Few sessions tell little of how much they differ: as in `estimate_rates`.
+    shares = counts[1].sum(axis=0) / n.sum()
+    squares = (float((shares**2).sum()) - 1 / GROUPS) / (1 - 1 / GROUPS)
+    evenly = part / max(squares, 1e-9)  # sessions of equal size that would say as much as the newest do
+    known_well = float(before.freedom[0])
+    few = min(known_well, max(LEAST_FREEDOM, OF_SESSIONS * (evenly - 1)))
+    usual = np.full(len(later), rate)
+    level = LEVEL / max(tests, 1)
+    newest, earlier = _repeat(shown, 1 / of_newest, few), _repeat(usual, 1 / of_sessions, known_well)
+    p = find_small_p(newest, earlier, level)
+    is_found = (p <= level) & (shown > rate)
+    return float(_RISES[np.argmax(is_found)]) if is_found.any() else None
+
+
+def _repeat(rate: Floats, effective_n: Floats, freedom: float) -> RateArrays:
+    """Return rates that have no sessions in common with any other."""
+    rate = np.clip(rate, 0.0, 1.0)
+    nothing, each = np.zeros((len(rate), 1)), np.full(len(rate), freedom)
+    return RateArrays(rate, effective_n, each, each, nothing, effective_n, effective_n > 0)

@@ -1,0 +1,505 @@
+"""Finds changes of rates: every night it compares the newest days of many series with the weeks before.
+
+A night tests four windows of each series, the newest 1, 3, 7 and 14 days, each against the 28 days before it.
+All p-values of a night are one family (Benjamini & Hochberg 1995). A p-value is that of the difference of two
+rates over sessions (`compare_estimates`), after both effective numbers were made smaller by what days differ
+beyond their sessions. That variance of a day is estimated by moments from both spans together (the ratio
+estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom by Satterthwaite (1946).
+
+A series with an open change is not tested, and the days before the change stay its baseline. The change is
+over when the newest 7 days no longer differ from that baseline and are nearer to it than to the changed rate.
+Days of a change that is over count for nothing: neither as days before nor as newest days. After 42 days the
+new rate is the usual one. docs/statistics.md has the simulated false alarms and the power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from callgauge.stats.corrections import benjamini_hochberg, holm
+from callgauge.stats.day_spread import LEAST_DAYS, inflate_mean
+from callgauge.stats.differences import (
+    Difference,
+    compare_differences,
+    compare_estimates,
+    find_small_p,
+)
+from callgauge.stats.intervals import Floats
+from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, RateArrays, Share, estimate_rates
+from callgauge.stats.session_groups import GROUPS, Integers
+
+WINDOWS = (1, 3, 7, 14)
+"""Lengths of the newest days that a night tests, in days."""
+BEFORE = 28
+"""Days before a window that it is compared with."""
+LEVEL = 0.02
+"""The largest corrected p-value of a change: by simulation, a new one on 2 % of quiet nights at most."""
+STANDS = 42
+"""Days after which a changed rate is the usual one."""
+EARLIER = max(WINDOWS) + BEFORE + STANDS
+"""Days before the first night that can matter: a window, its baseline, and a change within that."""
+_NIGHTS = STANDS + 14  # walked at least: what began before these would be the usual rate by now
+_STEP = 28
+LOOK_BACK = 6
+"""Days before the window that showed a change, on which it may have begun."""
+NEWEST = 7
+"""Days that show that a rate is back."""
+_BACK = 0.05  # the p-value from which on a rate no longer differs from its baseline
+_TINY = 1e-9
+
+_Rows = np.ndarray[Any, np.dtype[np.int64]]
+_Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class DailySeries:
+    """Counts of several series on consecutive days.
+
+    `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: those of
+    each series and day, of shape (series, days). `tables`: for each series the number of its table, whose
+    rates lend each other how alike the calls of a session are.
+    """
+
+    counts: np.ndarray[Any, Any]
+    sessions: Floats
+    tables: Integers
+
+    @classmethod
+    def from_entries(
+        cls,
+        shape: tuple[int, int],
+        entries: tuple[Integers, Integers, Integers, Floats, Floats],
+        sessions: tuple[Integers, Integers, Floats],
+        tables: Sequence[int],
+    ) -> DailySeries:
+        """Return the series of entries that need not be in order.
+
+        `shape`: the numbers of series and of days. `entries`: series, day, group, k and n of each entry.
+        `sessions`: series, day and number of sessions.
+        """
+        series, days, groups, k, n = entries
+        counts = np.zeros((shape[0], 2, shape[1], GROUPS), dtype=np.float32)  # whole up to 16 million
+        counts[series, 0, days, groups], counts[series, 1, days, groups] = k, n
+        numbers = np.zeros(shape)
+        numbers[sessions[0], sessions[1]] = sessions[2]
+        return cls(counts, numbers, np.asarray(tables, dtype=int))
+
+    @classmethod
+    def from_days(
+        cls, days: int, places: Sequence[int], by_group: Floats, sessions: Sequence[int]
+    ) -> DailySeries:
+        """Return one series of `days` days. `by_group`: k and n, of shape (len(places), 2, GROUPS)."""
+        counts, numbers = np.zeros((1, 2, days, GROUPS), dtype=np.float32), np.zeros((1, days))
+        counts[0, :, list(places)] = by_group
+        numbers[0, list(places)] = sessions
+        return cls(counts, numbers, np.zeros(1, dtype=int))
+
+
+@dataclass(frozen=True, slots=True)
+class WindowChange:
+    """A change of one series. Days are numbers of days of the series.
+
+    `found`: the night that found it, with the corrected p-value `q`; `since`: its most likely first day.
+    `baseline`: the days before that it is compared with. `back`: the first of the
+    newest days on which the rate was back, and `over` the night that showed it; None while it is not.
+    """
+
+    series: int
+    rose: bool
+    found: int
+    since: int
+    q: float
+    baseline: tuple[int, ...]
+    back: int | None = None
+    over: int | None = None
+
+    def list_days(self, newest: int) -> list[int]:
+        """Return the days of the change up to the day `newest`."""
+        return list(range(self.since, newest + 1 if self.back is None else self.back))
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """All changes that the nights found, and how many series and windows the newest night tested."""
+
+    changes: tuple[WindowChange, ...]
+    series: int
+    tests: int
+
+
+def choose_first_night(newest: int) -> int:
+    """Return the first night to walk to a newest one; nights are numbers of days (`date.toordinal`).
+
+    It stays the same for four weeks, so that a change keeps its first day from night to night.
+    """
+    return newest - _NIGHTS - newest % _STEP
+
+
+def follow_changes(series: DailySeries, first_night: int) -> Walk:
+    """Return what the nights from `first_night` on find one after the other; a night is its newest day."""
+    state = _CountedDays.read(series)
+    open_changes: dict[int, WindowChange] = {}
+    found: list[WindowChange] = []
+    tested, tests = 0, 0
+    for night in range(first_night, series.sessions.shape[1]):
+        for place, change in _end_changes(state, open_changes, night):
+            del open_changes[place]
+            found.append(change)
+            if change.back is not None:
+                state.clear(place, change.since, change.back - 1)
+        test = _test_night(state, night, np.array([place not in open_changes for place in state.places]))
+        tested, tests = len(np.unique(test.series)), len(test.series)
+        for change in _open_changes(state, test, night):
+            open_changes[change.series] = change
+    return Walk((*found, *open_changes.values()), tested, tests)
+
+
+# --- sums of days ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _CountedDays:
+    """The series without the days of changes that are over.
+
+    `summed`: k and n by group before each day, of shape (series, 2, days + 1, GROUPS). `daily`: k and n of
+    each day, of shape (series, 2, days). `sessions`, `observed`: sums before each day of the sessions and of
+    the days with an observation. `is_clear`: days that count, of shape (series, days).
+    """
+
+    summed: Floats
+    daily: Floats
+    sessions: Floats
+    observed: Floats
+    is_clear: _Flags
+    tables: Integers
+    places: range = field(default=range(0))
+
+    @classmethod
+    def read(cls, series: DailySeries) -> _CountedDays:
+        several, days = series.sessions.shape
+        summed = np.zeros((several, 2, days + 1, GROUPS), dtype=np.float32)
+        np.cumsum(series.counts, axis=2, out=summed[:, :, 1:])
+        daily = series.counts.sum(axis=-1, dtype=float)
+        return cls(
+            summed,
+            daily,
+            _sum_before(series.sessions),
+            _sum_before(daily[:, 1] > 0),
+            np.ones((several, days), dtype=bool),
+            series.tables,
+            range(several),
+        )
+
+    def clear(self, place: int, first: int, last: int) -> None:
+        """Leave out the days `first` to `last` of one series, both inclusive."""
+        self.is_clear[place, first : last + 1] = False
+        kept = self.is_clear[place]
+        counts = np.diff(self.summed[place], axis=1) * kept[None, :, None]
+        np.cumsum(counts, axis=1, out=self.summed[place, :, 1:])
+        self.daily[place] *= kept
+        sessions = np.diff(self.sessions[place]) * kept
+        self.sessions[place, 1:] = np.cumsum(sessions)
+        self.observed[place, 1:] = np.cumsum(self.daily[place, 1] > 0)
+
+    def begin_baseline(self, stop: int) -> _Rows:
+        """Return for each series the first of the 28 days that count before the day `stop`."""
+        begin = np.full(len(self.places), max(0, stop - BEFORE))
+        lacking = np.nonzero(~self.is_clear[:, :stop].all(axis=1))[0]
+        for place in lacking.tolist():
+            known = np.nonzero(self.is_clear[place, :stop])[0]
+            begin[place] = known[-BEFORE:][0] if len(known) else stop
+        return begin
+
+    def list_baseline(self, place: int, stop: int) -> tuple[int, ...]:
+        """Return the 28 days that count before the day `stop` of one series."""
+        return tuple(np.nonzero(self.is_clear[place, :stop])[0][-BEFORE:].tolist())
+
+    def count_days(self, sums: Floats, rows: _Rows, begin: _Rows, stop: _Rows) -> Floats:
+        """Return what `sums` have on the days `begin` to `stop` - 1 of each row."""
+        return np.asarray(sums[rows, stop] - sums[rows, begin])
+
+
+def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
+    """Return the sums over all days before each, and a last one over all days; shape (series, days + 1)."""
+    summed = np.zeros((values.shape[0], values.shape[1] + 1))
+    np.cumsum(values, axis=1, out=summed[:, 1:])
+    return summed
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpread:
+    """How much the days of a span differ, of many rows.
+
+    `seen`: the variance of the rate of the span as its days show it; `weights`: the sum of the squared shares
+    of its days; `days`: those with an observation.
+    """
+
+    seen: Floats
+    weights: Floats
+    days: Floats
+
+    @classmethod
+    def measure(cls, k: Floats, n: Floats) -> DaySpread:
+        """Return the spread of days with these counts, each of shape (rows, days)."""
+        total = np.maximum(n.sum(-1), _TINY)
+        rate = k.sum(-1) / total
+        days = (n > 0).sum(-1).astype(float)
+        squares = ((k - rate[:, None] * n) ** 2).sum(-1) / total**2
+        free = np.where(days > 1, days / np.maximum(days - 1, 1), 0.0)
+        return cls(squares * free, (n * n).sum(-1) / total**2, days)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """One span of days of many rows: the estimates of its rates over sessions, and how its days differ."""
+
+    estimates: RateArrays
+    spread: DaySpread
+
+    @classmethod
+    def measure(cls, state: _CountedDays, rows: _Rows, begin: _Rows, stop: _Rows, tables: Integers) -> _Spans:
+        counts = (state.summed[rows, :, stop] - state.summed[rows, :, begin]).astype(float)
+        sessions = state.count_days(state.sessions, rows, begin, stop)
+        day = begin[:, None] + np.arange(int((stop - begin).max(initial=1)))
+        inside = day < stop[:, None]
+        day = np.where(inside, day, 0)
+        k, n = (np.where(inside, state.daily[rows[:, None], part, day], 0.0) for part in (0, 1))
+        return cls(estimate_rates(counts, sessions, tables), DaySpread.measure(k, n))
+
+
+def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
+    """Return the estimates of both spans as sure as days let them be."""
+    spans = (now, before)
+    freedom = sum((np.maximum(0.0, span.spread.days - 1) for span in spans), np.zeros(1))
+    beyond = np.zeros(1)
+    for span in spans:
+        rates, spread = span.estimates, span.spread
+        sampling = rates.rate * (1 - rates.rate) / rates.effective_n
+        free = np.maximum(0.0, spread.days - 1)
+        beyond = beyond + free * (spread.seen - sampling) / np.maximum(spread.weights, _TINY)
+    of_a_day = np.maximum(0.0, beyond / np.maximum(freedom, 1.0))
+    observed = [span.estimates.n for span in spans]
+    hits = sum(n * span.estimates.rate for n, span in zip(observed, spans, strict=True))
+    pooled = hits / np.maximum(observed[0] + observed[1], 1.0)
+    unit = np.maximum(pooled * (1 - pooled), _TINY)
+    one, other = (_widen_one(span, of_a_day / unit, freedom) for span in spans)
+    return one, other
+
+
+def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
+    """Return estimates widened by the variance of a day, in units of that of one observation."""
+    rates, spread = span.estimates, span.spread
+    by_sessions = 1 / rates.effective_n
+    by_days = of_a_day * inflate_mean(spread.days) * spread.weights
+    both = by_sessions + by_days
+    joint = both**2 / (by_sessions**2 / rates.freedom + by_days**2 / np.maximum(freedom, 1.0) + 1e-300)
+    return replace(rates, effective_n=1 / both, freedom=np.where(by_days > 0, joint, rates.freedom))
+
+
+# --- one night ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _NightTest:
+    """The tests of a night: the series and the window (in days) of each, its p-value, and whether it rose."""
+
+    series: _Rows
+    window: _Rows
+    p: Floats
+    rose: _Flags
+
+
+def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest:
+    """Compare the newest days of every series that may be tested with the days before, in all windows."""
+    stop = night + 1
+    rows, windows, begins = [], [], []
+    for length in WINDOWS:
+        start = stop - length
+        if start <= 0:
+            continue
+        begin = state.begin_baseline(start)
+        enough = may_test & (state.observed[:, start] - state.observed[state.places, begin] >= LEAST_DAYS)
+        for first, last in ((begin, start), (np.full(len(begin), start), stop)):
+            n = _count_observed(state, first, last)
+            sessions = state.sessions[:, last] - state.sessions[state.places, first]
+            enough &= (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS)
+        chosen = np.nonzero(enough)[0]
+        rows.append(chosen)
+        windows.append(np.full(len(chosen), length))
+        begins.append(begin[chosen])
+    nothing = np.zeros(0, dtype=int)
+    places, window, begin = (np.concatenate([*several, nothing]) for several in (rows, windows, begins))
+    if not len(places):
+        return _NightTest(places, window, np.zeros(0), np.zeros(0, dtype=bool))
+    tables = np.unique(state.tables[places] * (max(WINDOWS) + 1) + window, return_inverse=True)[1]
+    starts, end = stop - window, np.full(len(places), stop)
+    now = _Spans.measure(state, places, starts, end, tables)
+    before = _Spans.measure(state, places, begin, starts, tables)
+    kept = now.estimates.has_enough & before.estimates.has_enough
+    p = find_small_p(*_widen(now, before))
+    rose = now.estimates.rate > before.estimates.rate
+    return _NightTest(places[kept], window[kept], p[kept], rose[kept])
+
+
+def _count_observed(state: _CountedDays, first: _Rows, last: int) -> Floats:
+    """Return how many observations each series has on the days `first` to `last` - 1."""
+    sums = state.summed[:, 1, last].sum(axis=-1) - state.summed[state.places, 1, first].sum(axis=-1)
+    return np.asarray(sums, dtype=float)
+
+
+def _open_changes(state: _CountedDays, test: _NightTest, night: int) -> Iterator[WindowChange]:
+    if not (test.p <= LEVEL).any():
+        return
+    q = np.array(benjamini_hochberg(test.p.tolist()))
+    for place in np.unique(test.series[q <= LEVEL]).tolist():
+        own = np.nonzero(test.series == place)[0]
+        best = own[np.argmin(test.p[own])]
+        rose = bool(test.rose[best])
+        since = _find_first_day(state, place, night + 1 - int(test.window[best]), night, rose=rose)
+        yield WindowChange(place, rose, night, since, float(q[best]), state.list_baseline(place, since))
+
+
+def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, rose: bool) -> int:
+    """Return the most likely first day of a change that the days `start` to `night` show.
+
+    It is the day from which on the counts are most unlike the rate of the 28 days before (the likelihood
+    ratio of a binomial rate). It may be up to six days before the window.
+    """
+    earliest = max(start - LOOK_BACK, 0)
+    before = list(state.list_baseline(place, earliest)) or [*range(start)]
+    k, n = state.daily[place]
+    usual = (k[before].sum() + 0.5) / (n[before].sum() + 1)
+    hits, seen = (np.cumsum(each[earliest : night + 1][::-1])[::-1] for each in (k, n))
+    rate = np.clip(hits / np.maximum(seen, 1.0), _TINY, 1 - _TINY)
+    gain = hits * np.log(rate / usual) + (seen - hits) * np.log((1 - rate) / (1 - usual))
+    likely = np.where((rate > usual) == rose, gain, -np.inf)
+    likely[n[earliest : night + 1] == 0] = -np.inf
+    return earliest + int(np.argmax(likely))
+
+
+def _end_changes(
+    state: _CountedDays, open_changes: dict[int, WindowChange], night: int
+) -> list[tuple[int, WindowChange]]:
+    """Return the open changes that end on a night: the rate is back, or is the usual one by now."""
+    ended = [(place, change) for place, change in open_changes.items() if night - change.since >= STANDS]
+    usual = {place for place, _ in ended}
+    later = [change for place, change in open_changes.items() if place not in usual and night > change.found]
+    starts = np.array([max(change.since, night + 1 - NEWEST) for change in later], dtype=int)
+    rows = np.array([change.series for change in later], dtype=int)
+    sinces = np.array([change.since for change in later], dtype=int)
+    stop = np.full(len(later), night + 1)
+    if not later:
+        return ended
+    n = _count_rows(state, rows, starts, stop)
+    judged = np.nonzero(n[1] >= ENOUGH)[0]
+    if not len(judged):
+        return ended
+    rows, starts, sinces, stop = rows[judged], starts[judged], sinces[judged], stop[judged]
+    later = [later[place] for place in judged.tolist()]
+    begin = np.array([change.baseline[0] for change in later])
+    found = np.array([change.found + 1 for change in later])
+    alone = np.arange(len(later))  # a rate by itself lends nothing
+    now = _Spans.measure(state, rows, starts, stop, alone).estimates
+    before = _Spans.measure(state, rows, begin, sinces, alone).estimates
+    hits, seen = _count_rows(state, rows, sinces, found)
+    changed = hits / np.maximum(seen, 1.0)
+    is_back = (find_small_p(now, before, _BACK) >= _BACK) & (
+        np.abs(now.rate - before.rate) < np.abs(now.rate - changed)
+    )
+    for change, start, back in zip(later, starts.tolist(), is_back.tolist(), strict=True):
+        if back:
+            ended.append((change.series, replace(change, back=max(start, change.since + 1), over=night)))
+    return ended
+
+
+def _count_rows(state: _CountedDays, rows: _Rows, begin: _Rows, stop: _Rows) -> Floats:
+    """Return k and n on the days `begin` to `stop` - 1 of some series, of shape (2, rows)."""
+    sums = state.summed[rows, :, stop] - state.summed[rows, :, begin]
+    return np.asarray(sums.sum(axis=-1, dtype=float).T)
+
+
+# --- one change: how large it is, and where -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredChange:
+    """The rate on the days of a change and before, and their difference, in which the spread of days is.
+
+    `difference` is None where either side has too few sessions to compare.
+    """
+
+    now: Share
+    before: Share
+    difference: Difference | None
+
+    @property
+    def p(self) -> float:
+        return self.difference.p if self.difference else 1.0
+
+
+def sum_entries(days: int, entries: tuple[Integers, Integers, Floats, Floats]) -> Floats:
+    """Return the counts of one series, of shape (2, days, GROUPS), from its days, groups, k and n."""
+    day, group, k, n = entries
+    counts = np.zeros((2, days, GROUPS))
+    counts[0, day, group], counts[1, day, group] = k, n
+    return counts
+
+
+def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) -> MeasuredChange:
+    """Compare two sets of days of one series; `counts`: k and n, of shape (2, days, GROUPS)."""
+    spans = [np.asarray(counts[:, list(days)], dtype=float) for days in (now, before)]
+    shares = [Share.from_groups(*span.sum(axis=1)) for span in spans]
+    if not all(share.has_enough_to_compare for share in shares):
+        return MeasuredChange(shares[0], shares[1], None)
+    measured = [
+        _Spans(
+            estimate_rates(span.sum(axis=1)[None], np.full(1, np.inf), np.zeros(1, dtype=int)),
+            DaySpread.measure(*span.sum(axis=-1)[:, None]),
+        )
+        for span in spans
+    ]
+    one, other = _widen(measured[0], measured[1])
+    difference = compare_estimates([(one.make_estimate(0), other.make_estimate(0))])[0]
+    return MeasuredChange(shares[0], shares[1], difference)
+
+
+def locate_change(
+    whole: Floats, parts: Sequence[Floats], before: Sequence[int], now: Sequence[int]
+) -> tuple[int, bool] | None:
+    """Return which part of a series the change is in, and whether it is in no other; None if none stands out.
+
+    `whole`, and each part: k and n, of shape (2, days, GROUPS). The change of each part is compared with that
+    of the rest, all of them in one family (Holm 1979). The parts may be values of several dimensions.
+    """
+    rose = measure_change(whole, before, now).difference
+    known, quads = [], []
+    for place, part in enumerate(parts):
+        shares = [
+            Share.from_groups(*counts[:, list(days)].sum(axis=1))
+            for counts in (part, whole - part)
+            for days in (now, before)
+        ]
+        estimates = [share.estimate for share in shares if share.has_enough_to_compare]
+        if len(estimates) == 4:
+            one, two, three, four = estimates
+            if one and two and three and four:
+                known.append(place)
+                quads.append(((one, two), (three, four)))
+    if not quads or rose is None:
+        return None
+    differences = compare_differences(quads)
+    p = holm([difference.p for difference in differences])
+    same_way = [
+        (p[number], place)
+        for number, place in enumerate(known)
+        if p[number] < _BACK and (differences[number].estimate > 0) == (rose.estimate > 0)
+    ]
+    if not same_way:
+        return None
+    place = min(same_way)[1]
+    rest = measure_change(whole - parts[place], before, now)
+    return place, rest.p >= _BACK

@@ -1,0 +1,428 @@
+"""Decides the alerts of a generation: which rates of the newest nights changed, since when, and where.
+
+The table `alerts` follows from the daily sums alone, so that it is the same however the logs came in. It is
+the only module of `ingest` that asks `callgauge.stats`: every way to change a store decides its alerts, and
+pages only read them. Small stores return before that import, which takes longer than a small load.
+
+A night is judged when it is over: the newest one is the day before the last load, or the newest day with
+calls where that is earlier, unless it has less than a tenth of the usual calls.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from ingest.store.connection import Connection
+from ingest.store.generation_file import GenerationBuilder
+from ingest.store.scripts import run_often
+
+if TYPE_CHECKING:
+    from callgauge.stats.over_time.window_changes import MeasuredChange, WindowChange
+
+RATES_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
+RATES_OF_TURNS = ("turn_success",)
+"""The rates that the nights test; those of turns not by tool, since a turn may call several."""
+DIMENSIONS = (
+    ("model", None), ("prompt", None), ("provider", None), ("tool", None),
+    ("model", "provider"), ("model", "prompt"), ("model", "tool"),
+)  # fmt: skip
+"""What the nights test each rate of: the values of a dimension, or the pairs of two."""
+_COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
+_MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thousand take 140 MB
+_LEAST_DAYS = 6  # five days before, and one
+_LEAST_CALLS = 60  # 30 on each side
+_LEAST_SESSIONS = 20
+_PART = 0.05  # the p-value, over the alerts of a rate, from which on the rest of one did not change by itself
+_MOST_VALUES = 200  # of a dimension in which an alert is located
+_RULES = 1  # goes up when the same daily sums are to give other alerts
+
+_EXTENT = """
+    SELECT
+        min(day), max(day), count(DISTINCT day), sum(calls)::BIGINT,
+        (SELECT max(finished_at)::DATE FROM ingest_runs)
+    FROM stored_daily_calls WHERE day IS NOT NULL AND trial_run IS NULL"""
+# The day before, where the night itself has less than a tenth of the usual calls: sessions that went on.
+_USUAL_CALLS = """
+    WITH calls AS (
+        SELECT day, sum(calls) AS calls FROM stored_daily_calls
+        WHERE day BETWEEN $night::DATE - 14 AND $night AND trial_run IS NULL GROUP BY day
+    )
+    SELECT if(
+        count(*) FILTER (day < $night) >= 5
+            AND coalesce(sum(calls) FILTER (day = $night), 0) < 0.1 * median(calls) FILTER (day < $night),
+        max(day) FILTER (day < $night), NULL
+    ) FROM calls"""
+_IS_KNOWN = "SELECT EXISTS (FROM alert_night)"
+_OF_NIGHTS = """
+    day BETWEEN $first AND $night AND trial_run IS NULL
+    AND (list_contains($calls, rate) OR (cut = 'all' AND list_contains($turns, rate)))"""
+_FINGERPRINT = f"""
+    SELECT sum(hash(
+        rate, cut, day, model, provider, prompt_id, tool, k, n, sessions, group_ids, group_k, group_n
+    )::HUGEINT)::VARCHAR
+    FROM stored_daily_rates WHERE {_OF_NIGHTS}"""  # noqa: S608 - our own text
+_ROWS = f"""
+    CREATE OR REPLACE TEMP TABLE alert_rows AS
+    SELECT
+        rate, cut = 'tool' AS by_tool, date_diff('day', $first, day)::INTEGER AS place,
+        model, provider, prompt_id, tool, n, sessions, group_ids, group_k, group_n
+    FROM stored_daily_rates WHERE {_OF_NIGHTS}"""  # noqa: S608 - our own text
+_ENTRIES = """
+    CREATE OR REPLACE TEMP TABLE alert_entries AS
+    SELECT
+        rate, by_tool, place, model, provider, prompt_id, tool,
+        unnest(group_ids) AS session_group, unnest(group_k) AS k, unnest(group_n) AS n
+    FROM alert_rows"""
+# A pair that has all observations of one of its values is that value once more.
+_SERIES = """
+    CREATE OR REPLACE TEMP TABLE alert_series AS
+    WITH
+        known AS (
+            SELECT
+                dimension, name, second_dimension, second_name, rate, sum(n) AS n, sum(sessions) AS sessions
+            FROM ({named}) GROUP BY ALL
+        ),
+        whole AS (SELECT dimension, name, rate, n FROM known WHERE second_dimension = ''),
+        chosen AS (
+            FROM known k
+            WHERE n >= $least_calls AND sessions >= $least_sessions AND (second_dimension = '' OR NOT EXISTS (
+                FROM whole w
+                WHERE w.rate = k.rate AND w.n = k.n
+                    AND (w.dimension, w.name) IN ((k.dimension, k.name), (k.second_dimension, k.second_name))
+            ))
+        )
+    SELECT
+        (row_number() OVER (
+            ORDER BY second_dimension <> '', n DESC, rate, dimension, name, second_dimension, second_name
+        ) - 1)::INTEGER AS number,
+        dimension, name, second_dimension, second_name, rate
+    FROM chosen ORDER BY number LIMIT $most"""
+_NAMED = """
+    SELECT
+        '{dimension}' AS dimension, {column} AS name, '{second_dimension}' AS second_dimension,
+        {second_column} AS second_name, rate, place,
+        COLUMNS(lambda c: c IN ('n', 'k', 'sessions', 'session_group'))
+    FROM {source} WHERE by_tool = {by_tool} AND {column} IS NOT NULL AND {second_column} IS NOT NULL"""
+_SAME = "USING (dimension, name, second_dimension, second_name, rate)"
+_COUNTS = f"""
+    SELECT number, place, session_group, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n
+    FROM ({{named}}) JOIN alert_series {_SAME} GROUP BY ALL"""  # noqa: S608 - our own text
+_SESSIONS = f"""
+    SELECT number, place, sum(sessions)::BIGINT AS sessions
+    FROM ({{named}}) JOIN alert_series {_SAME} GROUP BY ALL"""  # noqa: S608 - our own text
+_OF_ONE = """
+    SELECT place, session_group, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n
+    FROM alert_entries WHERE rate = $rate AND by_tool = $by_tool AND {chosen} GROUP BY ALL"""
+_VALUES = f"""
+    SELECT {{column}} AS value FROM alert_entries
+    WHERE rate = $rate AND by_tool = $by_tool AND {{chosen}} AND {{column}} IS NOT NULL
+    GROUP BY value ORDER BY sum(n) DESC, value LIMIT {_MOST_VALUES}"""  # noqa: S608 - our own text
+_LIST = "SELECT * EXCLUDE (number) FROM alert_series ORDER BY number"
+_CLEAR = "DELETE FROM alerts; DELETE FROM alert_night"
+_DROP = "DROP TABLE alert_rows; DROP TABLE alert_entries; DROP TABLE alert_series"
+_INSERT_NIGHT = "INSERT INTO alert_night VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 27)})"  # noqa: S608 - our own text
+
+
+def decide_alerts(building: GenerationBuilder) -> None:
+    """Bring the tables `alerts` and `alert_night` up to date; call it when the daily sums are."""
+    with building.open_transaction("alerts") as con:
+        write_alerts(con)
+
+
+def write_alerts(con: Connection) -> None:
+    """Write the alerts that follow from the daily sums, in the caller's transaction."""
+    nights = _Nights.read(con)
+    if nights is None:
+        if run_often(con, _IS_KNOWN).fetchone() == (True,):
+            con.execute(_CLEAR)
+        return
+    (made_of,) = con.execute(_FINGERPRINT, nights.values()).fetchone() or (None,)
+    made_of = f"{_RULES}:{made_of}"
+    if con.execute("SELECT made_of, night FROM alert_night").fetchone() == (made_of, nights.night):
+        return
+    con.execute(_ROWS, nights.values())
+    con.execute(_ENTRIES)
+    con.execute(_CLEAR)
+    series = _read_series(con)
+    if series:
+        _follow_series(con, nights, series, made_of)
+    con.execute(_DROP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nights:
+    """The days to read, from `first`, and the nights to walk, from `begin` to `night`."""
+
+    first: date
+    begin: date
+    night: date
+
+    @classmethod
+    def read(cls, con: Connection) -> _Nights | None:
+        """Return the nights of a store; None where it has too few days or calls for any alert."""
+        row = run_often(con, _EXTENT).fetchone()
+        first, last, days, calls, loaded = row or (None, None, 0, 0, None)
+        if first is None or days < _LEAST_DAYS or calls < _LEAST_CALLS:
+            return None
+        night = last
+        if loaded is not None and first < loaded <= last:
+            night = loaded - timedelta(1)
+        before = run_often(con, _USUAL_CALLS, {"night": night}).fetchone()
+        if before and before[0]:
+            night = before[0]
+        from callgauge.stats.over_time.window_changes import EARLIER, choose_first_night
+
+        begin = date.fromordinal(choose_first_night(night.toordinal()))
+        return cls(max(first, begin - timedelta(EARLIER)), max(first, begin), night)
+
+    @property
+    def days(self) -> int:
+        return (self.night - self.first).days + 1
+
+    def values(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "night": self.night,
+            "calls": list(RATES_OF_CALLS),
+            "turns": list(RATES_OF_TURNS),
+        }
+
+    def day(self, place: int | None) -> date | None:
+        return None if place is None else self.first + timedelta(place)
+
+
+@dataclass(frozen=True, slots=True)
+class _WatchedSeries:
+    """One series that the nights test; `second` is the other value of a pair."""
+
+    dimension: str
+    name: str
+    second_dimension: str
+    second_name: str
+    rate: str
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The values that its calls have, by the column of the daily sums."""
+        pairs = ((self.dimension, self.name), (self.second_dimension, self.second_name))
+        return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
+
+    def make_key(self, since: date) -> str:
+        """Return the name of an alert in the team's memory: the same from night to night."""
+        pair = [self.dimension, self.name, self.second_dimension, self.second_name]
+        name = pair if self.second_dimension else pair[:2]
+        dimension = "+".join(name[::2])
+        value = name[1::2] if self.second_dimension else self.name
+        return json.dumps(["rate", dimension, value, self.rate, since.isoformat()])
+
+
+def _name_rows(source: str) -> str:
+    """Return the query for the rows of a table under the names of the series that they are of."""
+    parts = []
+    for dimension, second in DIMENSIONS:
+        by_tool = "tool" in (dimension, second)
+        parts.append(
+            _NAMED.format(
+                dimension=dimension,
+                column=_COLUMNS[dimension],
+                second_dimension=second or "",
+                second_column=_COLUMNS[second] if second else "''",
+                source=source,
+                by_tool=by_tool,
+            )
+        )
+    return " UNION ALL ".join(parts)
+
+
+def _read_series(con: Connection) -> list[_WatchedSeries]:
+    """Return the series that are large enough, by their number in the table `alert_series`."""
+    given = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
+    con.execute(_SERIES.format(named=_name_rows("alert_rows")), given)
+    return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]
+
+
+def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSeries], made_of: str) -> None:
+    """Walk the nights of the series, and write what they found."""
+    from callgauge.stats.over_time.visible_changes import find_visible_changes
+    from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
+
+    counts: Any = con.execute(_COUNTS.format(named=_name_rows("alert_entries"))).fetchnumpy()
+    sessions: Any = con.execute(_SESSIONS.format(named=_name_rows("alert_rows"))).fetchnumpy()
+    tables = {table: number for number, table in enumerate(dict.fromkeys(map(_table_of, series)))}
+    daily = DailySeries.from_entries(
+        (len(series), nights.days),
+        (counts["number"], counts["place"], counts["session_group"], counts["k"], counts["n"]),
+        (sessions["number"], sessions["place"], sessions["sessions"]),
+        [tables[_table_of(one)] for one in series],
+    )
+    walk = follow_changes(daily, (nights.begin - nights.first).days)
+    models = [
+        number for number, one in enumerate(series)
+        if (one.dimension, one.second_dimension, one.rate) == ("model", "", RATES_OF_CALLS[0])
+    ]  # fmt: skip
+    visible = find_visible_changes(daily, models, walk.tests)
+    con.execute(_INSERT_NIGHT, [nights.night, walk.series, walk.tests, *visible, made_of])
+    alerts = [_Alert.measure(con, nights, series[change.series], change) for change in walk.changes]
+    for alert in _name_leaders(con, nights, alerts):
+        con.execute(_INSERT, alert.make_row(nights))
+
+
+def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
+    return series.dimension, series.second_dimension, series.rate
+
+
+# --- what each alert is, and whether it is part of another ----------------------------------------
+
+
+@dataclass(slots=True)
+class _Alert:
+    """A change of a series, measured on its days up to the newest night."""
+
+    series: _WatchedSeries
+    change: WindowChange
+    measured: MeasuredChange
+    where: tuple[str, str, bool] | None
+    part_of: str | None = None
+
+    @classmethod
+    def measure(
+        cls, con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
+    ) -> _Alert:
+        from callgauge.stats.over_time.window_changes import measure_change
+
+        counts = _read_counts(con, nights, series.rate, series.values)
+        measured = measure_change(counts, change.baseline, change.list_days(nights.days - 1))
+        return cls(series, change, measured, _find_place(con, nights, series, change))
+
+    def make_row(self, nights: _Nights) -> list[Any]:
+        one, change, measured = self.series, self.change, self.measured
+        difference = measured.difference
+        size = [difference.estimate, difference.low, difference.high] if difference else [None] * 3
+        bounds = measured.now.interval
+        interval = [bounds.low, bounds.high] if bounds else [None, None]
+        since, *days = (nights.day(day) for day in (change.since, change.found, change.back, change.over))
+        baseline = [nights.day(day) for day in (change.baseline[0], change.baseline[-1])]
+        where = [*self.where[:2], "only" if self.where[2] else "most"] if self.where else [None] * 3
+        return [
+            self.key(nights), one.dimension, one.name, one.second_dimension or None, one.second_name or None,
+            one.rate, since, *days, change.rose, measured.now.k, measured.now.n, *interval, measured.before.k,
+            measured.before.n, *size, change.q, *baseline, self.part_of, *where,
+        ]  # fmt: skip
+
+    def key(self, nights: _Nights) -> str:
+        return self.series.make_key(nights.first + timedelta(self.change.since))
+
+
+def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
+    """Note of each alert of which surer one it is a part: without the calls of those, nothing changed.
+
+    The surest alert of a rate leads, unless it is only in the calls of another one. The next one leads, too,
+    where its own calls without those of the leaders before it still changed.
+    """
+    from callgauge.stats.over_time.window_changes import measure_change
+
+    families: dict[tuple[str, bool], list[_Alert]] = {}
+    for alert in alerts:
+        families.setdefault((alert.series.rate, alert.change.rose), []).append(alert)
+    for family in families.values():
+        leaders: list[_Alert] = []
+        for alert in _order_family(family):
+            met = [one for one in leaders if _overlap(one, alert)]
+            if met:
+                without = [one.series.values for one in met]
+                rest = _read_counts(con, nights, alert.series.rate, alert.series.values, without)
+                days = alert.change.list_days(nights.days - 1)
+                if measure_change(rest, alert.change.baseline, days).p >= _PART / len(family):
+                    alert.part_of = met[0].key(nights)
+            if alert.part_of is None:
+                leaders.append(alert)
+    return alerts
+
+
+def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
+    """Return the alerts, the surest first, but what is only in some calls after the alert on just these."""
+    by_p = sorted(family, key=lambda one: (one.measured.p, one.change.series, one.change.since))
+    ordered: list[_Alert] = []
+    for alert in by_p:
+        if alert.where and alert.where[2]:
+            dimension, value, _ = alert.where
+            inner = [
+                one
+                for one in by_p
+                if one.where is None
+                and one.series.values.get(_COLUMNS[dimension]) == value
+                and _overlap(one, alert)
+            ]
+            ordered += inner[:1]
+        ordered.append(alert)
+    return list({id(one): one for one in ordered}.values())
+
+
+def _overlap(one: _Alert, other: _Alert) -> bool:
+    """Return whether two alerts may have calls in common: of the same days, and of values that agree."""
+    values, others = one.series.values, other.series.values
+    if any(values[column] != others[column] for column in values.keys() & others.keys()):
+        return False
+    ends = [one.change.back, other.change.back]
+    return all(
+        end is None or since < end
+        for end, since in zip(ends, (other.change.since, one.change.since), strict=True)
+    )
+
+
+def _find_place(
+    con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
+) -> tuple[str, str, bool] | None:
+    """Return the dimension and value in which the rate changed, and whether only there; None if anywhere."""
+    from callgauge.stats.over_time.window_changes import locate_change
+
+    whole = _read_counts(con, nights, series.rate, series.values)
+    names, parts = [], []
+    for dimension, column in _COLUMNS.items():
+        if column in series.values or (dimension == "tool" and series.rate in RATES_OF_TURNS):
+            continue
+        for value in _list_values(con, series, column):
+            names.append((dimension, value))
+            parts.append(_read_counts(con, nights, series.rate, {**series.values, column: value}))
+    place = locate_change(whole, parts, change.baseline, change.list_days(nights.days - 1))
+    return (*names[place[0]], place[1]) if place else None
+
+
+def _list_values(con: Connection, series: _WatchedSeries, column: str) -> list[str]:
+    chosen, values = _write_condition(series.values)
+    query = _VALUES.format(column=column, chosen=chosen)
+    given = {"rate": series.rate, "by_tool": "tool" in (column, *series.values), **values}
+    return [value for (value,) in con.execute(query, given).fetchall()]
+
+
+def _read_counts(
+    con: Connection,
+    nights: _Nights,
+    rate: str,
+    values: Mapping[str, str],
+    without: Sequence[Mapping[str, str]] = (),
+) -> Any:
+    """Return k and n by day and group of the calls with some values, without those of others."""
+    from callgauge.stats.over_time.window_changes import sum_entries
+
+    chosen, conditions = _write_condition(values)
+    given: dict[str, Any] = {**conditions}
+    for number, left_out in enumerate(without):
+        condition, more = _write_condition(left_out, f"without_{number}_")
+        chosen += f" AND NOT coalesce({condition}, false)"
+        given |= more
+    by_tool = any("tool" in columns for columns in (values, *without))
+    found: Any = con.execute(
+        _OF_ONE.format(chosen=chosen), {"rate": rate, "by_tool": by_tool, **given}
+    ).fetchnumpy()
+    return sum_entries(nights.days, (found["place"], found["session_group"], found["k"], found["n"]))
+
+
+def _write_condition(values: Mapping[str, str], prefix: str = "of_") -> tuple[str, dict[str, str]]:
+    condition = " AND ".join(f"{column} = ${prefix}{column}" for column in values)
+    return f"({condition})", {f"{prefix}{column}": value for column, value in values.items()}
