@@ -38,8 +38,8 @@ def rank_arms(
 
     1. An arm is the best where it is better than each other arm, each at 5 %: for the claim to be false, one
        of them must be false, so that none needs a correction (Gutmann & Maymin 1987).
-    2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979); ranks after Mogstad,
-       Romano, Shaikh & Wilhelm (2024).
+    2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979); ranks after
+       Mogstad, Romano, Shaikh & Wilhelm (2024).
     3. An arm is ruled out as the best where another is better at 5 % / (arms - 1): what is left holds the
        best arm with 95 % confidence (multiple comparisons with the best; Hsu 1984, with Bonferroni's
        correction). It takes more to say that a given arm is worse than a given other one.

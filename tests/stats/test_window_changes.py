@@ -14,7 +14,6 @@ from callgauge.stats.over_time.window_changes import (
     WindowChange,
     choose_first_night,
     follow_changes,
-    inflate_mean,
     locate_change,
     measure_change,
 )
@@ -131,10 +130,6 @@ def test_days_that_differ_make_a_change_less_sure() -> None:
     assert unsure
     assert sure.high - sure.low < unsure.high - unsure.low
     assert sure.p < unsure.p
-
-
-def test_the_mean_of_days_that_are_alike_varies_more() -> None:
-    assert inflate_mean(np.array([1.0, 3.0, 7.0, 28.0])) == pytest.approx([1, 2.04, 2.96, 3.73], abs=0.01)
 
 
 def test_a_change_is_in_one_part_alone_in_one_most_or_in_none() -> None:
