@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import LEVEL, SliceComparison, Standing
-from callgauge.analysis.verdicts.sentences import RULE, format_difference, format_size
-from callgauge.stats.sample_size import smallest_shown
+from callgauge.analysis.verdicts.sentences import RULE, format_difference
 
 _NAMED = 2  # pairs of hosts that the sentence names; the table has the others
 _DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
@@ -44,7 +43,7 @@ def describe_hosts(
         return f"Compared alone, {_describe_pair(alone[0], label)}{others}. {chance}"
     title = judged[0].slice.rate.title.lower()
     none = f"No clear difference in {title} between the hosts of a model ({compared})."
-    return f"{none} {_describe_reach(judged)}"
+    return f"{none} {describe_reach(judged)}"
 
 
 def _find_own_p(row: SliceComparison) -> float:
@@ -83,11 +82,3 @@ def _describe_pair(row: SliceComparison, label: Label) -> str:
     rates = " against ".join(wording.percent(share) for share in shares)
     size = format_difference(difference)
     return f"{label(row.slice.name)} {verdict} on {hosts}: {rate.title.lower()} {rates}, {size}{mixed}"
-
-
-def _describe_reach(judged: Sequence[SliceComparison]) -> str:
-    """Say how large a difference would have to be to show in four of five cases."""
-    sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
-    least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
-    reach = least if least == most else f"{least.split()[0]} to {most}"
-    return f"A difference below about {reach} would not show yet."

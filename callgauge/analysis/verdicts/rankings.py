@@ -10,7 +10,7 @@ from callgauge.analysis.measures.comparisons import RankedTable
 from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.verdicts.sentences import RULE, list_names
+from callgauge.analysis.verdicts.sentences import RULE, describe_reach, list_names
 from callgauge.stats.standardisation import COMPARABLE
 
 _NAMED = 3  # slices that a sentence names
@@ -73,8 +73,9 @@ def _write_top(table: RankedTable, names: Names, noun: str) -> str:
         return _write_best(table, names, noun)
     if len(best) == len(judged):
         group = f"No clear leader yet by {title}: any of these {len(judged)} {several} may be the best."
-    else:
-        group = _write_group(table, names, noun)
+        inside = _write_inside(table, names)
+        return f"{group} {inside or describe_reach(list(table.pairs.values()))}"
+    group = _write_group(table, names, noun)
     return f"{group} {_write_inside(table, names)}".rstrip()
 
 

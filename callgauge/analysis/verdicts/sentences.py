@@ -169,6 +169,14 @@ def describe_visible(held: SliceComparison) -> str:
     return f"a difference below about {format_visible(size)} would not show yet" if size else ""
 
 
+def describe_reach(judged: Sequence[SliceComparison]) -> str:
+    """Say how large a difference would have to be to show in four of five cases, over several comparisons."""
+    sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
+    least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
+    reach = least if least == most else f"{least.split()[0]} to {most}"
+    return f"A difference below about {reach} would not show yet."
+
+
 def find_visible(held: SliceComparison) -> float | None:
     """Return the smallest difference that the present data would show with 80 % power, a share."""
     found = held.difference

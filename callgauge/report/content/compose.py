@@ -13,12 +13,13 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from callgauge.analysis import wording
+from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
 from callgauge.analysis.load_state import describe_rejected, find_last_whole_day
 from callgauge.analysis.measures.alert_rules import judge_rules
 from callgauge.analysis.measures.alerts import Alert, NewError
 from callgauge.analysis.measures.attention import Attention, find_attention, find_returned_errors
 from callgauge.analysis.measures.costs import Cost, find_costs
-from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
+from callgauge.analysis.measures.rates import HEADLINES, RATES, RateDefinition
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice, make_slices, merge_slices
 from callgauge.analysis.verdicts.alerts import (
     AttentionItem,
@@ -147,6 +148,8 @@ def make_report(
         days_before=_TREND,
         retries=_describe_retries(ask, team.prices, newest) if newest else "",
         retries_link="/retries",
+        ranking=_write_ranking(ask, team.prices, labels) if newest else "",
+        ranking_link="/models",
         data=data,
         is_known=is_known,
         is_quiet=not is_news and (is_known or _TOO_FEW in known),
@@ -395,6 +398,21 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
         before_n=whole.share.n if whole else 0,
         link=write_link("", {"rate": rate.name}),
         trend=tuple(one for one in points if one.n),
+    )
+
+
+def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
+    """Return the sentence of the page Models for parse errors of the newest four weeks."""
+    last = ask("extent").iloc[0].last_day
+    chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
+    rate = RATES[HEADLINES[0]]
+    slices = read_ranked_slices(ask, rate, "model", chosen)
+    if not slices[rate.name]:
+        return ""
+    costs = find_costs(ask, prices, "model", **chosen)
+    ranking = judge_ranking(ask, slices, rate, "model", chosen, costs=costs)
+    return ranking.write_sentence(
+        {row.slice.name: labels("model", row.slice.name) for row in ranking.table.rows}
     )
 
 

@@ -81,6 +81,7 @@ class MorningReport:
     `since`: in words, since when something is new. `answer`: one sentence. `sentences`: what changed, the
     worst first, at most MOST_SENTENCES; `further`: how many more there are. `still_open`: what was told
     before and lasts; `open_further`: how many more there are. `retries`: what retries cost, in words.
+    `ranking`: which model is the best by parse errors, over four weeks; empty without calls.
     `is_known`: enough is known to tell a change from chance. `is_quiet`: there is nothing that a team has to
     hear: nothing got worse or better, and that is known, or it was told before that too little is; rates may
     be back. `told`: the keys of all that it knows of.
@@ -99,6 +100,8 @@ class MorningReport:
     days_before: int
     retries: str
     retries_link: str
+    ranking: str
+    ranking_link: str
     data: str
     is_known: bool
     is_quiet: bool
@@ -131,6 +134,7 @@ class MorningReport:
             "title": self.title,
             **data,
             "retries_link": self.find_address(self.retries_link),
+            "ranking_link": self.find_address(self.ranking_link),
         }
 
     def find_address(self, link: str) -> str:

@@ -41,7 +41,7 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
         yield from (_write_item(report, one) for one in report.still_open)
     if report.open_further:
         yield f"{report.open_further} more: {write_place(report, 'Overview', '/')}"
-    yield from map(escape_text, filter(None, (report.retries, report.small_print)))
+    yield from map(escape_text, filter(None, (report.ranking, report.retries, report.small_print)))
 
 
 def _write_item(report: MorningReport, one: ReportItem) -> str:

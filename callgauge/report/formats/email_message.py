@@ -89,6 +89,8 @@ def _list_lines(report: MorningReport, show: Callable[[str], str]) -> Iterator[s
         rates = f"{wording.rate(each.k, each.n)} ({wording.fraction(each.k, each.n)})"
         before = wording.rate(each.before_k, each.before_n)
         yield f"{each.title}: {rates}, {report.days_before} days before {before}"
+    if report.ranking:
+        yield from ("", show(report.ranking), f"  {report.find_address(report.ranking_link)}")
     if report.retries:
         yield from ("", show(report.retries), f"  {report.find_address(report.retries_link)}")
     yield from ("", f"{show(report.small_print)} {report.find_address('/data')}")

@@ -43,6 +43,9 @@ def _list_parts(report: MorningReport) -> Iterator[str]:
     if report.rates:
         yield "<h2>Rates</h2>"
         yield _write_rates(report)
+    if report.ranking:
+        place = _write_place(report, "Models", report.ranking_link)
+        yield f"<h2>Which model</h2>\n<p>{_escape(report.ranking)} {place}</p>"
     if report.retries:
         place = _write_place(report, "Retries", report.retries_link)
         yield f"<h2>Retries</h2>\n<p>{_escape(report.retries)} {place}</p>"

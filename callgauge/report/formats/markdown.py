@@ -39,6 +39,9 @@ def _list_lines(report: MorningReport) -> Iterator[str]:
         yield f"| rate | {report.newest} | k / n | 95% | {report.days_before} days before |"
         yield "|---|--:|--:|--:|--:|"
         yield from (_write_rate(report, one) for one in report.rates)
+    if report.ranking:
+        place = write_place(report, "Models", report.ranking_link)
+        yield from ("", f"{escape_text(report.ranking)} {place}")
     if report.retries:
         yield from (
             "",

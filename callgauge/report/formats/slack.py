@@ -36,6 +36,9 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
         yield from (_make_item(report, one) for one in report.still_open)
         if report.open_further:
             yield _make_section(f"{report.open_further} more: {_write_place(report, 'Overview', '/')}")
+    if report.ranking:
+        place = _write_place(report, "Models", report.ranking_link)
+        yield _make_context(f"{escape_slack(report.ranking)} {place}")
     if report.retries:
         place = _write_place(report, "Retries", report.retries_link)
         yield _make_context(f"{escape_slack(report.retries)} {place}")

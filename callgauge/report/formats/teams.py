@@ -54,7 +54,7 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
         yield from (_make_item(report, one) for one in report.still_open)
         if report.open_further:
             yield _make_line(_make_run(f"{report.open_further} more on the Overview"))
-    for text in filter(None, (report.retries, report.small_print)):
+    for text in filter(None, (report.ranking, report.retries, report.small_print)):
         yield _make_line(_make_run(text, isSubtle=True))
 
 
