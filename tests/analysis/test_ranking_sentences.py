@@ -89,7 +89,7 @@ def test_where_any_may_be_the_best_there_is_no_clear_leader() -> None:
     several = [of_slice(name, 10 + place, 100) for place, name in enumerate("abc")]
     assert write(rank(several)) == (
         "No clear leader yet by parse errors: any of these 3 models may be the best. "
-        "A difference below about 15 to 16 points would not show yet."
+        "A difference below about 18 to 22 points would not show yet."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import LEVEL, SliceComparison, Standing
-from callgauge.analysis.verdicts.sentences import RULE, format_difference
+from callgauge.analysis.verdicts.sentences import RULE, describe_reach, format_difference
 
 _NAMED = 2  # pairs of hosts that the sentence names; the table has the others
 _DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
