@@ -9,7 +9,7 @@ far as the spread between days does: two weeks differ by more than their session
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -18,17 +18,19 @@ from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import Arm, arm_query, do_overlap, name_arms
 from callgauge.analysis.comparisons.sides import (
     CompareSide,
+    break_sides_down,
     compare_sides,
     find_basis,
     measure_sides,
     read_work,
 )
 from callgauge.analysis.comparisons.strata_queries import Ask
-from callgauge.analysis.measures.comparisons import SliceComparison
+from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
 from callgauge.analysis.time_ranges import Days, read_range
+from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
@@ -84,7 +86,7 @@ class GateSide:
 class StoreGate:
     """What a gate says. `difference`: as the page Compare shows it; `decided_by`: the interval that decides.
 
-    `why`: in words; `link`: the page that shows it, `/compare?…`.
+    `why`: in words; `link`: the page that shows it, `/compare?…`, and `sentence`: the verdict of that page.
     """
 
     rate: str
@@ -97,6 +99,7 @@ class StoreGate:
     decided_by: GateReach | None
     at_same_mix: bool
     link: str
+    sentence: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -151,8 +154,10 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     basis = find_basis(a, b, margin.rate)
     if basis.rate:
         margin = replace(margin, rate=RATES[basis.rate])
-    held = compare_sides(a, b, margin.rate, read_work(ask, a, b, margin.rate))
+    work = read_work(ask, a, b, margin.rate)
+    held = compare_sides(a, b, margin.rate, work)
     found = held.difference if held else None
+    sentence = ""
     decided_by: GateReach | None = None
     verdict: Verdict = "cannot be told"
     if held is None or found is None:
@@ -167,6 +172,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     else:
         decided_by = _take_reach(found)
         verdict = decide(held, margin.size)
+        parts = break_sides_down(ask, a, b, margin.rate, held, work)
+        sentence = write_headline(parts, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
         needed = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
         why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
@@ -180,7 +187,13 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         decided_by,
         bool(held and held.is_at_same_mix),
         _write_link(arms, margin.rate),
+        sentence,
     )
+
+
+def _make_label(labels: Labels) -> Callable[[str, str], str]:
+    """Return a function that gives the label of a value of a dimension, as pages write it."""
+    return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
 def decide(held: SliceComparison, margin: float) -> Verdict:
@@ -234,7 +247,7 @@ def describe_gate(gate: StoreGate) -> str:
     mix = ", mix-adjusted" if gate.at_same_mix else ""
     words = f"{verdict} by {format_size(gate.margin)}: {RATES[gate.rate].title.lower()} of {sides}"
     words += f"; difference{mix} {_write_reach(gate.difference)}"
-    return f"{words}. {gate.why}".rstrip()
+    return " ".join(filter(None, (f"{words}.", gate.sentence, gate.why)))
 
 
 def _describe_side(side: GateSide) -> str:
