@@ -49,6 +49,11 @@ SAME_DAYS = "same days"
 """The baseline that has the days that are judged: for one host, or model, against another."""
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
 Labels = Mapping[str, Mapping[str, str]]
+_WORDS: Mapping[Verdict, str] = {
+    "not worse": "Not worse",
+    "worse": "Worse",
+    "cannot be told": "Not enough data",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +245,7 @@ def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
 
 def describe_gate(gate: StoreGate) -> str:
     """Return the verdict in a sentence, with the counts of both sides and the intervals. Holds log text."""
-    verdict = gate.verdict.capitalize()
+    verdict = _WORDS[gate.verdict]
     if gate.decided_by is None or gate.difference is None:
         return f"{verdict}. {gate.why}"
     sides = " against ".join(_describe_side(side) for side in (gate.slice, gate.baseline))
