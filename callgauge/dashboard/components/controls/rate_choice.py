@@ -50,10 +50,10 @@ def name_rate(name: str) -> str:
     return f"{RATES[name].title} · {RATES[name].group}"
 
 
-def choose_smallest() -> float:
+def choose_smallest(*, words: str | None = None) -> float:
     """Draw a selector and return the smallest difference of interest, a share.
 
-    The URL's `smallest` holds it in points.
+    The URL's `smallest` holds it in points. `words`: shown before it in place of the label above.
     """
     points = choose_one(
         "Smallest difference of interest",
@@ -61,7 +61,8 @@ def choose_smallest() -> float:
         _POINTS,
         f"{100 * SMALLEST:g}",
         lambda text: format_size(float(text) / 100),
-        width=220,
+        width=260 if words else 220,
+        words=words,
     )
     return float(points) / 100
 

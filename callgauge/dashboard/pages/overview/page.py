@@ -34,7 +34,7 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="page_head"):
         st.title("Overview", anchor=False, width="content")
         rate = choose_rate(words="By")
-        smallest = choose_smallest()
+        smallest = choose_smallest(words="Smallest difference:")
         draw_goals_form(HEADLINES, goals)
         draw_baselines_form()
     by_day = read_days(chosen)

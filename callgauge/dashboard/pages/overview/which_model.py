@@ -19,7 +19,7 @@ from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
 from callgauge.dashboard.components.slice_table import draw_thin_slices
 
-_ROWS = 4
+_ROWS = 5
 
 
 def draw_which_model(
