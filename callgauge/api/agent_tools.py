@@ -113,7 +113,7 @@ _TOOLS = (
         "rank_slices",
         "ranking",
         "Rank models, prompts or tools",
-        "Ranks the values of one dimension by one rate at the same mix of work: a sentence that names the "
+        "Ranks the values of one dimension by one rate, mix-adjusted: a sentence that names the "
         "best and the worst, and a row each with k, n, interval, place and verdict. Ask this first for "
         "“which model breaks edit_file most since Monday?”: by=model, tool=edit_file, since=monday.",
     ),

@@ -1,4 +1,4 @@
-"""Compares two arms at the same mix of work, and tells how much of a plain difference is the mix.
+"""Mix-adjusted differences of two arms, and how much of a plain difference is the mix.
 
 Two models that get different work cannot be compared by their plain rates: the model with the harder tools
 looks worse (Simpson 1951). So each stratum (say, a tool) is compared with itself, and the differences are

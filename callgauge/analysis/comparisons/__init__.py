@@ -1,1 +1,1 @@
-"""Slices of a store compared: what to ask for it, and both sides at the same mix of work."""
+"""Compares slices of a store, mix-adjusted, and ranks them."""

@@ -74,7 +74,7 @@ def _adjust_mix(
     hosts: Mapping[str, Sequence[str]],
     chosen: Mapping[str, Any],
 ) -> list[SameMix | None]:
-    """Return each pair at the same mix of work; `hosts`: of each model."""
+    """Return each pair mix-adjusted; `hosts`: of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
     for model in dict.fromkeys(one.name for one, other in shown if other is not None):
         asked = {**chosen, "models": (model,)}

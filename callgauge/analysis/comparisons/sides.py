@@ -1,4 +1,4 @@
-"""Both sides of a comparison: their rates, at the same mix of work, and broken down."""
+"""Both sides of a comparison: their rates, mix-adjusted, and broken down."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B held against A, at the same mix of work where that matters; None without this rate."""
+    """Return B held against A, mix-adjusted where that matters; None without this rate."""
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None

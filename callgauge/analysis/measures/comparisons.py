@@ -39,7 +39,7 @@ class Standing(Enum):
 class SliceComparison:
     """A slice held against another slice.
 
-    `difference`: the one to be told: at the same mix of work where the mix matters, else the plain one; None
+    `difference`: the one to be told: mix-adjusted where the mix matters, else the plain one; None
     without another slice or without observations. `p`: its p-value, adjusted for all comparisons of the
     table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
     of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
@@ -64,7 +64,7 @@ class SliceComparison:
 
     @property
     def is_at_same_mix(self) -> bool:
-        """True when `difference` is that at the same mix of work."""
+        """True when `difference` is mix-adjusted."""
         return self.same_mix is not None and self.difference is self.same_mix.found.difference
 
     @property
@@ -126,7 +126,7 @@ def compare_pairs(
 ) -> list[SliceComparison]:
     """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
 
-    `mixes`: each pair at the same mix of work, None for a pair without common work. The p-values are adjusted
+    `mixes`: each pair mix-adjusted, None for a pair without common work. The p-values are adjusted
     by Holm's method over all pairs; `family`: what these are, in the plural.
     """
     held = _hold_against(pairs, mixes)
@@ -217,7 +217,7 @@ class RankedTable:
 
     @property
     def is_by_mix(self) -> bool:
-        """True when some slice is held against the reference at the same mix of work."""
+        """True when some difference from the reference is mix-adjusted."""
         return any(row.is_at_same_mix and row.p is not None for row in self.rows)
 
     def find_losses(self, name: str) -> list[Slice]:

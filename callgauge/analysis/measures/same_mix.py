@@ -1,4 +1,4 @@
-"""Arms at the same mix of work: the strata of each arm, and two arms compared stratum by stratum."""
+"""Mix-adjusted comparisons: the strata of each arm, and two arms compared stratum by stratum."""
 
 from __future__ import annotations
 

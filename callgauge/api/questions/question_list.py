@@ -42,7 +42,7 @@ _ALL = (
     Question(
         "ranking",
         "/ranking",
-        "Models, prompts, tools … ranked by a rate at the same mix of work, as on the page Models.",
+        "Models, prompts, tools … ranked by a mix-adjusted rate, as on the page Models.",
         rate_questions.RANKING_ASKED,
         rate_questions.ask_ranking,
     ),

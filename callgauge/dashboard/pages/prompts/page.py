@@ -225,7 +225,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return both versions of each pair at the same mix of work; None without a second."""
+    """Return both versions of each pair mix-adjusted; None without a second."""
     known = [(one, other) for one, other in pairs if other is not None]
     found = iter(work.compare([((one.name, one), (other.name, other)) for one, other in known]))
     return [None if other is None else next(found) for _, other in pairs]
