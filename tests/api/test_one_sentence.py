@@ -30,7 +30,8 @@ def read(page: Any) -> list[str]:
 def test_which_model_is_the_best(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the newest four weeks, by parse errors: what the Overview opens with."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
-    with read_store(sample.store.folder or MODELS, texts=True) as reader:
+    assert sample.store.folder is not None
+    with read_store(sample.store.folder, texts=True) as reader:
         newest = reader.ask("extent").iloc[0].last_day
         sentence = make_report(reader.ask, TeamContext(), newest, store="s").ranking
     assert len(sentence) > 40

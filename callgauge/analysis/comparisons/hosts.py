@@ -6,20 +6,22 @@ So no host is a baseline that the verdicts of the others hang on, and a bad one 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
 
 from callgauge.analysis.comparisons.strata_queries import Ask, read_strata
 from callgauge.analysis.measures.comparisons import SliceComparison, compare_pairs
-from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.measurability import ComparisonBasis, compare_by, rates_to_compare
+from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, SameMix, Stratum
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.stats import Share
 
 MOST = 200
 """Rows that are compared; a store with 60 hosts has so many for each model."""
+_AS_ASKED = ComparisonBasis(None)
 Pair = tuple[Slice, Slice | None]
 
 
@@ -31,13 +33,14 @@ class HostComparison:
     without another side, and the other compared with it; of a model with more, each compared with the sum of
     the others, whose `also` is `2 other hosts`. Models with the surest difference come first, and so do their
     hosts. `thin`: hosts with too little for a verdict. `hosts`: those of each model, by its name. `left`:
-    rows that are not compared.
+    rows that are not compared. `basis`: by which rate they may be compared.
     """
 
     rows: Sequence[SliceComparison]
     thin: Sequence[Slice]
     hosts: Mapping[str, Sequence[str]]
     left: int = 0
+    basis: ComparisonBasis = _AS_ASKED
 
     @property
     def judged(self) -> list[SliceComparison]:
@@ -58,13 +61,28 @@ def compare_hosts(
 
     The p-values are adjusted by Holm's method over all models together.
     """
-    several = make_slices(ask("slices", rates=(rate.name,), by="model", also="provider", **chosen))
-    by_model = _group_hosts(several)
+    rows_of = ask("slices", rates=rates_to_compare(rate.name), by="model", also="provider", **chosen)
+    measured = make_slices(rows_of)
+    by_model = _group_hosts([each for each in measured if each.rate is rate])
+    basis = compare_by(rate.name, _name_hosts(measured, by_model))
+    if basis.rate and basis.rate != rate.name:
+        rate = RATES[basis.rate]
+        by_model = _group_hosts([each for each in measured if each.rate is rate])
     pairs, thin = pair_hosts(by_model)
     shown = pairs[:most]
     hosts = {model: [one.also for one in its] for model, its in by_model.items()}
     rows = _order_by_certainty(compare_pairs(shown, _adjust_mix(ask, rate, shown, hosts, chosen)))
-    return HostComparison(rows, thin, hosts, len(pairs) - len(shown))
+    if basis.rate is None:
+        rows = [replace(row, p=None, is_measured_apart=row.other is not None) for row in rows]
+    return HostComparison(rows, thin, hosts, len(pairs) - len(shown), basis)
+
+
+def _name_hosts(several: Sequence[Slice], by_model: Mapping[str, Sequence[Slice]]) -> list[Slice]:
+    """Return the slices of the compared hosts, each named by its model and host."""
+    compared = {(one.name, one.also) for its in by_model.values() for one in its if one.is_solid}
+    return [
+        replace(one, name=f"{one.name} on {one.also}") for one in several if (one.name, one.also) in compared
+    ]
 
 
 def _adjust_mix(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -11,6 +11,7 @@ from callgauge.analysis.arm_filters import PARAMETERS, Arm, do_overlap
 from callgauge.analysis.comparisons.strata_queries import Ask, ask_arms, read_strata, split_arms
 from callgauge.analysis.measures.breakdown import Breakdown, break_down
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison, Standing, compare_pairs
+from callgauge.analysis.measures.concentration import find_concentrated
 from callgauge.analysis.measures.measurability import ComparisonBasis, compare_by, rates_to_compare
 from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
@@ -25,11 +26,13 @@ class CompareSide:
     """One of the two compared slices.
 
     `name`: the slice in words. `rates`: the measured rates by rate name; unmeasured rates are missing.
+    `concentration`: why few sessions hold its calls; empty where they do not.
     """
 
     arm: Arm
     name: str
     rates: Mapping[str, Slice]
+    concentration: str = ""
 
     def whole_slice(self, rate: RateDefinition) -> Slice | None:
         return self.rates.get(rate.name)
@@ -43,10 +46,21 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     one, other = (
-        CompareSide(arm, name, {one.rate.name: replace(one, name=name) for one in its})
+        CompareSide(
+            arm,
+            name,
+            {one.rate.name: replace(one, name=name) for one in its},
+            _find_concentration(ask, arm, its),
+        )
         for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
     )
     return one, other
+
+
+def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
+    """Return why few sessions hold the calls of an arm; empty where they do not."""
+    calls = [replace(each, name="all") for each in slices if each.rate.name == "emission"]
+    return find_concentrated(ask, calls, None, arm.parameters()).get("all", "")
 
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
@@ -159,6 +173,8 @@ def list_cautions(
 ) -> Iterator[str]:
     """Yield a sentence for each reason to doubt the comparison `held` of B with A."""
     for side, whole in ((a, held.other), (b, held.slice)):
+        if side.concentration:
+            yield f"{side.arm.letter} rests on few sessions: {side.concentration}."
         if whole is not None and not whole.is_rankable:
             yield (
                 f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "

@@ -17,6 +17,7 @@ from callgauge.analysis.comparisons.strata_queries import (
 )
 from callgauge.analysis.measures.breakdown import Breakdown
 from callgauge.analysis.measures.comparisons import SMALLEST, compare_pairs
+from callgauge.analysis.measures.measurability import compare_by, rates_to_compare
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import Slice, make_slices
@@ -39,14 +40,23 @@ def judge_pairs(
     verdict does not depend on the others. None where one of the two has nothing of this rate.
     `verdicts.headlines` makes sentences of it.
     """
-    slices = {each.name: each for each in make_slices(ask("slices", rates=(rate.name,), by=by, **chosen))}
+    several = make_slices(ask("slices", rates=rates_to_compare(rate.name), by=by, **chosen))
+    slices = {each.name: each for each in several if each.rate is rate}
     known = [pair for pair in pairs if all(name in slices for name in pair)]
     if not known:
         return [None] * len(pairs)
     names = tuple(dict.fromkeys(name for pair in known for name in pair))
     work = read_strata(ask, [rate], by, chosen, arms=names)[rate.name]
     found = {
-        pair: judge_pair(ask, by, (slices[pair[0]], slices[pair[1]]), work, chosen, smallest)
+        pair: judge_pair(
+            ask,
+            by,
+            (slices[pair[0]], slices[pair[1]]),
+            work,
+            chosen,
+            smallest,
+            [each for each in several if each.name in pair],
+        )
         for pair in set(known)
     }
     return [found.get(pair) for pair in pairs]
@@ -59,17 +69,30 @@ def judge_pair(
     work: ArmStrata,
     chosen: Mapping[str, Any],
     smallest: float = SMALLEST,
+    measured: Sequence[Slice] | None = None,
 ) -> Breakdown:
     """Return the difference of two values of the dimension `by`, broken down, with its price and traffic.
 
     `pair`: the slice that is judged and its baseline. `work`: the strata of both. `smallest`: the smallest
-    difference of interest, a share.
+    difference of interest, a share. `measured`: the slices of both that say by which rate they may be
+    compared; without, they are read. Where that is another rate, both are compared by it.
     """
     of, against = pair
+    asked, both = of.rate.name, {**chosen, PARAMETERS[by]: (of.name, against.name)}
+    if measured is None:
+        measured = make_slices(ask("slices", rates=rates_to_compare(asked), by=by, **both))
+    basis = compare_by(asked, measured)
+    if basis.rate not in (None, asked):
+        known = {each.name: each for each in measured if each.rate.name == basis.rate}
+        of, against = known[of.name], known[against.name]
+        work = read_strata(ask, [of.rate], by, chosen, arms=(of.name, against.name))[of.rate.name]
     (mix,) = work.compare([((of.name, of), (against.name, against))])
     (whole,) = compare_pairs([(of, against)], [mix])
+    if basis.rate is None:
+        return Breakdown(replace(whole, p=None, is_measured_apart=True), {}, basis=basis)
     names = (of.name, against.name)
-    found = break_compared_down(whole, read_arms(ask, of.rate, by, names, chosen), work)
+    arms_of = read_arms(ask, of.rate, by, names, chosen)
+    found = replace(break_compared_down(whole, arms_of, work), basis=basis)
     arms = (Arm("A", {by: (against.name,)}, None, chosen), Arm("B", {by: (of.name,)}, None, chosen))
     found = add_prices(ask, arms, found, smallest)
     split = found.find_split(smallest)

@@ -12,6 +12,7 @@ from callgauge.analysis.measures.comparisons import (
     Standing,
     compare_pairs,
 )
+from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.same_mix import ArmStrata
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Difference, Share
@@ -81,13 +82,14 @@ class Breakdown:
 
     `prices`: the same arms compared by the other leading rates, where one of them is better by this rate.
     `weekly`: what is observed a week of each value of the dimension that splits the verdict; empty where none
-    does.
+    does. `basis`: by which rate the two may be compared, where that was asked.
     """
 
     whole: SliceComparison
     strata: Mapping[str, Sequence[StratumComparison]]
     prices: Sequence[SliceComparison] = ()
     weekly: Mapping[str, float] = field(default_factory=dict)
+    basis: ComparisonBasis | None = None
 
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
         """Return the strata that a reader must know of next to the whole, the most certain first.

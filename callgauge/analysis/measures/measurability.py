@@ -71,6 +71,11 @@ def rates_to_compare(rate: str) -> tuple[str, ...]:
     return (rate,)
 
 
+def is_by_definition(rate: RateDefinition) -> bool:
+    """Return whether a tool definition changes a rate."""
+    return rate.name in _BY_DEFINITION
+
+
 def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
     """Return the rate by which slices may be compared when a reader asks for `rate`.
 

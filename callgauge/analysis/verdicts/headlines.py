@@ -60,6 +60,7 @@ def write_headline(found: Breakdown, names: ArmNames, label: Label, smallest: fl
         *_describe_named(found, named, label, smallest),
         _describe_dependence(found, smallest),
         *_describe_prices(found, names, smallest),
+        found.basis.sentence if found.basis else "",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -76,8 +77,9 @@ def write_advice(found: Breakdown, names: ArmNames, label: Label, smallest: floa
         if split
         else _advise_whole(found, names, label, smallest),
         *_describe_prices(found, names, smallest),
+        found.basis.sentence if found.basis else "",
     ]
-    return " ".join(sentences)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def suggest_decision(found: Breakdown, names: ArmNames, smallest: float) -> str:

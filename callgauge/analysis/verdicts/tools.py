@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import SMALLEST, choose_reference, rank_table
+from callgauge.analysis.measures.measurability import (
+    TOLERANCE,
+    find_definition_shares,
+    is_by_definition,
+)
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import RULE, describe_visible
 
@@ -33,12 +38,14 @@ class ToolVerdict:
 
     `judged`: the tools with enough data that were compared, those with most failures first. `worst`: of
     these, those that are not known to be better than another. `reach`: the difference between the two most
-    used that would not show yet, in words.
+    used that would not show yet, in words. `undefined`: tools that were not compared: their
+    calls have no definition, and those of others have one.
     """
 
     judged: Sequence[Slice]
     worst: Sequence[Slice]
     reach: str = ""
+    undefined: int = 0
 
     @property
     def named(self) -> Slice | None:
@@ -48,8 +55,21 @@ class ToolVerdict:
         return self.worst[0] if self.worst else None
 
 
-def judge_tools(several: Sequence[Slice]) -> ToolVerdict:
-    """Return which tools may fail most often. `several`: the slices of one rate, each of a tool."""
+def judge_tools(several: Sequence[Slice], measured: Sequence[Slice] = ()) -> ToolVerdict:
+    """Return which tools may fail most often.
+
+    `several`: the slices of one rate, each of a tool. `measured`: those that say how many of its calls had a
+    definition. Only tools that were measured alike are compared.
+    """
+    shares = find_definition_shares(measured) if several and is_by_definition(several[0].rate) else {}
+    best = max((shares.get(each.name, 0.0) for each in several if each.is_solid), default=0.0)
+    alike = [each for each in several if best - shares.get(each.name, best) <= TOLERANCE]
+    solid = [each for each in several if each.is_solid and each.is_named]
+    undefined = len(solid) - sum(each.is_solid and each.is_named for each in alike)
+    return replace(_judge_alike(alike), undefined=undefined)
+
+
+def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
     by_failures = sorted(several, key=lambda each: (-estimate_failures(each), each.name))
     solid = [each for each in by_failures if each.is_solid and each.is_named]
     judged = solid[:_JUDGED]
@@ -107,6 +127,9 @@ def write_tools(
     sentences = [_describe_worst(worst, judged, title, culprits), _describe_most(verdict)]
     if len(worst) == 1:
         sentences.append(_describe_faults(faults or {}))
+    if verdict.undefined:
+        were = "tool was" if verdict.undefined == 1 else "tools were"
+        sentences.append(f"{verdict.undefined} {were} not compared: no tool definition.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 

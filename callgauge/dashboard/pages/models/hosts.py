@@ -65,7 +65,8 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
 def _describe(found: HostComparison, chosen: Mapping[str, Any], smallest: float) -> str:
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
-    return describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
+    sentence = describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
+    return f"{sentence} {found.basis.sentence}".rstrip()
 
 
 def _describe_reading(found: HostComparison) -> str:

@@ -59,7 +59,7 @@ def show() -> None:
     ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
-    _draw_answer(rate.name, names, columns, chosen)
+    _draw_answer(rate.name, names, found, chosen)
     several = columns[rate.name].values()
     draw_measured_note(rate, [*several, *found["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
@@ -78,7 +78,8 @@ def show() -> None:
 
 def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapping[str, Any]) -> None:
     several = columns[rate]
-    verdict = judge_tools([several[name] for name in names if name in several])
+    measured = [each for name in ("parse_error", "defined") for each in columns[name].values()]
+    verdict = judge_tools([several[name] for name in names if name in several], measured)
     culprits, faults = [], {}
     if named := verdict.named:
         faults = {each: columns[each][named.name] for each in columns if named.name in columns[each]}

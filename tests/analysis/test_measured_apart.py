@@ -1,0 +1,93 @@
+"""A store whose logs have tool definitions for one model only: nothing there is a winner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from callgauge.analysis.comparisons.hosts import compare_hosts
+from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
+from callgauge.analysis.comparisons.versions import judge_pairs
+from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.slices import make_slices
+from callgauge.analysis.metrics.published_store import StoreReader, read_store
+from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
+from callgauge.analysis.verdicts.tools import judge_tools, write_tools
+from tests.analysis.store_fixture import a_call, publish
+
+SEEN = {"syntax_seen": "full", "schema_seen": "full", "outcome": "clean", "definition_id": "d"}
+UNSEEN = {"syntax_seen": "full", "schema_seen": "none", "outcome": "clean"}
+INVALID = {**SEEN, "outcome": "failed", "fault_layer": "schema"}
+
+
+def calls(model: str, provider: str, prompt: str, tool: str, *, defined: bool) -> Iterator[dict[str, Any]]:
+    """Six days of forty calls in twenty sessions; one of ten has an argument of the wrong type."""
+    for day in range(10, 16):
+        for number in range(40):
+            session = f"{model}-{provider}-{day}-{number // 2}"
+            judged = (INVALID if number % 10 == 0 else SEEN) if defined else UNSEEN
+            yield a_call(
+                number,
+                call_id=f"{session}-{number}",
+                session_id=session,
+                day=f"2026-11-{day}",
+                ts=f"2026-11-{day}T10:00:00",
+                model=model,
+                provider=provider,
+                prompt_id=prompt,
+                tool=tool,
+                **judged,
+            )
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
+    folder = tmp_path_factory.mktemp("mixed") / "store"
+    made = [
+        *calls("heron", "west", "p@1", "defined", defined=True),
+        *calls("falcon", "west", "p@2", "bare", defined=False),
+        *calls("heron", "east", "p@2", "bare", defined=False),
+    ]
+    publish(folder, {"tool_calls": made})
+    with read_store(folder, texts=True) as opened:
+        yield opened
+
+
+SYNTAX = "Compared on JSON syntax only: "
+
+
+def test_no_model_is_the_best(reader: StoreReader) -> None:
+    rate = RATES["parse_error"]
+    slices = read_ranked_slices(reader.ask, rate, "model", {})
+    ranking = judge_ranking(reader.ask, slices, rate, "model", {})
+    assert ranking.rate.name == "syntax_error"
+    assert not ranking.table.wins
+    assert SYNTAX in ranking.write_sentence({})
+    assert " is the best" not in ranking.write_sentence({})
+
+
+def test_no_version_is_better(reader: StoreReader) -> None:
+    (found,) = judge_pairs(reader.ask, RATES["parse_error"], "prompt", [("p@2", "p@1")], {})
+    assert found is not None
+    assert found.whole.slice.rate.name == "syntax_error"
+    sentence = write_headline(found, ArmNames("@2", "@1"), lambda _, value: value, 0.02)
+    assert sentence.endswith(f"{SYNTAX}the logs of p@2 have no tool definitions.")
+    (found,) = judge_pairs(reader.ask, RATES["tool_rejected"], "prompt", [("p@2", "p@1")], {})
+    assert found is not None
+    assert found.whole.p is None
+
+
+def test_no_host_is_worse(reader: StoreReader) -> None:
+    found = compare_hosts(reader.ask, RATES["parse_error"], {})
+    assert found.basis.rate == "syntax_error"
+    assert all(row.p is None or row.p > 0.05 for row in found.rows)
+
+
+def test_a_tool_without_a_definition_is_not_compared(reader: StoreReader) -> None:
+    measured = make_slices(reader.ask("slices", rates=("parse_error", "defined"), by="tool"))
+    verdict = judge_tools([each for each in measured if each.rate.name == "parse_error"], measured)
+    assert [each.name for each in verdict.judged] == ["defined"]
+    assert verdict.undefined == 1
+    assert write_tools(verdict).startswith("Only defined has enough data: 24 of 240 calls")
