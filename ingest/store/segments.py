@@ -228,7 +228,7 @@ def _union_parts(table: str, numbers: Iterable[int]) -> str:
 
 
 def _union_views(names: Iterable[str]) -> str:
-    return " UNION ALL ".join(f"FROM {name}" for name in names)
+    return " UNION ALL BY NAME ".join(f"FROM {name}" for name in names)
 
 
 def view_stored_facts(con: Connection) -> None:

@@ -53,7 +53,7 @@ def test_a_model_in_one_strategy(one: StrategyUse, words: str) -> None:
     [
         (used("tool_use", 1, 200), "it may no longer need text."),
         (used("tool_use", 199, 200), "text calls suit it."),
-        (used("tool_use", 1, 3), "not decided."),
+        (used("tool_use", 1, 3), "not enough data."),
         (used("tool_use", 0, 200, name="another"), "No evidence"),
     ],
 )
@@ -63,7 +63,8 @@ def test_native_calls_of_the_same_model_are_evidence(native: StrategyUse, words:
 
 
 @pytest.mark.parametrize(
-    ("sessions", "words"), [(40, "it may no longer need text."), (9, "not decided."), (12, "no longer need")]
+    ("sessions", "words"),
+    [(40, "it may no longer need text."), (9, "not enough data."), (12, "no longer need")],
 )
 def test_native_calls_in_fewer_than_ten_sessions_decide_nothing(sessions: int, words: str) -> None:
     native = of_sessions(fill_sessions(2, 400, sessions), range(sessions))

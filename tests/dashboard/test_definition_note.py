@@ -36,7 +36,7 @@ def test_a_store_with_definitions_says_nothing(small: Path, page: str) -> None:
 def test_schema_errors_without_definitions_are_not_measured(store: Path) -> None:
     without_definitions(store)
     app = opened(f"{PAGES}/tools/page.py", rate="schema_error", few="1")
-    [row] = sheet_of(app, "Tools by expected loss")
+    [row] = sheet_of(app, "Tools by failures")
     assert row["Schema errors"]["text"] == "–"
     assert "Schema errors: not measured. It takes a tool definition." in said(app)
 

@@ -189,7 +189,7 @@ def test_a_model_is_split_into_its_hosts_and_the_sentence_names_the_worse_one() 
         ("falcon-3", "east-1", "Baseline"),
         ("falcon-3", "west-2", "Worse"),
         ("heron", "east-1", "Baseline"),
-        ("heron", "west-2", "Not decided"),
+        ("heron", "west-2", "No clear difference"),
     ]
     query = dict(parse_qsl(rows[1]["Parse errors"]["href"].split("?")[1]))
     assert "40 calls, 40.0% of all 100 calls" in said(opened(CALLS, **query))
@@ -242,6 +242,6 @@ def test_sixty_hosts_are_all_compared(store: Path) -> None:
     assert "falcon-3 is worse on host-07 than on 59 other hosts: parse errors 41.7% against" in words
     rows = sheet_of(app, BY_HOST)
     assert [row["Host"]["text"] for row in rows[:1]] == ["host-07"]
-    assert {row["Verdict"]["text"] for row in rows[1:]} == {"Not decided"}
+    assert {row["Verdict"]["text"] for row in rows[1:]} == {"No clear difference"}
     query = dict(parse_qsl(rows[0]["Difference"]["href"].split("?")[1]))
     assert "host-07 is worse than host-00 and 58 more" in said(opened(COMPARE, **query)).replace("\\", "")

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import cycle
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from callgauge.analysis.metrics.published_store import open_generation
@@ -20,6 +21,7 @@ from ingest.maintenance.reparse import reparse
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.store import building_months
+from ingest.store import segments as stored_segments
 from ingest.store.building_months import BuildingMonths
 from ingest.store.generations import published_generation
 from tests.store.night import ROLLUPS, TABLES, ask, contents, opened, session
@@ -265,3 +267,12 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
             found = con.execute(f"SELECT count(*), count(task_text) FROM {trials}").fetchone()  # noqa: S608
             assert found is not None
             assert found[0] > found[1] == 0
+
+
+def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:
+    """A store that was migrated has new columns last; a month that was sealed since has its own order."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE older (x INTEGER, y VARCHAR); INSERT INTO older VALUES (1, 'a')")
+        connection.execute("CREATE TABLE newer (y VARCHAR, x INTEGER); INSERT INTO newer VALUES ('b', 2)")
+        rows = connection.execute(stored_segments._union_views(["older", "newer"])).fetchall()
+    assert rows == [(1, "a"), (2, "b")]

@@ -79,7 +79,7 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
     """Return the rate that is like the primary measure, and of what it is: the plan's tools, else all.
 
     None below ENOUGH calls or turns."""
-    from callgauge.analysis.metrics import read_batches
+    from callgauge.analysis.metrics import read_rows
 
     primary = plan.measure.primary
     rate = _RATES.get(primary)
@@ -88,11 +88,11 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
     tools = _tools_of(plan, name) if primary in OF_CALLS else []
     for asked in ([tools] if tools else []) + [[]]:
         given = {"rates": [rate], "models": [plan.models[name].model], "tools": asked or None}
-        rows = next(read_batches(connection, "slices", given, 1), [])
-        for _, _, _, k, n, _, sessions, *groups in rows:
+        for row in read_rows(connection, "slices", given)[:1]:
+            k, n, sessions = (row[name] for name in ("k", "n", "sessions"))
             if n < ENOUGH:
                 continue
-            by_group = place_in_groups(*([one] for one in groups))[0]
+            by_group = place_in_groups(*([row[name]] for name in ("group_ids", "group_k", "group_n")))[0]
             named = f" of {', '.join(asked[:3])}{', …' if len(asked) > 3 else ''}" if asked else ""
             return Share(k, n, sessions, by_group), f"calls{named}" if primary in OF_CALLS else "turns"
     return None, ""

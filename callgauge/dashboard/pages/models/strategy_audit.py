@@ -98,9 +98,9 @@ def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFindi
                 used, f"{text}, {sentences.format_difference(found)}: text calls suit it.", None, 5
             )
         if used.last_ok is None or tried.share.has_enough:
-            return AuditFinding(
-                used, f"{text}, {sentences.format_difference(found)}: no clear difference.", "info", 4
-            )
+            is_enough = tried.share.has_enough and used.calls.share.has_enough
+            verdict = "no clear difference" if is_enough else "not enough data"
+            return AuditFinding(used, f"{text}, {sentences.format_difference(found)}: {verdict}.", "info", 4)
     if used.last_ok is False:
         return AuditFinding(used, "The last probe said no: it needs text calls.", None, 5)
     return AuditFinding(used, "No evidence: no probe, and no native call of it.", "info", 4)
