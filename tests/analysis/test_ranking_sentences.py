@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
 
+from callgauge.analysis.measures.alerts import Alert
 from callgauge.analysis.measures.comparisons import RankedTable, rank_table
 from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.rankings import RankingContext, write_ranking
-from callgauge.stats import GROUPS, ratio_interval
+from callgauge.stats import GROUPS, Share, ratio_interval
 from tests.analysis.session_shares import of_slice
 from tests.analysis.test_comparisons import KIDNEY_STONES, arms_of
 from tests.analysis.test_verdicts import OTHER_WORK
@@ -182,10 +184,28 @@ def test_where_there_is_no_leader_there_is_no_but() -> None:
 def test_a_leader_that_costs_more_per_successful_turn_says_so() -> None:
     costs = {name: priced(name, amount) for name, amount in (("a", 0.02), ("b", 0.01), ("c", 0.03))}
     assert write(LEADER, context=RankingContext(costs=costs)).endswith(
-        ". But A costs more per successful turn: $0.020 against $0.010 of B."
+        ". Only B costs less per successful turn: $0.010 against $0.020."
+    )
+    dear = costs | {"a": priced("a", 0.04)}
+    assert write(LEADER, context=RankingContext(costs=dear)).endswith(
+        ". But A costs more per successful turn: $0.040 against $0.010 of B, the cheapest."
     )
     cheap = costs | {"a": priced("a", 0.005)}
     assert "costs" not in write(LEADER, context=RankingContext(costs=cheap))
+
+
+def test_a_leader_with_an_open_alert_of_this_rate_says_so() -> None:
+    """Its rate over four weeks hides that it rose last week."""
+    day, night = date(2026, 11, 19), date(2026, 11, 27)
+    alert = Alert(
+        key="k", values={"model": "a", "provider": "west-2"}, rate=LEADER.rate, found=night, since=day,
+        back=None, over=None, rose=True, now=Share(97, 665), interval=None, before=Share(54, 2322),
+        difference=None, q=0.001, days=(day, night), baseline=(date(2026, 10, 22), date(2026, 11, 18)),
+    )  # fmt: skip
+    context = RankingContext(by="model", alerts=[alert, replace(alert, values={"model": "b"})], night=night)
+    assert write(LEADER, context=context).endswith(
+        " Open alert: parse errors of A on host west-2 rose from 2.3 to 15% on 19 Nov."
+    )
 
 
 def priced(name: str, amount: float) -> Cost:

@@ -62,8 +62,8 @@ def test_of_tools_of_which_any_may_be_the_worst_the_sentence_says_what_could_be_
 def test_of_many_that_may_be_the_worst_three_are_named_and_the_rest_counted() -> None:
     bad = [of_slice(f"bad{number}", 200 + number, 1000) for number in range(5)]
     assert answer(*bad, *(of_slice(f"good{number}", 5, 1000) for number in range(3))) == (
-        "One of 5 tools fails most often by parse errors: bad4 20.4%, bad3 20.3%, bad2 20.2% and 2 more; "
-        "the 3 other tools are better than one of them."
+        "bad4 (20.4%), bad3 (20.3%), bad2 (20.2%) or 2 more fails most often by parse errors; "
+        "the 3 other tools do better than one of them."
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import Ask, read_strata
+from callgauge.analysis.measures.alerts import read_alerts
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
     RankedTable,
@@ -110,7 +112,19 @@ def judge_ranking(
     if list_leaders(table):  # without a leader nobody asks for its price
         compared = [other.rate for other in bases.values() if other.rate and other.rate != table.rate.name]
         others = [each for each in rank(compared) if len(each.judged) > 1]
+    night = read_alerts(ask) if list_leaders(table) else None
     context = RankingContext(
+        by=by,
+        alerts=[
+            each
+            for each in (night.alerts if night else ())
+            if each.rate is table.rate
+            and each.is_open
+            and each.is_worse
+            and each.part_of is None
+            and each.agrees_with(chosen)
+        ],
+        night=night.night if night else date.min,
         others=others,
         costs={cost.slice: cost for cost in costs},
         concentrated=reasons,

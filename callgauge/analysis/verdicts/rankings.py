@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from callgauge.analysis import wording
+from callgauge.analysis.measures.alerts import Alert
 from callgauge.analysis.measures.comparisons import RankedTable
 from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.verdicts.alerts import describe_alert
 from callgauge.analysis.verdicts.sentences import RULE, describe_reach, list_names
 from callgauge.stats.standardisation import COMPARABLE
 
@@ -27,13 +30,17 @@ class RankingContext:
 
     `others`: their rankings by the other leading rates, the most telling first. `costs`: the cost of each, by
     name. `basis`: why they are ranked by this rate rather than by the chosen one.
-    `concentrated`: for each slice left out because few sessions hold its calls, why.
+    `concentrated`: for each slice left out because few sessions hold its calls, why. `alerts`: those of this
+    rate, of values of the dimension `by`, that are open after the `night`.
     """
 
     others: Sequence[RankedTable] = ()
     costs: Mapping[str, Cost] | None = None
     basis: ComparisonBasis = _AS_ASKED
     concentrated: Mapping[str, str] | None = None
+    by: str = ""
+    alerts: Sequence[Alert] = ()
+    night: date = date.min
 
 
 def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingContext | None = None) -> str:
@@ -48,6 +55,7 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
     sentences = [
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
+        *_write_alerts(table, names, known),
         known.basis.sentence,
         *_write_concentrated(names, known),
     ]
@@ -72,7 +80,8 @@ def _write_top(table: RankedTable, names: Names, noun: str) -> str:
     if len(best) == 1:
         return _write_best(table, names, noun)
     if len(best) == len(judged):
-        group = f"No clear leader yet by {title}: any of these {len(judged)} {several} may be the best."
+        either = f"either {noun}" if len(judged) == 2 else f"any of these {len(judged)} {several}"
+        group = f"No clear leader yet by {title}: {either} may be the best."
         inside = _write_inside(table, names)
         return f"{group} {inside or describe_reach(list(table.pairs.values()))}"
     group = _write_group(table, names, noun)
@@ -200,23 +209,43 @@ def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Co
     rivals = [(mean, each) for each in judged if each is not leader and (mean := _cost_of(each.name, costs))]
     if own is None or not rivals:
         return ""
-    cheapest, rival = min(rivals, key=lambda pair: pair[0].amount)
-    ratio = own.compare_with(cheapest)
-    if ratio is None or ratio.low <= 1:
+    cheaper = [
+        (mean, each)
+        for mean, each in rivals
+        if (ratio := own.compare_with(mean)) is not None and ratio.low > 1
+    ]
+    if not cheaper:
         return ""
+    cheapest, rival = min(cheaper, key=lambda pair: pair[0].amount)
+    places = wording.money_places(cheapest.amount)
     mine, theirs = (
-        wording.money(mean.amount, costs[name].currency, wording.money_places(mean.amount))
-        for mean, name in ((own, leader.name), (cheapest, rival.name))
+        wording.money(mean.amount, costs[leader.name].currency, places) for mean in (own, cheapest)
     )
+    if len(cheaper) == 1:
+        return f"Only {_label(rival, names)} costs less per successful turn: {theirs} against {mine}."
     return (
         f"But {_label(leader, names)} costs more per successful turn: {mine} against {theirs} "
-        f"of {_label(rival, names)}."
+        f"of {_label(rival, names)}, the cheapest."
     )
 
 
 def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
     cost = costs.get(name)
     return cost.per_completed if cost and cost.is_priced_enough else None
+
+
+def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
+    """Yield the surest open alert of each leading slice: its rate over all days hides that it rose."""
+
+    def label(dimension: str, value: str) -> str:
+        return names.get(value, value) if dimension == context.by else wording.one_line(value, 40)
+
+    for leader in list_leaders(table):
+        for alert in context.alerts:
+            if alert.values.get(context.by) == leader.name:
+                words = describe_alert(alert, context.night, label)
+                yield f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
+                break
 
 
 def _write_concentrated(names: Names, context: RankingContext) -> Iterator[str]:

@@ -142,12 +142,13 @@ def _describe_worst(
     if len(worst) == 1:
         place = _describe_place(worst[0].share.k, culprits)
         return f"{_name(worst[0])} {how}: {_count(worst[0])}{place}."
-    rates = ", ".join(f"{_name(each)} {_rate(each)}" for each in worst[:_NAMED])
-    more = f" and {len(worst) - _NAMED} more" if len(worst) > _NAMED else ""
+    rates = [f"{_name(each)} ({_rate(each)})" for each in worst[:_NAMED]]
+    more = len(worst) - _NAMED
+    rates = [*rates, f"{more} more"] if more > 0 else rates
     others = len(judged) - len(worst)
-    than = f"the {others} other tools are" if others > 1 else "the other tool is"
-    than += " better than one of them"
-    return f"One of {len(worst)} tools {how}: {rates}{more}; {than}."
+    than = f"the {others} other tools do" if others > 1 else "the other tool does"
+    listed = f"{', '.join(rates[:-1])} or {rates[-1]}"
+    return f"{listed} {how}; {than} better than one of them."
 
 
 def _describe_most(verdict: ToolVerdict) -> str:

@@ -94,7 +94,8 @@ def verdict_with_difference_cell(held: SliceComparison, smallest: float) -> Cell
     if found is None or held.p is None:
         return replace(cell, sub=None)
     values = {**(cell.values or {}), "difference": found.estimate, "low": found.low, "high": found.high}
-    return replace(cell, sub=f"{sentences.fixed_points(found.estimate, 1)} points", values=values)
+    mixed = ", mix-adjusted" if held.is_at_same_mix else ""
+    return replace(cell, sub=f"{sentences.fixed_points(found.estimate, 1)} points{mixed}", values=values)
 
 
 def rank_column() -> Column:

@@ -119,13 +119,15 @@ def draw_rate_trend(
 
 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
-    """Return the alerts on the rate of a shown series, or of a part of one that leads its alert."""
+    """Return the alerts on the rate of a shown series or a part of it; of one change that which leads."""
     night = read_alerts(store_queries.ask)
-    return [
+    shown = [
         one
         for one in (night.alerts if night else ())
         if one.rate.name == rate.name and one.values.get(by) in points
     ]
+    leading = {one.key for one in shown}
+    return [one for one in shown if one.part_of not in leading]
 
 
 def _mark_alert(one: Alert) -> TrendEvent:

@@ -27,7 +27,8 @@ def draw_leading_rates(
     `slices`: those of each rate. `costs`: of each value; without any the column is left out.
     """
     by, rate = ranking.by, ranking.rate
-    names = [rate.name, *(name for name in reversed(LEADING) if name != rate.name)]
+    names = [rate.name]
+    names += [name for name in reversed(LEADING) if name not in (rate.name, ranking.asked.name)]
     by_rate = {name: {one.name: one for one in slices.get(name, ())} for name in names}
     columns = [Column(DIMENSIONS[by], "name"), rank_column()]
     columns += [Column(RATES[name].title, "cell", RATES[name].meaning) for name in names]

@@ -13,8 +13,10 @@ import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.comparisons.hosts import HostComparison, compare_hosts
+from callgauge.analysis.measures.alerts import read_alerts
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.verdicts.alerts import describe_alert
 from callgauge.analysis.verdicts.hosts import describe_hosts
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -34,6 +36,7 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
+_ALERTS = 2  # that the sentence names
 _BEFORE_ALL = 15  # rows before a person asks for all
 _MOST_LINKED = 100  # hosts that a link names
 
@@ -50,7 +53,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
     )
     with cards.draw_card(title, "slices", "strata", take=take, height=220, verdict="difference"):
         found = compare_hosts(store_queries.ask, rate, chosen)
-        st.markdown(f"**{wording.in_markdown(_describe(found, chosen, smallest), 900)}**")
+        st.markdown(f"**{wording.in_markdown(_describe(found, rate, chosen, smallest), 900)}**")
         if found.rows:
             _draw_table(rate, title, found, smallest)
             st.caption(_describe_reading(found))
@@ -62,11 +65,19 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
         draw_thin_slices("provider", {rate.name: named}, key="hosts", leads=lambda _: None, noun="host")
 
 
-def _describe(found: HostComparison, chosen: Mapping[str, Any], smallest: float) -> str:
+def _describe(found: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> str:
+    """Return the verdict on the hosts, and the open alerts of hosts: rates over all days hide a change."""
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
     sentence = describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
-    return f"{sentence} {found.basis.sentence}".rstrip()
+    night = read_alerts(store_queries.ask)
+    alerts = [
+        f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
+        for each in (night.alerts if night else ())
+        if each.rate is rate and each.is_open and "provider" in each.values and each.agrees_with(chosen)
+        for words in [describe_alert(each, night.night if night else each.found, filters.short_label)]
+    ]
+    return " ".join(filter(None, [sentence, found.basis.sentence, *alerts[:_ALERTS]]))
 
 
 def _describe_reading(found: HostComparison) -> str:

@@ -112,7 +112,10 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
         verdict="rank",
     ):
         if ranking.rows:
-            names = [name for name in choose_columns(by) if name != rate.name]
+            # Next to the rate that stands in for it, the asked one would compare what was not measured alike.
+            names = [
+                name for name in choose_columns(by) if name not in (rate.name, ranking.judged.asked.name)
+            ]
             _draw_table(ranking, read_columns(by, names, chosen), smallest)
         draw_thin_slices(by, {rate.name: ranking.thin}, key="ranking", opens=not ranking.is_compared)
         if ranking.judged.left_out:
