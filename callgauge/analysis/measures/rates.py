@@ -195,7 +195,7 @@ _ALL = (
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
 """In the order in which a person reads them."""
 LEADING = ("turn_success", "retried", "parse_error")
-"""The rates that choose a model, the most telling first: the price of a leader is what they say against it."""
+"""The rates that choose a model, the most telling first: what they say against a leader is its price."""
 LISTED = tuple(rate.name for rate in _ALL if rate.is_listed)
 """The rates that lists on pages offer."""
 HEADLINES = ("parse_error", "mended", "retried", "turn_success")
