@@ -68,12 +68,14 @@ def stranger(planted: Served, context: BrowserContext) -> Iterator[Stranger]:
     assert not app.problems
 
 
-def test_a_which_model_is_the_worst_this_week_and_does_it_differ_from_the_next(stranger: Stranger) -> None:
+def test_a_which_model_is_the_best_this_week_and_which_the_worst(stranger: Stranger) -> None:
     stranger.type_days("7d")
-    worst = re.compile(r"The worst are .*nano-1b.*: they cannot be told apart")
-    stranger.reads(worst)
+    best = re.compile(r"(best|leader) .*by parse errors")
+    stranger.reads(best)
     stranger.open_page("Models")
-    stranger.reads(worst)
+    stranger.reads(best)
+    ranked = stranger.app.page.get_by_role("table", name="Parse errors by model").get_by_role("row")
+    expect(ranked.last).to_contain_text("nano-1b")
     assert "days=7" in stranger.app.page.url
 
 

@@ -48,7 +48,7 @@ def test_the_page_of_a_run_fills_up_while_it_is_open(app: App) -> None:
         publish(app.served.store, tables(done), number=number)
         expect(verdicts).to_contain_text(f"{done} / 100")
         expect(verdicts).to_contain_text(verdict)
-    app.expect("new is better than old by refused calls")
+    app.expect("new is better than old by invalid calls")
     assert "trial=orders.7f3a" in app.page.url
 
 
@@ -81,7 +81,7 @@ def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
     app.page.get_by_role("table", name="Runs of trials").get_by_role("link").first.click()
     app.page.wait_for_url("**trial=orders.7f3a**")
     app.settle()
-    app.expect("by refused calls")
+    app.expect("by invalid calls")
     assert not app.page.locator("img[src='x']").count()
 
 

@@ -205,10 +205,14 @@ def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
         for version in ("12", "13")
     ]
     calls = [
-        *model_calls("kestrel", "2026-11-10", 2, 80, 1000, prompt_id="fixer@12"),
-        *model_calls("aurora", "2026-11-10", 20, 240, 2000, prompt_id="fixer@12"),
-        *model_calls("kestrel", "2026-11-20", 40, 80, 3000, prompt_id="fixer@13"),
-        *model_calls("aurora", "2026-11-20", 5, 240, 4000, prompt_id="fixer@13"),
+        call
+        for day in range(6)
+        for call in (
+            *model_calls("kestrel", f"2026-11-{4 + day:02d}", 1, 40, 1000 + 1000 * day, prompt_id="fixer@12"),
+            *model_calls("aurora", f"2026-11-{4 + day:02d}", 3, 40, 8000 + 1000 * day, prompt_id="fixer@12"),
+            *model_calls("kestrel", f"2026-11-{14 + day}", 20, 40, 16000 + 1000 * day, prompt_id="fixer@13"),
+            *model_calls("aurora", f"2026-11-{14 + day}", 3, 40, 24000 + 1000 * day, prompt_id="fixer@13"),
+        )
     ]
     turns = [
         a_turn(1, prompt_id="fixer@12", prompt_hash="12", day="2026-11-10", ts="2026-11-10T10:00:00"),
@@ -216,7 +220,8 @@ def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
     ]
     app = overview(store, prompts=prompts, turns=turns, tool_calls=calls)
     words = said(app)
-    assert "keep @12. @13 is worse for kestrel: 50% against 2.5%" in words.replace("\\", "")
+    assert "keep @12. @13 is worse: " in words.replace("\\", "")
+    assert "for kestrel" in words.replace("\\", ""), [line for line in words.splitlines() if "@13" in line]
 
 
 @pytest.mark.thorough

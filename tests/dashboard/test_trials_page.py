@@ -102,8 +102,8 @@ def test_several_arms_are_answered_by_their_verdicts(store: Path) -> None:
 @pytest.mark.thorough
 def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Path) -> None:
     app = run_page(store, tasks=100, done=33)
-    assert answer(app).startswith("Not decided yet: new, after 33 of 100 tasks. So far: refused calls ")
-    assert answer(app).endswith("The next look is at 40.")
+    assert answer(app).startswith("Not decided yet: new, after 33 of 100 tasks. So far: invalid calls ")
+    assert answer(app).endswith("The next interim analysis is at 40.")
     rows = sheet_of(app, "Refused by arm")
     assert (rows[1]["Verdict"]["text"], rows[1]["Difference"]["pale"]) == ("Still open", True)
 
@@ -168,7 +168,7 @@ def test_the_course_has_the_difference_the_boundary_and_every_look(store: Path) 
 @pytest.mark.thorough
 def test_another_arm_is_chosen_in_the_url(store: Path) -> None:
     app = run_page(store, OLD, NEW, MadeArm("third", 0.3), tasks=40, query={"arm_shown": "third"})
-    assert "third minus old: refused calls" in plain(said(app))
+    assert "third minus old: invalid calls" in plain(said(app))
 
 
 @pytest.mark.thorough
