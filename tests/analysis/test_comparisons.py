@@ -428,7 +428,8 @@ def check(table: RankedTable, several: Sequence[Slice], smallest: float) -> int:
     for name, (first, last) in table.ranks.items():
         assert 1 <= first <= last <= number
         assert (first == 1) == (name in best)
-        assert first - 1 == sum(worse == name for _, worse in table.wins)
+        losses = sum(worse == name for _, worse in table.wins)
+        assert first - 1 == max(losses, name not in best)
         assert number - last == sum(better == name for better, _ in table.wins)
     for row in table.rows:
         name, standing = row.slice.name, row.standing(smallest)

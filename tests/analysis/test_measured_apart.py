@@ -10,11 +10,13 @@ import pytest
 from callgauge.analysis.comparisons.hosts import compare_hosts
 from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
 from callgauge.analysis.comparisons.versions import judge_pairs
+from callgauge.analysis.measures.measurability import find_undefined
 from callgauge.analysis.measures.rates import RATES
-from callgauge.analysis.measures.slices import make_slices
+from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.metrics.published_store import StoreReader, read_store
 from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
 from callgauge.analysis.verdicts.tools import judge_tools, write_tools
+from tests.analysis.session_shares import of_slice
 from tests.analysis.store_fixture import a_call, publish
 
 SEEN = {"syntax_seen": "full", "schema_seen": "full", "outcome": "clean", "definition_id": "d"}
@@ -53,6 +55,25 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
     publish(folder, {"tool_calls": made})
     with read_store(folder, texts=True) as opened:
         yield opened
+
+
+def measure(name: str, defined: int) -> list[Slice]:
+    """A slice of 600 calls, of which so many had a definition."""
+    return [
+        of_slice(name, 0, 600, rate="syntax_error"),
+        of_slice(name, 30, 600),
+        of_slice(name, defined, 600, rate="defined"),
+    ]
+
+
+def test_one_slice_without_definitions_gets_no_rank_and_takes_nothing_from_the_others() -> None:
+    slices = [*measure("a", 600), *measure("b", 590), *measure("bare", 0), *measure("half", 300)]
+    assert find_undefined("parse_error", slices[:-3]) == {"bare": "its logs have no tool definitions"}
+    assert find_undefined("emission", slices) == {}
+    assert set(find_undefined("parse_error", slices)) == {"bare", "half"}
+    assert find_undefined("parse_error", slices[:3] + slices[6:9]) == {}, "nothing would be left to rank"
+    most_bare = [*measure("a", 600), *measure("b", 600), *(x for n in "cde" for x in measure(n, 0))]
+    assert find_undefined("parse_error", most_bare) == {}, "the others hold most of the calls"
 
 
 SYNTAX = "Compared on JSON syntax only: "

@@ -58,12 +58,12 @@ def test_every_page_shows_the_sample(app: App) -> None:
     for path, words in (
         ("/", "What the parser found"),
         ("/models", "Parse errors by model"),
-        ("/prompts", "fixer@13 against fixer@12"),
+        ("/prompts", "fixer@13 is worse"),
         ("/matrix", "Parse errors by model and prompt"),
         ("/tools", "By failures"),
         ("/errors", "Signatures of errors"),
         ("/retries", "What became of each chain"),
-        ("/compare", "is worse than kestrel-coder-14b"),
+        ("/compare", "Slice A: the baseline"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Successful turns"),
         ("/data", "No line was rejected"),
@@ -78,7 +78,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
 @pytest.mark.thorough
 def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> None:
     app.open()
-    ranking = app.page.get_by_role("region", name="Models by parse errors")
+    ranking = app.page.get_by_role("region", name="Models by the leading rates")
     ranking.get_by_role("link").first.click()
     app.page.wait_for_url("**/calls?model=*")
     app.settle()

@@ -106,7 +106,7 @@ def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[di
             44,
             "Retries with changed arguments work more often than identical ones: 75% against 9.1%.",
         ),
-        ((30, 10), 40, "Whether changing the arguments helps is not decided: 75% against 75% worked."),
+        ((30, 10), 40, "No clear difference between changed and identical arguments: 75% against 75%"),
         ((4, 40), 7, "Too few to say whether changing the arguments helps: 75% against 9.1% worked."),
         ((2, 20), 22, "Too few to say whether changing the arguments helps: 75% against 9.1% worked."),
     ],

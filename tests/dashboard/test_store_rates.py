@@ -40,7 +40,7 @@ def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store
         assert any(caption.startswith(f"{k} / {n} ") for caption in captions), figures
         assert "measured on " in figures
         assert figures.split(", ")[-1] in said(page), "how much could be measured"
-        assert f"{title:20}  {figures}" in sample
+        assert f"{title:12}  {figures}" in sample
     assert_prometheus_reads_what_the_overview_shows(store)
 
 

@@ -194,7 +194,7 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     publish_nights(tmp_path / "store", days=3)
     told = report_of(tmp_path / "store", LAST)
     assert not told.is_quiet
-    assert "Too few days to tell a change from chance on 20 Nov: it takes 5 days" in told.answer
+    assert "Too few days to find a change: it takes 5 before the newest one" in told.answer
     assert "too little to tell" in told.title
     again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, told.told)))
     assert again.is_quiet  # nobody needs to hear it every morning

@@ -19,7 +19,7 @@ from callgauge.analysis.measures.comparisons import (
 )
 from callgauge.analysis.measures.concentration import find_concentrated
 from callgauge.analysis.measures.costs import Cost
-from callgauge.analysis.measures.measurability import compare_by, rates_to_compare
+from callgauge.analysis.measures.measurability import compare_by, find_undefined, rates_to_compare
 from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.same_mix import ArmStrata, choose_dimensions
 from callgauge.analysis.measures.slices import Slice, make_slices
@@ -87,6 +87,9 @@ def judge_ranking(
     interest, a share. `costs`: the cost of each value. Raises MetricError.
     """
     reasons = find_concentrated(ask, slices[rate.name], by, chosen)
+    solid_names = {one.name for one in slices[rate.name] if one.is_solid and one.is_named}
+    alike = [one for one in _list_slices(slices, rate.name) if one.name in solid_names]
+    reasons |= find_undefined(rate.name, alike)
     marked = {
         name: [replace(one, concentration=reasons.get(one.name, "")) for one in several]
         for name, several in slices.items()

@@ -94,6 +94,30 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
     return ComparisonBasis(instead, f"{start}: {_describe_missing(shares)}", shares)
 
 
+def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
+    """Return by name why slices get no rank by `rate`: they lack definitions, and most others do not.
+
+    So that one slice without definitions does not take the schema errors from all others. Empty where the
+    rate does not depend on them, or the slices with definitions are fewer than two or hold less than half of
+    the calls: then all are compared by what they have in common (`compare_by`).
+    """
+    known = list(slices)
+    if rate not in _BY_DEFINITION:
+        return {}
+    shares = find_definition_shares(known)
+    lacking = _find_lowest(shares)
+    calls = Counter({one.name: one.share.n for one in known if one.rate.name == _SYNTAX})
+    left = [name for name in shares if name not in lacking]
+    if len(left) < 2 or sum(calls[name] for name in left) < calls.total() / 2:
+        return {}
+    return {
+        name: "its logs have no tool definitions"
+        if not shares[name]
+        else f"{wording.percent(1 - shares[name], 2)} of its calls have no tool definition"
+        for name in lacking
+    }
+
+
 def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
     """Return the rate of turn success: the reported one, else the derived one, which definitions change."""
     reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)

@@ -30,7 +30,8 @@ class RankingContext:
 
     `others`: their rankings by the other leading rates, the most telling first. `costs`: the cost of each, by
     name. `basis`: why they are ranked by this rate rather than by the chosen one.
-    `concentrated`: for each slice left out because few sessions hold its calls, why. `alerts`: those of this
+    `concentrated`: for each slice left out, why: few
+    sessions hold its calls, or they have no tool definition. `alerts`: those of this
     rate, of values of the dimension `by`, that are open after the `night`.
     """
 
