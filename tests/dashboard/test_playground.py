@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from callgauge.dashboard.components.controls import editor
+from callgauge.dashboard.components.definition_editor import editor as definition_editor
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from lenient import ToolCatalog, extract_tool_calls, parse_arguments
 from tests.dashboard.conftest import opened, said
@@ -56,9 +58,7 @@ def test_titles_are_unique_since_the_address_holds_them() -> None:
 
 
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "callgauge.dashboard.components.controls.editor.editor", lambda *_args, **_sizes: "x" * 1_000_001
-    )
+    monkeypatch.setattr(editor, "editor", lambda *_args, **_sizes: "x" * 1_000_001)
     words = said(opened("callgauge/dashboard/pages/playground/page.py"))
     assert "more than 1,000,000 characters, which is what the playground takes" in words
     assert "Verdict" not in words
@@ -67,8 +67,8 @@ def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pyt
 def test_a_definition_that_cannot_be_read_is_one_box_and_the_verdict_goes_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in ("components.controls.editor", "components.definition_editor.editor"):
-        monkeypatch.setattr(f"callgauge.dashboard.{module}.editor", lambda *_args, **_sizes: "{**not json**")
+    for module in (editor, definition_editor):
+        monkeypatch.setattr(module, "editor", lambda *_args, **_sizes: "{**not json**")
     app = opened("callgauge/dashboard/pages/playground/page.py")
     assert len(app.error) == 1
     assert "Checked without a tool definition" in said(app)
