@@ -112,10 +112,11 @@ def judge_ranking(
 
     (table,) = rank([basis.rate or rate.name], is_alike=basis.rate is not None)
     others: list[RankedTable] = []
-    if list_leaders(table):  # without a leader nobody asks for its price
+    leaders = list_leaders(table)
+    if leaders:  # without a leader nobody asks for its price
         compared = [other.rate for other in bases.values() if other.rate and other.rate != table.rate.name]
         others = [each for each in rank(compared) if len(each.judged) > 1]
-    night = read_alerts(ask) if list_leaders(table) else None
+    night = read_alerts(ask) if leaders else None
     context = RankingContext(
         by=by,
         alerts=[

@@ -100,6 +100,12 @@ def describe_alert(one: Alert, newest: date, label: Label) -> AttentionItem:
     )
 
 
+def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
+    """Return an alert as a sentence beside a rate over all days, which hides that it changed."""
+    words = describe_alert(alert, newest, label)
+    return f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
+
+
 def _name_values(values: Mapping[str, str], label: Label) -> str:
     (dimension, value), *others = values.items()
     more = "".join(f" {_JOINED[other]} {label(other, its)}" for other, its in others)

@@ -12,7 +12,7 @@ from callgauge.analysis.measures.comparisons import RankedTable
 from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.verdicts.alerts import describe_alert
+from callgauge.analysis.verdicts.alerts import describe_open_alert
 from callgauge.analysis.verdicts.sentences import RULE, describe_reach, list_names
 from callgauge.stats.standardisation import COMPARABLE
 
@@ -244,8 +244,7 @@ def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> 
     for leader in list_leaders(table):
         for alert in context.alerts:
             if alert.values.get(context.by) == leader.name:
-                words = describe_alert(alert, context.night, label)
-                yield f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
+                yield describe_open_alert(alert, context.night, label)
                 break
 
 

@@ -16,7 +16,7 @@ from callgauge.analysis.comparisons.hosts import HostComparison, compare_hosts
 from callgauge.analysis.measures.alerts import read_alerts
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.rates import RateDefinition
-from callgauge.analysis.verdicts.alerts import describe_alert
+from callgauge.analysis.verdicts.alerts import describe_open_alert
 from callgauge.analysis.verdicts.hosts import describe_hosts
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -72,10 +72,9 @@ def _describe(found: HostComparison, rate: RateDefinition, chosen: Mapping[str, 
     sentence = describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
     night = read_alerts(store_queries.ask)
     alerts = [
-        f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
+        describe_open_alert(each, night.night if night else each.found, filters.short_label)
         for each in (night.alerts if night else ())
         if each.rate is rate and each.is_open and "provider" in each.values and each.agrees_with(chosen)
-        for words in [describe_alert(each, night.night if night else each.found, filters.short_label)]
     ]
     return " ".join(filter(None, [sentence, found.basis.sentence, *alerts[:_ALERTS]]))
 
