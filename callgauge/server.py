@@ -18,6 +18,7 @@ from starlette.middleware import Middleware
 from callgauge.api.endpoints import program_routes
 from callgauge.serving.guard import ServerGuard, read_first_page
 from callgauge.serving.monitoring_routes import HealthRoute, MetricsRoute, PlainAnswer
+from callgauge.serving.moved_pages import MovedPages
 from callgauge.serving.settings import (
     embedders_from_environment,
     healthy_hours_from_environment,
@@ -86,6 +87,7 @@ app = st.App(
         ),
         Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
         Middleware(MetricsRoute, write=_write_metrics),
+        Middleware(MovedPages),
         Middleware(GoneBrowsers),
         Middleware(FirstPage),
         Middleware(CompressedAssets),

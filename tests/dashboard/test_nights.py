@@ -150,7 +150,7 @@ def test_what_names_places_of_the_server_is_for_admins(served: Path, monkeypatch
 
 def test_where_the_store_lies_is_for_admins(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (served / "memory.sqlite").write_bytes(b"no database at all" * 100)
-    page = "callgauge/dashboard/pages/memory/page.py"
+    page = "callgauge/dashboard/pages/decisions/page.py"
     assert str(served) in str(opened(page).error[0].value).replace("\\", "")
     monkeypatch.setattr(viewer, "read_headers", lambda _: User("bob", "viewer", may_write=True))
     told = str(opened(page).error[0].value).replace("\\", "")

@@ -113,7 +113,7 @@ def test_others_see_shared_views_only_and_change_none(
     views.save_view(nights, "bob's own", "errors", "", owner="bob@team.test", shared=False)
     views.save_view(nights, "of a page that is gone", "dreams", "", owner=ADA.name)
     sign_in(monkeypatch, ADA)
-    app = opened(PAGE["memory"], about="views")
+    app = opened(PAGE["decisions"], about="views")
     assert [view["title"] for view in palette_views(app)] == ["mine", "of the team"]
     assert [label for label in ("mine", "of the team", "bob's own") if label in here_links(app)] == [
         "mine",
@@ -121,7 +121,7 @@ def test_others_see_shared_views_only_and_change_none(
     ]
     assert sum(one.label == "Delete view" for one in app.button) == 2  # both are Ada's
     sign_in(monkeypatch, READER)
-    app = opened(PAGE["memory"], about="views")
+    app = opened(PAGE["decisions"], about="views")
     assert "You may read what the team remembers, not change it." in said(app)
     assert not [one.label for one in app.button if one.label in ("Delete view", "Rename", "Save this view")]
 
@@ -129,7 +129,7 @@ def test_others_see_shared_views_only_and_change_none(
 @pytest.mark.thorough
 def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     views.save_view(nights, "Monday", "models", "days=7+days", owner="Ada")
-    app = opened(PAGE["memory"], about="views")
+    app = opened(PAGE["decisions"], about="views")
     app.text_input(key=field_key(app, "name_")).set_value("Every Monday")
     click(app, "Rename")
     assert [view.name for view in remembered(nights).views] == ["Every Monday"]
@@ -235,7 +235,7 @@ def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nig
     (told,) = (label for label in labels if "(rule: above 10%)" in label)
     assert "parse errors 30% since 14 Nov" in told
     assert "Needs attention (2)" in said(app)  # the rule, and the automatic alert
-    memory = opened(PAGE["memory"], about="rules")
+    memory = opened(PAGE["decisions"], about="rules")
     assert "fires]" in said(memory)
     assert "quiet]" in said(memory)
     click(memory, "A week")
@@ -331,9 +331,9 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
     }
     assert figures.sentence in plain(said(app))
     assert "b_model=kestrel-14b" in kept.link
-    assert "No later day to hold it against yet." in said(opened(PAGE["memory"]))
+    assert "No later data yet." in said(opened(PAGE["decisions"]))
     publish_nights(store, regressed(SINCE), number=2)
-    memory = opened(PAGE["memory"])
+    memory = opened(PAGE["decisions"])
     rows = sheet_of(memory, "Numbers of the decision Take kestrel-14b: cheaper")
     since = "Since, 2026-11-09 to 2026-11-20"
     assert rows[1]["Then"]["sub"].startswith(f"{figures.of.k:,.0f} / 1,960 · ")
@@ -352,8 +352,8 @@ def test_a_decision_of_an_import_with_strange_parameters_is_shown_without_later_
     decisions.record_decision(nights, HOSTILE, HOSTILE, "compare", figures)
     decisions.record_decision(nights, "unreadable", "", "compare", figures)
     nights.write(("UPDATE decisions SET figures = '[]' WHERE title = 'unreadable'", [()]))
-    words = said(opened(PAGE["memory"]))
-    assert "No later day to hold it against yet." in words
+    words = said(opened(PAGE["decisions"]))
+    assert "No later data yet." in words
     assert "Its numbers cannot be read by this version." in words
 
 
@@ -398,7 +398,7 @@ def test_who_may_not_write_sees_no_control_and_a_sentence(
     for page, query in (
         ("overview", {}),
         ("errors", {"signature": signature}),
-        ("memory", {"about": "notes"}),
+        ("decisions", {"about": "notes"}),
     ):
         app = opened(PAGE[page], **query)
         assert not [one.label for one in app.button if one.label.startswith(writes)]
@@ -416,7 +416,7 @@ def test_a_person_who_is_signed_in_writes_under_that_name(
     click(app, "Add note")
     assert remembered(nights).notes[0].by == "ada@team.test"
     notes.add_note(nights, "day", "2026-11-12", "of somebody else", by="bob@team.test")
-    app = opened(PAGE["memory"], about="notes")
+    app = opened(PAGE["decisions"], about="notes")
     assert len([one for one in app.button if one.label == "Delete"]) == 1  # her own
 
 
@@ -440,7 +440,7 @@ def test_a_run_of_a_page_asks_the_memory_nothing_twice(
 
 def test_a_damaged_memory_is_said_and_pages_go_on_without_it(nights: MemoryFile) -> None:
     (nights.path.parent / FILE).write_bytes(b"no database at all, but long enough" * 40)
-    for page in ("memory", "errors", "compare"):
+    for page in ("decisions", "errors", "compare"):
         app = opened(PAGE[page])
         told = " ".join(str(one.value) for one in (*app.warning, *app.error))
         assert "move it away" in told

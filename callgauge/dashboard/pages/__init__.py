@@ -16,9 +16,10 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 class PageEntry:
     """One page of the navigation.
 
-    `key`: the letter that opens the page after g. `filtered`: True when the page shows the filter bar.
-    `needs_store`: True when the page cannot be shown without a store. `shows_texts`: True when texts of logs
-    stand on it, so that its files are an admin's. `needs_texts`, `for_admins`: it is for nobody else.
+    `section`: the heading above it, empty for the ten main pages. `key`: the letter that opens the page after
+    g. `filtered`: the page shows the filter bar. `needs_store`: the page needs a store. `shows_texts`: the
+    page shows content of logs, so only an admin may download from it. `needs_texts`, `for_admins`: others
+    cannot open it. `listed`: the navigation shows it.
     """
 
     section: str
@@ -31,6 +32,7 @@ class PageEntry:
     shows_texts: bool = False
     needs_texts: bool = False
     for_admins: bool = False
+    listed: bool = True
 
     @property
     def file(self) -> str:
@@ -46,21 +48,21 @@ class PageEntry:
 
 PAGES = (
     PageEntry(
-        "Decide",
+        "",
         "overview",
         "Overview",
         "o",
-        "What works how well, what changed, and where it goes wrong.",
+        "Which model and prompt to use, and what got worse.",
     ),
     PageEntry(
-        "Decide",
+        "",
         "models",
         "Models",
         "m",
-        "Which model makes the best calls, at what cost, and since when.",
+        "Which model makes the best calls, at what cost.",
     ),
     PageEntry(
-        "Decide",
+        "",
         "prompts",
         "Prompts",
         "p",
@@ -68,60 +70,29 @@ PAGES = (
         shows_texts=True,
     ),
     PageEntry(
-        "Decide",
+        "",
         "compare",
         "Compare",
         "c",
-        "Any two slices: which is better, by how much, and is the difference real?",
+        "Compare any two slices: which is better, by how much, and is the difference real?",
     ),
     PageEntry(
-        "Decide",
-        "trials",
-        "Trials",
-        "i",
-        "What another model, prompt or definition would do, tried on the same tasks, with a verdict.",
-        filtered=False,
-        shows_texts=True,
-    ),
-    PageEntry(
-        "Decide",
-        "memory",
-        "Memory",
-        "n",
-        "What the team decided, beside the numbers since then; its notes, rules, views and baselines.",
-        filtered=False,
-    ),
-    PageEntry(
-        "Understand",
+        "",
         "tools",
         "Tools",
         "t",
-        "Which tools lose most calls, and at which parameter.",
+        "Which tools lose most calls, at which parameter, and how to fix it.",
     ),
     PageEntry(
-        "Understand",
+        "",
         "errors",
         "Errors",
         "e",
-        "What goes wrong, by layer, code and signature; what is new.",
+        "What goes wrong, what is new, and what failures cost in retries.",
         shows_texts=True,
     ),
     PageEntry(
-        "Understand",
-        "retries",
-        "Retries",
-        "r",
-        "What happens after a fault, and what it costs.",
-    ),
-    PageEntry(
-        "Understand",
-        "matrix",
-        "Matrix",
-        "x",
-        "One rate for each model and prompt, model and tool, or tool and prompt.",
-    ),
-    PageEntry(
-        "Records",
+        "",
         "calls",
         "Calls",
         "l",
@@ -129,23 +100,15 @@ PAGES = (
         shows_texts=True,
     ),
     PageEntry(
-        "Records",
+        "",
         "sessions",
         "Sessions",
         "s",
-        "Every session; open one to read it turn by turn, from fault to fault.",
+        "Every session; open one to read it turn by turn.",
         shows_texts=True,
     ),
     PageEntry(
-        "Records",
-        "data",
-        "Data",
-        "d",
-        "What was loaded, what was rejected, and what each source cannot tell.",
-        shows_texts=True,
-    ),
-    PageEntry(
-        "Try",
+        "",
         "playground",
         "Playground",
         "y",
@@ -154,31 +117,74 @@ PAGES = (
         needs_store=False,
     ),
     PageEntry(
-        "Try",
-        "replay",
-        "Replay",
-        "a",
-        "Read stored calls again under another definition, other codes or another policy; see what moves.",
+        "",
+        "data",
+        "Data",
+        "d",
+        "What was loaded, what could not be read, and what each source does not log.",
         shows_texts=True,
-        needs_texts=True,
     ),
     PageEntry(
-        "Try",
+        "More",
+        "trials",
+        "Trials",
+        "i",
+        "Another model, prompt or definition, tried on the same tasks, with a verdict.",
+        filtered=False,
+        shows_texts=True,
+    ),
+    PageEntry(
+        "More",
+        "decisions",
+        "Decisions",
+        "n",
+        "Past decisions, and whether the numbers still support them; notes, alert rules and saved views.",
+        filtered=False,
+    ),
+    PageEntry(
+        "More",
         "sql",
         "SQL",
         "q",
-        "Ask the store anything, read-only; every metric's SQL to begin with.",
+        "Query the store, read-only, starting from the SQL of any metric.",
         filtered=False,
         shows_texts=True,
         for_admins=True,
     ),
     PageEntry(
-        "Try",
+        "More",
+        "retries",
+        "Retries",
+        "r",
+        "What happens after a failure, and what it costs.",
+        listed=False,
+    ),
+    PageEntry(
+        "More",
+        "matrix",
+        "Matrix",
+        "x",
+        "One rate for each model and prompt, model and tool, or tool and prompt.",
+        listed=False,
+    ),
+    PageEntry(
+        "More",
+        "replay",
+        "Replay",
+        "a",
+        "Parse stored calls again under another definition or policy, and see what changes.",
+        shows_texts=True,
+        needs_texts=True,
+        listed=False,
+    ),
+    PageEntry(
+        "More",
         "glossary",
         "Glossary",
         "w",
-        "What the words of all pages mean, and what an interval counts.",
+        "What the terms on all pages mean.",
         filtered=False,
         needs_store=False,
+        listed=False,
     ),
 )

@@ -72,11 +72,11 @@ def show(sender: LiveSender | None = None) -> None:
             _say_what_is_gone()
     elif not entry.needs_store:
         problem = None  # only a page that needs the store minds
-    links = [_link_to(each, current=each is entry) for each in PAGES]
+    links = [_link_to(each, current=each is entry) for each in PAGES if _is_listed(each)]
     views = list_views({each.name: each.title for each in PAGES}) if store_queries.store_folder() else []
     may_save = bool(store_queries.store_folder()) and may_write()
     with navigation:
-        draw_navigation(links, views, filters.page_link("memory", {}, {"about": "views"}))
+        draw_navigation(links, views, filters.page_link("decisions", {}, {"about": "views"}))
         is_asked = may_save and st.button(
             "Save this view", icon=":material/bookmark_add:", type="tertiary", key="save"
         )
@@ -95,6 +95,13 @@ def show(sender: LiveSender | None = None) -> None:
     else:
         st.title(entry.title, anchor=False)
         cards.show_no_store(problem)
+
+
+def _is_listed(entry: PageEntry) -> bool:
+    """Return whether the navigation shows the page. Trials needs a trial run."""
+    if entry.name != "trials" or not store_queries.is_open():
+        return entry.listed
+    return bool((store_queries.ask("choices").dimension == "run").any())
 
 
 def _link_to(entry: PageEntry, *, current: bool) -> PageLink:

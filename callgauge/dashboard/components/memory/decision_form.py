@@ -60,7 +60,7 @@ def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
 def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
     if st.session_state.pop(_SAVED, None) == key:
         st.success("Kept, with the numbers as they are now.")
-        st.page_link(page_file("memory"), label=wording.link_label("All decisions"))
+        st.page_link(page_file("decisions"), label=wording.link_label("All decisions"))
     if not may_write():
         st.caption(describe_reader())
         return

@@ -19,6 +19,7 @@ from callgauge.dashboard.components.memory.changes import (
 )
 from callgauge.dashboard.viewer import current_viewer
 from callgauge.memory.views import SavedView, save_view
+from callgauge.serving.moved_pages import find_page
 
 _NAMED = 2  # chosen values in the name that is offered
 
@@ -41,12 +42,12 @@ def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
     return [
         ViewLink(
             wording.one_line(view.name, 60),
-            _describe(view, titles[view.page]),
-            view.page,
+            _describe(view, titles[page]),
+            page,
             view_link(view),
         )
         for view in visible_views(read_records().views)
-        if view.page in titles
+        if (page := find_page(view.page, ())[0]) in titles
     ]
 
 
@@ -68,8 +69,8 @@ def _describe(view: SavedView, page: str) -> str:
 
 def view_link(view: SavedView) -> str:
     """Return the relative address of a view; its query is written anew, so that it can be nothing else."""
-    query = urlencode(parse_qsl(view.query, keep_blank_values=True))
-    return f"{view.page}?{query}" if query else view.page
+    page, query = find_page(view.page, parse_qsl(view.query, keep_blank_values=True))
+    return f"{page}?{urlencode(query)}" if query else page
 
 
 def read_query() -> str:

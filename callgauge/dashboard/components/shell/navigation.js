@@ -22,11 +22,12 @@ export default function ({ parentElement, data }) {
   root.drawn = drawn
   const focused = [...root.querySelectorAll("a")].indexOf(root.getRootNode().activeElement)
   const sections = data.sections.flatMap((section) => {
-    const heading = element("h2", "", section.title)
     const list = element("ul")
+    list.append(...section.pages.map(entry))
+    if (!section.title) return [list]
+    const heading = element("h2", "", section.title)
     heading.id = `section-${section.title.replaceAll(" ", "-")}`
     list.setAttribute("aria-labelledby", heading.id)
-    list.append(...section.pages.map(entry))
     return [heading, list]
   })
   root.replaceChildren(...sections)

@@ -71,7 +71,7 @@ def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_vi
         ]
         if len(views) > _MOST_VIEWS:
             more = f"All {len(views)} views"
-            shown.append({"name": "memory", "title": more, "href": all_views, "current": False})
+            shown.append({"name": "decisions", "title": more, "href": all_views, "current": False})
         sections.append({"title": "Saved views", "pages": shown})
     draw = st.components.v2.component(
         "navigation",

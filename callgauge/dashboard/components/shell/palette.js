@@ -220,7 +220,7 @@ function make(root) {
     { title: "Keys", about: "All keys of the page", icon: "sql", letter: null, act: () => state.keys.open() },
     { title: "Tour", about: "Five things to know", icon: "overview", act: () => state.tour.start(true) },
   ]
-  state.save = { title: "Save this view", about: "The page with its filters, under a name", icon: "memory", letter: null, act: () => state.ask("save", `${Date.now()}`) }
+  state.save = { title: "Save this view", about: "The page with its filters, under a name", icon: "decisions", letter: null, act: () => state.ask("save", `${Date.now()}`) }
   button.onclick = () => state.palette.open()
   return state
 }

@@ -172,7 +172,7 @@ def _list_rules() -> None:
     rules = read_records().alert_rules
     if rules:
         st.page_link(
-            page_file("memory"),
+            page_file("decisions"),
             label=wording.link_label(f"{wording.plural(len(rules), 'rule')} of the team"),
             query_params={"about": "rules"},
         )

@@ -1,4 +1,4 @@
-"""The page Memory: the team's decisions beside today's numbers, and its notes, views, rules and baselines."""
+"""The page Decisions: past decisions and today's numbers; notes, alert rules, saved views and baselines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.memory.changes import describe_reader, may_write
-from callgauge.dashboard.pages.memory.decision_list import draw_decisions
-from callgauge.dashboard.pages.memory.lists import draw_all_notes, draw_baselines, draw_rules, draw_views
+from callgauge.dashboard.pages.decisions.decision_list import draw_decisions
+from callgauge.dashboard.pages.decisions.lists import draw_all_notes, draw_baselines, draw_rules, draw_views
 from callgauge.dashboard.viewer import current_viewer, leave_place_out
 from callgauge.memory.exchange import export_memory
 from callgauge.memory.memory_file import MemoryProblemError
@@ -27,7 +27,7 @@ _TABS = {
 
 def show() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="page_head"):
-        st.title("Memory", anchor=False, width="content")
+        st.title("Decisions", anchor=False, width="content")
         if current_viewer().is_admin:
             st.download_button(
                 "Export",
@@ -44,7 +44,7 @@ def show() -> None:
     except MemoryProblemError as problem:
         st.error(wording.in_markdown(leave_place_out(str(problem)), 600))
         return
-    cards.draw_answer(describe_memory(records), 300)
+    cards.draw_answer(count_records(records), 300)
     if not may_write():
         st.caption(describe_reader())
     with draw_tabs("about", _TABS) as tab:
@@ -60,8 +60,8 @@ def show() -> None:
             draw_baselines(records.baselines)
 
 
-def describe_memory(records: TeamRecords) -> str:
-    """Return a sentence on how much the team remembers."""
+def count_records(records: TeamRecords) -> str:
+    """Return a sentence with the number of records of each kind."""
     counts = [
         (len(records.decisions), "decision"),
         (len(records.notes), "note"),
@@ -75,8 +75,8 @@ def describe_memory(records: TeamRecords) -> str:
         if n
     ]
     if not known:
-        return "The team remembers nothing yet."
-    return f"The team remembers {wording.list_words(known)}."
+        return "No decisions or notes yet."
+    return f"The team has recorded {wording.list_words(known)}."
 
 
 show()

@@ -26,7 +26,7 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide, RecordedDec
 from callgauge.memory.kept_slices import take_slice
 
 _SHOWN = 10  # decisions, until all are asked for: each asks the store
-_EMPTY = "Nothing is decided yet. Press Decide beside the verdict on Compare, or on a run of Trials."
+_EMPTY = "No decisions yet. Press Decide next to the verdict on Compare or on a trial run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _draw_figures(one: RecordedDecision, figures: FrozenComparison, later: Later
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     draw_table(f"decision_{one.id}", f"Numbers of the decision {one.title}", columns, rows)
     if later is None and not figures.run:
-        st.caption("No later day to hold it against yet.")
+        st.caption("No later data yet.")
 
 
 def _name_cell(side: FrozenSide) -> Cell:

@@ -1,0 +1,55 @@
+"""Addresses of pages that were renamed or merged, and where they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+Query = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class MovedPage:
+    """Where a page is now: the page `to`, with the URL keys `added`, and with some keys `renamed`."""
+
+    to: str
+    added: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+MOVED: Mapping[str, MovedPage] = {
+    "memory": MovedPage("decisions"),
+}
+"""By the old name of the page in the URL."""
+
+
+def find_page(name: str, query: Query) -> tuple[str, Query]:
+    """Return the name and the query of a page today, from those of a link of any age."""
+    moved = MOVED.get(name)
+    if moved is None:
+        return name, query
+    kept = [(moved.renamed.get(key, key), value) for key, value in query if key not in moved.added]
+    return moved.to, [*kept, *moved.added.items()]
+
+
+class MovedPages:
+    """Redirects the addresses of moved pages, with their query. A link to an old address never breaks."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = scope["path"].rstrip("/").rpartition("/")[2] if scope["type"] == "http" else ""
+        if name in MOVED and "text/html" in Headers(scope=scope).get("accept", ""):
+            text = scope["query_string"].decode("latin-1")
+            to, query = find_page(name, parse_qsl(text, keep_blank_values=True))
+            # Relative: a proxy may serve the dashboard below a path of its own.
+            address = f"{to}?{urlencode(query)}" if query else to
+            await RedirectResponse(address, status_code=308)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
