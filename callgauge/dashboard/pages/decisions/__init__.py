@@ -1,4 +1,4 @@
-"""URL keys of the page Decisions, which lists decisions, notes, rules, views and baselines; `about` is the open tab."""
+"""URL keys of the page Decisions; `about` is the open tab."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
