@@ -364,7 +364,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
     baselines.save_baseline(nights, "all", span)
 
     def before(name: str) -> str:
-        app = opened(baseline=f"Baseline: {name}", model="kestrel-14b", days="7 days")
+        app = opened(baseline=name, model="kestrel-14b", days="7 days")
         return next(str(one.delta) for one in app.metric if one.label == "Parse errors")
 
     pinned, free = before("falcon"), before("all")
