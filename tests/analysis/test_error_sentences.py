@@ -15,6 +15,7 @@ from callgauge.analysis.verdicts.retries import (
     find_given_up,
     write_given_up,
 )
+from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.analysis.verdicts.tools import judge_tools
 from callgauge.stats import Share
 from tests.analysis.session_shares import of_slice
@@ -67,8 +68,7 @@ def test_of_two_that_are_alike_both_are_named_the_higher_share_first() -> None:
     [
         (
             [a_tool("rare", 9, 10)],
-            "Not enough data to say which tool is given up on most: it takes retry sequences with "
-            "30 observed and 10 sessions.",
+            f"Not enough data to say which tool is given up on most: it takes retry sequences with {RULE}.",
         ),
         (
             [a_tool("rare", 9, 10), a_tool("grep", 40, 112)],

@@ -32,8 +32,8 @@ def write_given_up(verdict: ToolVerdict) -> str:
     if len(judged) == 1:
         return f"Only {_name(judged[0])} has enough data: {_describe(judged[0])}."
     if all(each.share.k == each.share.n for each in judged):
-        sequences = wording.plural(sum(each.share.n for each in judged), "retry sequence")
-        return f"None of the {len(judged)} tools with enough data was given up on: all {sequences} recovered."
+        recovered = wording.plural(sum(each.share.n for each in judged), "retry sequence")
+        return f"None of the {len(judged)} tools with enough data was given up on: all {recovered} recovered."
     undefined = _describe_undefined(verdict.undefined)
     if verdict.named is None:
         given_up, sequences = sum(map(_count, judged)), sum(each.share.n for each in judged)
