@@ -117,7 +117,8 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
     def sort_key(name: str) -> tuple[bool, float, int, str]:
         share = shares[name]
         given_up = share.n - share.k
-        return not share.has_enough, -given_up / share.n if share.has_enough else 0.0, -given_up, name
+        is_ranked = share.has_enough and name != "unknown"  # what logs do not name is several things
+        return not is_ranked, -given_up / share.n if is_ranked else 0.0, -given_up, name
 
     draw_chain_table(dimension, by_slice, sorted(by_slice, key=sort_key), shares=shares, shown=_ROWS)
 
