@@ -23,7 +23,7 @@ PAGES = (
     "/tools",
     "/tools?tool_open=read_file",
     "/errors",
-    "/retries",
+    "/errors?tab=retries",
     "/replay",
     "/glossary",
     "/calls?peek=c41",

@@ -264,8 +264,8 @@ def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEnt
 def test_on_a_phone_a_page_is_chosen_in_the_list_that_then_closes(phone: App) -> None:
     opened(phone, "/errors")
     phone.page.get_by_role("button", name="Expand sidebar").click()
-    phone.page.get_by_role("link", name="Retries", exact=True).click()
-    phone.page.wait_for_url("**/retries")
+    phone.page.get_by_role("link", name="Calls", exact=True).click()
+    phone.page.wait_for_url("**/calls")
     expect(phone.page.get_by_role("button", name="Expand sidebar")).to_be_visible()
     phone.page.get_by_role("button", name="Find").click()
     expect(palette(phone)).to_be_visible()

@@ -41,7 +41,7 @@ def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Pa
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
     calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
     words = said(overview(store, FINDINGS, tool_calls=calls))
-    assert "No findings in the 1 call that could be judged; measured on 25% of calls." in words
+    assert "No diagnostics in the 1 call that could be checked; measured on 25% of calls." in words
 
 
 def test_turn_success_is_one_rate_with_its_counts_and_who_reports_it(small: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
     many = [found | {"call_id": "c1", "position": n, "code": f"code_{n}"} for n in range(15)]
     app = overview(store, FINDINGS, diagnostics=many)
     assert "15 codes." in said(app)
-    table = sheets(app)["Parser findings by code"]
+    table = sheets(app)["Diagnostics by code"]
     assert (table["shown"], len(table["rows"])) == (10, 15)
 
 
