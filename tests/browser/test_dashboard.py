@@ -24,7 +24,7 @@ PAGES = (
     "/tools?tool_open=read_file",
     "/errors",
     "/retries",
-    "/replay",
+    "/playground?tab=stored",
     "/glossary",
     "/calls?peek=c41",
     "/compare",

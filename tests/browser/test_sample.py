@@ -68,7 +68,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/sessions", "Successful turns"),
         ("/data", "No line was rejected"),
         ("/playground", "Nothing to read yet"),
-        ("/replay", "Settings"),
+        ("/playground?tab=stored", "Settings"),
         ("/sql", "What it answers"),
     ):
         app.open(path)

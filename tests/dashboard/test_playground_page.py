@@ -91,7 +91,11 @@ def test_a_call_brings_its_text_its_definition_and_the_way_back(store: Path) -> 
     assert '"limit"' in editors(app)["Tool definition, in any supported shape"]
     assert outcome(app) == "coerced"
     doors = [element.proto.label.replace("\\", "") for element in app.get("page_link")]
-    assert doors == [":blue[From call c2]", "Replay its calls under this definition"]
+    assert doors == [":blue[From call c2]"]
+    drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    (replay,) = [one["href"] for one in drawn if one.get("label") == "Try on stored calls"]
+    carried = parse_qs(urlsplit(replay).query)
+    assert (carried["tab"], carried["replay_tool"], carried["call"]) == (["stored"], ["read_file"], ["c2"])
 
 
 def test_a_call_that_is_not_there_or_without_a_store_is_a_sentence(small: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page Playground: editors for raw arguments or a reply, and definitions; the parser's result."""
+"""The page Playground: the parser's result for a text, and in its second tab for stored calls."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.links import draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import live_card, result, tool_card
 from callgauge.dashboard.pages.playground import whole_reply as reply
@@ -20,8 +21,10 @@ from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, choose
 from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_parameter
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
-from callgauge.dashboard.pages.playground.start import clear_desk, open_desk
+from callgauge.dashboard.pages.playground.replay import tab as replay_tab
+from callgauge.dashboard.pages.playground.start import KNOWN, ROADS, clear_desk, open_desk
 
+_TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
 # What of the URL goes along with the texts in a link.
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
@@ -60,9 +63,20 @@ _STYLE = """<style>
 
 def show() -> None:
     st.html(_STYLE)
+    st.title("Playground", anchor=False)
+    drawn_for = st.query_params.get("tab")
+    with draw_tabs("tab", _TABS) as tab:
+        if st.query_params.get("tab") != drawn_for:
+            st.rerun()  # the filter bar above belongs to one of the tabs
+        if tab == "stored":
+            replay_tab.show()
+        else:
+            _draw_one_text()
+
+
+def _draw_one_text() -> None:
     desk = open_desk()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="playground_head"):
-        st.title("Playground", anchor=False, width="content")
         whole_reply = choose_segment("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
         choose_example(reply=whole_reply)
     left, right = st.columns([5, 7], gap="medium")
@@ -83,7 +97,8 @@ def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
     found = st.container()
     if asked.tool is not None:
         # Before the result, which takes longer: beside a new verdict the link never holds the old definition.
-        draw_replay_link(asked.tool.name, asked.definition)
+        kept = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
+        draw_replay_link(asked.tool.name, asked.definition, kept)
     with found:
         _draw_result(asked, whole_reply=whole_reply)
 
