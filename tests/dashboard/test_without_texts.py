@@ -176,7 +176,7 @@ def test_without_texts_nobody_takes_them(monkeypatch: pytest.MonkeyPatch) -> Non
     replay = opened(PAGE["playground"], tab="stored")
     assert "parsing calls again needs their raw text" in said(replay)
     assert "replay_run" not in {button.key for button in replay.button}
-    assert "Nothing to read yet" in said(opened(PAGE["playground"]))
+    assert "Nothing to parse yet" in said(opened(PAGE["playground"]))
     assert "served without texts" in said(opened(PAGE["errors"]))
     assert "served without texts" not in said(opened(PAGE["models"]))
 
