@@ -98,7 +98,7 @@ def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange])
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
     """Return one sentence on a result: the outcome, and how many faults of each kind, the gravest named.
 
-    Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair (trailing comma).”
+    Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair.”
     """
     names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _KEPT}
     kept = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
@@ -106,32 +106,35 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
         return f"Clean: valid JSON that fits the definition{kept}."
     if request.outcome is Outcome.UNMEASURED:
         return "Not measured: valid JSON, but without a tool definition to check it against."
-    faults = wording.list_words([*_count_faults(request, changes)]) or "values were converted"
+    (gravest, named), *others = [*_count_faults(request, changes)] or [("values were converted", "")]
+    first = f"{gravest} ({named})" if named else gravest
+    faults = wording.list_words([first, *(count for count, _ in others)])
     return f"{request.outcome.capitalize()}: {faults}{kept}."
 
 
+_NAMED = 3
 _FAULTY = (MISSING, INVALID)
 _KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcome
 
 
-def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[str]:
-    """Yield the number of errors, of lossy guesses, of repairs and of conversions, each with its names."""
+def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
+    """Yield how many errors, lossy guesses, repairs and conversions there are, each with their names."""
     errors = [found for found in request.diagnostics if found.severity is Severity.ERROR]
     others = [found for found in request.diagnostics if found.severity is not Severity.ERROR]
     lossy = [found for found in others if found.lossy]
     repairs = [found for found in others if not found.lossy and _OF_STAGE.get(found.stage) == REPAIRED]
     if errors:
-        yield f"{wording.plural(len(errors), 'error')} ({_name_errors(errors, changes)})"
+        yield wording.plural(len(errors), "error"), _name_errors(errors, changes)
     if lossy:
         guesses = "1 guess" if len(lossy) == 1 else f"{len(lossy):,} guesses"
-        yield f"{guesses} that may lose meaning ({_name_codes(lossy)})"
+        yield f"{guesses} that may lose meaning", _name_codes(lossy)
     if repairs:
-        yield f"{wording.plural(len(repairs), 'repair')} ({_name_codes(repairs)})"
+        yield wording.plural(len(repairs), "repair"), _name_codes(repairs)
     converted = [one for one in changes if one.name and one.verdict == CONVERTED]
     if converted and len(lossy) < len(others):
         of = sum(one.name is not None and one.sent is not None for one in changes)
         named = _join([f"{one.name}: {one.sent} → {one.became}" for one in converted], "; ")
-        yield f"{len(converted):,} of {wording.plural(of, 'argument')} converted ({named})"
+        yield f"{len(converted):,} of {wording.plural(of, 'argument')} converted", named
 
 
 def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange]) -> str:
@@ -151,10 +154,10 @@ def _name_codes(several: Sequence[Diagnostic]) -> str:
 
 
 def _join(names: Sequence[str], separator: str = ", ") -> str:
-    shown = [wording.one_line(name, 40) for name in names[:2]]
-    if len(names) > 2:
-        return f"{separator.join(shown)} and {len(names) - 2:,} more"
-    return (" and " if separator == ", " else separator).join(shown)
+    shown = [wording.one_line(name, 40) for name in names[:_NAMED]]
+    if len(names) > _NAMED:
+        return f"{separator.join(shown)} and {len(names) - _NAMED:,} more"
+    return wording.list_words(shown) if separator == ", " else separator.join(shown)
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
