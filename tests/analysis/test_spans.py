@@ -103,3 +103,15 @@ def test_a_label_without_room_behind_its_carets_is_before_or_below_them() -> Non
     assert before.split("\n")[1].endswith("7 code ^^^")
     below = annotate("x" * 20, [TextMark(0, 20, "7 code")], width=20)
     assert [row.removeprefix("  │ ") for row in below.split("\n")[1:]] == ["^" * 20, "7 code"]
+
+
+def test_rows_far_from_any_mark_are_folded_in_a_low_box() -> None:
+    text = "\n".join(f"line {number}" for number in range(1, 21))
+    at = text.index("line 12")
+    rows = annotate(text, [TextMark(at, at + 4, "1")], most=6).split("\n")
+    assert rows[:2] == [" 1 │ line 1", "   ⋮ 9 more lines"]
+    assert rows[2:] == ["11 │ line 11", "12 │ line 12", "   │ ^^^^ 1", "13 │ line 13", "   ⋮ 7 more lines"]
+    assert annotate(text, [TextMark(at, at + 4, "1")], most=50).count("\n") == 20
+    first = annotate(text, [TextMark(0, 4, "1")], most=6).split("\n")
+    assert first[1:] == ["   │ ^^^^ 1", " 2 │ line 2", "   ⋮ 18 more lines"]
+    assert annotate(text, most=6).count("\n") == 19, "without a mark nothing is folded"

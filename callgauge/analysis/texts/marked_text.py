@@ -82,16 +82,25 @@ def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
     return start, min(len(text), start + LIMIT)
 
 
-def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False, width: int = WIDTH) -> str:
+def annotate(
+    text: str,
+    marks: Sequence[TextMark] = (),
+    *,
+    spaces: bool = False,
+    width: int = WIDTH,
+    most: int | None = None,
+) -> str:
     """Return the text with line numbers, and under each line carets and the label of its marks.
 
     Marks that do not meet share a line. Only the span that `shown_window` returns is included. `spaces`: show
-    white space as signs. `width`: columns of text before a line is continued on the next.
+    white space as signs. `width`: columns of text before a line is continued on the next. `most`: where there
+    are more lines than that, those far from any mark are folded.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
     gutter = len(str(number + text.count("\n", start, end)))
     rows: list[str] = []
+    marked: list[int] = []  # the rows with a mark, or with carets
     for offset, line in _split_lines(text, start, end):
         for nth, (at, chunk) in enumerate(_split_chunks(line, offset, width, spaces)):
             head = str(number) if nth == 0 else "·"
@@ -102,9 +111,27 @@ def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False,
                 for mark in marks
                 if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
             ]
+            before = len(rows) - 1
             rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces, width)]
+            marked += range(before, len(rows)) if here else ()
         number += 1
+    if most is not None and len(rows) > most and marked:
+        rows = _fold_rows(rows, marked, gutter)
     return "\n".join(rows)
+
+
+def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
+    """Return the first row and the rows next to marked ones; each run of others becomes one row."""
+    near = {place + step for place in marked for step in (-1, 0, 1)}
+    kept = sorted({0} | (near & set(range(len(rows)))))
+    folded = list[str]()
+    for place, after in zip(kept, [*kept[1:], len(rows)], strict=True):
+        folded.append(rows[place])
+        if after - place == 2:
+            folded.append(rows[place + 1])
+        elif after - place > 2:
+            folded.append(f"{'':>{gutter}} ⋮ {after - place - 1:,} more lines")
+    return folded
 
 
 def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:

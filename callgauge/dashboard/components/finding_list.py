@@ -90,7 +90,8 @@ def draw_marked_text(
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(_describe_position(raw, findings, narrow=narrow), width="content")
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
-    shown = spans.annotate(raw, marks, spaces=spaces, width=_NARROW if narrow else spans.WIDTH)
+    size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
+    shown = spans.annotate(raw, marks, spaces=spaces, **size)
     low = narrow and shown.count("\n") >= _LOW_LINES  # as high as the place that the playground keeps for it
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)

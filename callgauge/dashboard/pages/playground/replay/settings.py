@@ -61,7 +61,7 @@ def choose_settings() -> tuple[str, Scenario | None]:
     except ScenarioError as refusal:
         st.error(wording.in_markdown(str(refusal), 400))
         return tool, None
-    if scenario.changes_nothing:
+    if scenario.changes_nothing and not tool:
         st.caption("No changes yet.")
     return tool, scenario
 
@@ -155,7 +155,7 @@ def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
     before = next((one for one in _read_tools(begun) if one.name == tool), None)
     after = next((one for one in _read_tools(edited or "") if one.name == tool), None)
     if edited is None or before is None or after is None:
-        st.caption("No edits yet." if edited is None else "Shown once the definition can be read.")
+        st.caption("No changes yet." if edited is None else "Shown once the definition can be read.")
         return
     changes = unified_diff(
         *(
