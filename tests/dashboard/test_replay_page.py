@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.replay.scenarios import Scenario
 from callgauge.analysis.replay.tally import CodeMoves, ReplaySummary
 from callgauge.analysis.texts.url_texts import pack_text
+from callgauge.dashboard.pages import shell
 from callgauge.dashboard.pages.playground.replay import tab as replay_tab
 from callgauge.dashboard.pages.playground.replay.sentences import (
     describe_edits,
@@ -70,6 +71,25 @@ def test_nothing_is_replayed_before_somebody_asks(replayed: Path) -> None:
     assert "Parse stored calls again under another definition or policy." in words
     assert "No changes yet." in words
     assert "The store has the raw text of 41 / 42 calls." in words
+
+
+def test_the_filters_are_shown_in_this_tab_only(replayed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[bool] = []
+    draw = shell._filter_bar
+
+    def note(**how: bool) -> None:
+        shown.append(how["shown"])
+        draw(**how)
+
+    monkeypatch.setattr(shell, "_filter_bar", note)
+    app = opened(PAGE)
+    assert not shown[-1]
+    app.session_state["tab"] = "Stored calls"  # as a click does
+    app.run()
+    assert shown[-1]
+    assert "Parse stored calls again" in said(app)
+    opened(PAGE, tab="nonsense")
+    assert not shown[-1]
 
 
 def test_of_a_large_slice_the_newest_days_tell_what_the_store_has(
