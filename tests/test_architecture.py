@@ -51,15 +51,17 @@ OURS = {
         "ingest.processes", "ingest.store",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
-    "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard"),
+    # Plain data in, a text out: what the dashboard and the report both hand to people.
+    "callgauge.documents": ("callgauge.analysis.wording", "callgauge.documents"),
+    "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard", "callgauge.documents"),
     # The only place of the dashboard that asks models.
     "callgauge.dashboard.components.shell.live_models": (
         "callgauge.dashboard", "callgauge.gateway", "lenient",
     ),
     "callgauge.monitoring": (*SHOWS_ANSWERS, "callgauge.monitoring"),
     "callgauge.report": (
-        *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.gateway.retry_after", "callgauge.report",
-        "ingest.processes",
+        *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.documents", "callgauge.gateway.retry_after",
+        "callgauge.report", "ingest.processes",
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
     "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
@@ -164,7 +166,7 @@ ORDER = {
         "serving", "serving/sign_in", "prices", "gateway/apis", "gateway/tools", "gateway", "recorder",
         "analysis/metrics", "analysis/queries", "analysis/sandbox", "analysis", "analysis/texts",
         "analysis/measures", "analysis/verdicts", "analysis/comparisons", "analysis/replay",
-        "analysis/testsets",
+        "analysis/testsets", "documents",
         "trials/planning/foreign_tasks", "trials/planning", "trials/results", "trials/verdicts",
         "trials/running", "trials",
         "dashboard",
