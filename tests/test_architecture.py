@@ -90,7 +90,7 @@ THIRD_PARTY = {
         "callgauge.serving.streamlit_answers",
         "callgauge.dashboard.components", "callgauge.dashboard.filters",
         "callgauge.dashboard.url_keys", "callgauge.dashboard.pages",
-        "callgauge.dashboard.store_queries",
+        "callgauge.dashboard.shown_page", "callgauge.dashboard.store_queries",
         "callgauge.dashboard.viewer",
         "callgauge.serving.open_pages",  # the shape of its messages alone
     ),
@@ -172,6 +172,7 @@ ORDER = {
         "dashboard",
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
+        "dashboard/components/sharing",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
         "nightly", "cli/render", "cli/options", "cli/trials", "cli", "",

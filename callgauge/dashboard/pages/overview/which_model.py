@@ -18,6 +18,7 @@ from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
 from callgauge.dashboard.components.slice_table import draw_thin_slices
+from callgauge.dashboard.shown_page import record_answer
 
 _ROWS = 5
 
@@ -43,6 +44,7 @@ def draw_which_model(
             store_queries.ask, slices, rate, "model", chosen, smallest=smallest, costs=by_model
         )
         names = {row.slice.name: wording.one_line(row.slice.name, 40) for row in ranking.table.rows}
+        record_answer(ranking.write_sentence(names))
         st.subheader(wording.in_markdown(ranking.write_sentence(names), 900), anchor=False)
         judged = ranking.table.judged
         if judged:

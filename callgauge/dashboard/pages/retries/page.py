@@ -18,6 +18,7 @@ from callgauge.dashboard.components.slice_table import READING, IntervalScale, s
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.retries import losses, recovery
 from callgauge.dashboard.pages.retries.chain_table import draw_chain_table, draw_funnel, link_to_chains
+from callgauge.dashboard.shown_page import record_answer
 from callgauge.stats import Share, compare_rates
 
 Row = Mapping[Hashable, Any]
@@ -32,6 +33,7 @@ def show() -> None:
     if not rows:
         cards.show_no_matches("calls that went wrong")
         return
+    record_answer(f"{describe_recovery(rows)} {describe_kinds(rows)}")
     with st.container(key="verdict"):
         st.header(f"{describe_recovery(rows)} {describe_kinds(rows)}", anchor=False)
     _draw_chains(chosen, rows)
