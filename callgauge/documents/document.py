@@ -15,10 +15,14 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentColumn:
-    """A column of a table; `is_number`: its cells are aligned at the right."""
+    """A column of a table; `is_number`: its cells are aligned at the right.
+
+    `zero`: the place of a line for no difference on the track of the intervals, 0 to 1.
+    """
 
     title: str
     is_number: bool = False
+    zero: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,12 +44,17 @@ def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected
     )
 
 
-def draw_interval(low: float | None, at: float | None, high: float | None) -> str:
-    """Return an interval with its estimate on a track from 0 to 1; ends beyond it are cut."""
+def draw_interval(low: float | None, at: float | None, high: float | None, zero: float | None) -> str:
+    """Return an interval with its estimate on a track from 0 to 1; ends beyond it are cut.
+
+    `zero`: the place of a line across the track.
+    """
     ends = [100 * min(1.0, max(0.0, end)) for end in (low, high) if end is not None]
     line = f'<line x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="5" y2="5"/>' if len(ends) == 2 else ""
     dot = f'<circle cx="{100 * at:.1f}" cy="5" r="3"/>' if at is not None and 0 <= at <= 1 else ""
     track = '<line class="track" x1="0" x2="100" y1="5" y2="5"/>'
+    if zero is not None:
+        track += f'<line class="track" x1="{100 * zero:.1f}" x2="{100 * zero:.1f}" y1="0" y2="10"/>'
     return f'<svg class="interval" viewBox="0 0 100 10" width="100" height="10">{track}{line}{dot}</svg>'
 
 

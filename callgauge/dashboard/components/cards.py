@@ -71,11 +71,10 @@ def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
 def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words: str = "") -> None:
     st.caption(wording.in_markdown(heading))
     with st.container(horizontal=True, gap="small"):
-        _draw_download_button(f"CSV{words}", name, "csv", "text/csv", lambda: to_csv(rows()))
+        _draw_download_button(f"CSV{words}", f"{name}.csv", "text/csv", lambda: to_csv(rows()))
         _draw_download_button(
             f"Parquet{words}",
-            name,
-            "parquet",
+            f"{name}.parquet",
             "application/vnd.apache.parquet",
             lambda: to_parquet(rows()),
         )
@@ -86,16 +85,16 @@ def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
-def _draw_download_button(label: str, name: str, suffix: str, mime: str, made: Callable[[], bytes]) -> None:
+def _draw_download_button(label: str, name: str, mime: str, made: Callable[[], bytes]) -> None:
     st.download_button(
         label,
         made,
-        name_file(name, suffix),
+        name_file(*name.rsplit(".", 1)),
         mime,
         type="tertiary",
         icon=":material/download:",
         on_click="ignore",
-        key=f"take_{name}.{suffix}",
+        key=f"take_{name}",
     )
 
 

@@ -131,7 +131,9 @@ class Table:
 
     def to_document(self) -> DocumentTable:
         """Return the table as it is shown, for a document."""
-        columns = [DocumentColumn(column.title, column.kind == "number") for column in self.columns]
+        columns = [
+            DocumentColumn(column.title, column.kind == "number", column.zero) for column in self.columns
+        ]
         return DocumentTable(self.caption, columns, [[_show_cell(cell) for cell in row] for row in self.rows])
 
 

@@ -98,7 +98,8 @@ def make_document(
 
 def _list_methods(page: ShownPage) -> list[Method]:
     asked = [metrics()[name] for name in page.metrics]
-    judged = [Method("How the verdict is made", [HOW_JUDGED[verdict]]) for verdict in page.verdicts]
+    how = [HOW_JUDGED[verdict] for verdict in page.verdicts]
+    judged = [Method("How the verdict is made", how)] if how else []
     counted = [Method(metric.question, [f"Unit: {metric.unit}.", *metric.notes]) for metric in asked]
     by_session = any(GROUPS in metric.columns for metric in asked)
     return [*judged, *counted, *([Method("Intervals", [_SESSIONS])] if by_session else [])]
