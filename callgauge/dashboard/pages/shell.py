@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from callgauge.analysis import wording
 from callgauge.analysis.metrics import MetricError
@@ -16,6 +17,7 @@ from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
 from callgauge.dashboard.components.sharing.share import draw_share
+from callgauge.dashboard.components.shell.filter_bar import draw_filter_bar
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import (
     PageLink,
@@ -91,6 +93,13 @@ def show(sender: LiveSender | None = None) -> None:
     if (take_save_wish() or is_asked) and may_save:
         ask_view_name(entry.name, entry.title, read_query())
     draw_palette(links, views, may_save=may_save, tour=problem is None and entry is PAGES[0])
+    _draw_page(page, entry, viewer, problem)
+
+
+def _draw_page(
+    page: StreamlitPage, entry: PageEntry, viewer: User, problem: UnshownStoreError | None
+) -> None:
+    """Run the page, or say why it cannot be shown."""
     share = st.container(key="share_place")
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
@@ -100,7 +109,7 @@ def show(sender: LiveSender | None = None) -> None:
         if entry.shows_texts and not texts_are_shown():
             st.caption("This store is served without texts: codes and numbers stand where texts would.")
         page.run()
-        with share:
+        with share:  # last: it hands on what the page has drawn
             draw_share()
     else:
         st.title(entry.title, anchor=False)
@@ -166,7 +175,7 @@ def _filter_bar(*, shown: bool) -> None:
     try:
         store_queries.show_trials(*filters.read_trials(store_queries.ask("choices")))
         extent = store_queries.ask("extent").iloc[0]
-        filters.draw_filter_bar(
+        draw_filter_bar(
             store_queries.ask("choices"), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
         )
     except MetricError as problem:
