@@ -14,12 +14,14 @@ _NAMED = 2  # values of all filters
 
 
 def name_file(stem: str, suffix: str) -> str:
-    """Return the file name `callgauge_models_slate-coder_20261102-20261129.html`.
+    """Return the file name `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
 
     Without a filter bar, or with all days, the name has no slice and no days.
     """
-    parts = ["callgauge", stem]
-    if shown_page().is_filtered:
+    page = shown_page()
+    title = page.title.lower()
+    parts = [title, "" if stem == title else stem.removeprefix(f"{title}_")]
+    if page.is_filtered:
         chosen = filters.chosen_filters()
         values = [
             filters.value_label(name, value)
@@ -31,9 +33,8 @@ def name_file(stem: str, suffix: str) -> str:
             parts.append(f"{len(values) - _NAMED}-more")
         if chosen.from_day and chosen.to_day:
             parts.append("-".join(map(_write_day, dict.fromkeys((chosen.from_day, chosen.to_day)))))
-    safe = [_UNSAFE.sub("-", part).strip("-.")[:_LONGEST_VALUE] for part in parts[2:]]
-    name = "_".join(part for part in (*parts[:2], *safe) if part)
-    return f"{_UNSAFE.sub('-', name)[:_LONGEST]}.{suffix}"
+    safe = [_UNSAFE.sub("-", part).strip("-.")[:_LONGEST_VALUE] for part in parts]
+    return f"{'_'.join(filter(None, ('callgauge', *safe)))[:_LONGEST]}.{suffix}"
 
 
 def _write_day(day: date) -> str:

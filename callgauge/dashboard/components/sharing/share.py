@@ -13,6 +13,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.metrics import GROUPS, metrics
+from callgauge.analysis.time_ranges import TimeRange
 from callgauge.analysis.verdicts.explanations import HOW_JUDGED
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls.copy_button import copy_link, copy_text
@@ -32,6 +33,7 @@ from callgauge.documents.html_page import write_html
 from callgauge.documents.markdown import write_markdown
 
 _LONGEST_LINK = 8_000  # characters that servers and chats take
+_UNDATED = "All days, as some calls have no time: new data changes the numbers."
 _SESSIONS = (
     "The 95 % interval counts sessions, not calls: calls of one session are alike. It also depends on how "
     "alike the other rows' calls of one session are, so with other filters it can differ slightly."
@@ -43,7 +45,7 @@ def draw_share() -> None:
     """Draw the button. Call this after the page has run."""
     popover = st.popover("Share", icon=":material/share:", key="share", on_change="rerun", width="content")
     if popover.open:
-        with popover, st.container(gap="small", key="share_ways"):
+        with popover, st.container(gap="xsmall", width=320, key="share_ways"):
             _draw_ways(shown_page())
 
 
@@ -51,15 +53,18 @@ def _draw_ways(page: ShownPage) -> None:
     settings = describe_view(page)
     if settings:
         st.caption(wording.in_markdown(list_chosen(settings), 600))
-    days = fix_days() if page.is_filtered else None
+    days, moving = (fix_days(), moving_days()) if page.is_filtered else (None, None)
     path = write_path(page, days)
     if len(path) > _LONGEST_LINK:
         st.caption("The address of this view is too long for a link.")
     else:
         copy_link("share_link", "Copy link", path)
-    if (moving := moving_days()) and page.is_filtered and moving != days:
-        words = moving.lower() if moving.startswith("All") else f"last {moving}"
-        copy_link("share_moving_link", f"Copy link that keeps “{words}”", write_path(page, moving))
+        if days:
+            st.caption("Shows the same days, also after the next load." if days != moving else _UNDATED)
+    if moving and moving != days:
+        words = "all days" if moving == TimeRange().text else f"the last {moving}"
+        copy_link("share_moving_link", f"Copy link to {words}", write_path(page, moving))
+        st.caption("Moves on with new data.")
     reason = refuse_file(of_texts=page.shows_texts and sees_texts())
     document = make_document(page, settings, find_whole_address(path), with_parts=reason is None)
     copy_text("share_markdown", "Copy as Markdown", write_markdown(document))
@@ -69,11 +74,10 @@ def _draw_ways(page: ShownPage) -> None:
     st.download_button(
         "Download report",
         lambda: write_html(document).encode(),
-        name_file(page.name or "page", "html"),
+        name_file("report", "html"),
         "text/html",
         on_click="ignore",
         icon=":material/download:",
-        type="tertiary",
         help="One HTML file: sentence, tables, charts, and how they are counted",
         key="share_report",
     )
