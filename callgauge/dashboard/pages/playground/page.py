@@ -10,7 +10,6 @@ from callgauge.analysis import wording
 from callgauge.analysis.regression_cases import case_json, text_case_json
 from callgauge.analysis.texts.url_texts import LinkError
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.links import draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
@@ -23,10 +22,11 @@ from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.replay import tab as replay_tab
 from callgauge.dashboard.pages.playground.start import KNOWN, ROADS, clear_desk, open_desk
+from callgauge.dashboard.shown_page import record_setting
 
 _TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
-# The URL keys that a link to the texts keeps.
+# The URL keys that a link to the other tab keeps.
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
@@ -154,12 +154,13 @@ def _draw_examples(*, reply_wanted: bool) -> None:
 
 
 def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors."""
+    """Draw the buttons that save a regression case and clear the editors; a shared link holds the texts."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:
-            address = _page_address(make_link_parameter(asked.raw, asked.definition))
-            copy_link("copy_link", "Copy link", address)
+            record_setting("p", make_link_parameter(asked.raw, asked.definition))
+            for name in ("call", "example", KNOWN):
+                record_setting(name, None)
         except LinkError as too_long:
             problem = str(too_long)
         if len(asked.raw) <= LONGEST:
@@ -181,11 +182,6 @@ def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:
     if whole_reply:
         return text_case_json(asked.raw, asked.tools.tools, told=asked.dialect, leaked=asked.leaked).encode()
     return case_json(asked.raw, asked.tool).encode()
-
-
-def _page_address(parameter: str) -> str:
-    kept = {name: st.query_params[name] for name in _KEPT if name in st.query_params}
-    return f"playground?{urlencode({**kept, 'p': parameter})}"
 
 
 show()
