@@ -36,8 +36,8 @@ _KEPT_TEXT = "_kept_text_"
 _REWRITTEN = "_rewritten_"
 _CALENDAR = "_calendar"
 _PICK_DATES = "Pick dates"
-# What a reader finds worth knowing, and what is compared with, hold on every page: how these keys begin.
-_CARRIED = ("smallest", _BASELINE, "base_")
+# Links keep the rate, the smallest difference of interest and what is compared with: how these keys begin.
+_CARRIED = ("rate", "smallest", _BASELINE, "base_")
 _MISREAD = "_misread"
 _CHOSEN = "_filters"
 _LABELS = "_labels"

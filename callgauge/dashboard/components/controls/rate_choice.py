@@ -98,6 +98,7 @@ def choose_one(
             st.selectbox(
                 label,
                 among,
+                index=list(among).index(st.session_state[name]),
                 key=name,
                 format_func=(lambda value: f"{words} {named(value)}") if words else named,
                 width=width,
@@ -115,11 +116,16 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
     """
 
     def draw(name: str) -> str:
-        return str(
-            st.segmented_control(
-                label, among, key=name, format_func=named, required=True, label_visibility="collapsed"
-            )
+        chosen = st.segmented_control(
+            label,
+            among,
+            default=st.session_state[name],
+            key=name,
+            format_func=named,
+            required=True,
+            label_visibility="collapsed",
         )
+        return str(chosen) if chosen in among else among[0]
 
     return _keep_in_url(key, among, among[0], draw)
 
@@ -127,7 +133,11 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 def choose_toggle(label: str, key: str) -> bool:
     """Draw a switch and return whether it is on; the URL's `key` is `yes` then."""
     return draw_url_widget(
-        lambda name: st.toggle(label, key=name), key, False, lambda text: text == "yes", lambda _: "yes"
+        lambda name: st.toggle(label, st.session_state[name], key=name),
+        key,
+        False,
+        lambda text: text == "yes",
+        lambda _: "yes",
     )
 
 

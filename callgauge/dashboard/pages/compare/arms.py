@@ -149,6 +149,7 @@ def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
         return st.multiselect(
             f"{words.capitalize()} of slice {key[0].upper()}",
             list(options),
+            st.session_state[drawn],
             format_func=lambda value: wording.one_line(options.get(value, value), 60),
             key=drawn,
             placeholder=f"Any {words}",
@@ -170,7 +171,7 @@ def _choose_days(key: str, first: date, last: date) -> Days | None:
             st.session_state[drawn] = ()
         picked = st.date_input(
             f"Days of slice {key[0].upper()} (UTC)",
-            [],
+            st.session_state[drawn],
             first,
             last,
             key=drawn,

@@ -96,7 +96,7 @@ def _choose_codes(label: str, key: str) -> tuple[str, ...]:
         return codes
 
     found: list[str] = draw_url_widget(
-        lambda name: st.multiselect(label, list(CODES), key=name, placeholder="None"),
+        lambda name: st.multiselect(label, list(CODES), st.session_state[name], key=name, placeholder="None"),
         key,
         [],
         parse,
