@@ -161,14 +161,6 @@ PAGES = (
     ),
     PageEntry(
         "More",
-        "matrix",
-        "Matrix",
-        "x",
-        "One rate for each model and prompt, model and tool, or tool and prompt.",
-        listed=False,
-    ),
-    PageEntry(
-        "More",
         "replay",
         "Replay",
         "a",

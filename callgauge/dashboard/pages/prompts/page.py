@@ -28,9 +28,8 @@ from callgauge.dashboard.components.controls.rate_choice import (
 )
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.difference_cells import (
-    difference_cell,
     difference_column,
-    plain_cell,
+    tagged_difference_cell,
     track_reach,
     verdict_cell,
 )
@@ -254,15 +253,12 @@ def _draw_versions(
 def _draw_table(
     rate: RateDefinition, held: Sequence[SliceComparison], since: Mapping[str, date], smallest: float
 ) -> None:
-    by_mix = any(one.is_at_same_mix for one in held)
-    plain = [one.as_plain for one in held]
-    scale, reach = make_scale([one.slice.share for one in held]), track_reach([*held, *plain])
+    scale, reach = make_scale([one.slice.share for one in held]), track_reach(held)
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
-        *([difference_column("Unadjusted", reach)] if by_mix else []),
-        difference_column("Mix-adjusted" if by_mix else "Against the one before", reach),
+        difference_column("Against the one before", reach),
         Column("Verdict", "tight"),
         Column("Sessions", "number"),
     ]
@@ -271,8 +267,7 @@ def _draw_table(
             name_cell("prompt", (one := each.slice).name),
             Cell(since[one.name].isoformat() if one.name in since else "unknown day"),
             rate_cell(one, scale, calls_link(rate, {"prompt": one.name})),
-            *([plain_cell(each, reach, none="first" if each.other is None else "–")] if by_mix else []),
-            difference_cell(each, reach, none="first" if each.other is None else "–"),
+            tagged_difference_cell(each, reach, none="first" if each.other is None else "–"),
             Cell("–") if each.other is None else verdict_cell(each, smallest),
             Cell(f"{one.share.sessions or 0:,}"),
         ]
