@@ -60,8 +60,8 @@ def plain(text: str) -> str:
 
 
 def verdict(app: AppTest) -> str:
-    """The sentence below the two slices."""
-    return plain(str(app.header[2].value))
+    """The sentence below the choice of the two slices."""
+    return plain(str(app.header[0].value))
 
 
 def test_without_a_choice_the_two_models_that_were_measured_most_are_compared(store: Path) -> None:
@@ -294,7 +294,7 @@ def test_nothing_to_compare_says_whose_calls_could_not_be_judged(store: Path) ->
     publish(store, small_tables() | {"tool_calls": calls})
     app = compared(store)
     assert verdict(app).startswith("Nothing to compare: no call of <img")
-    assert "\\<img" in app.header[2].value
+    assert "\\<img" in app.header[0].value
     assert "Choose another rate, or widen what narrows that slice." in said(app)
 
 

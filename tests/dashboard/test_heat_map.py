@@ -134,7 +134,7 @@ def test_many_rows_and_columns_are_bounded_with_a_sentence(store: Path) -> None:
     )
     app = opened(PAGE, view="prompt", days="all")
     assert len(sheet_of(app, "Parse errors by model and prompt")) == 40
-    assert "40 of 45 models and 14 of 40 prompt versions" in said(app)
+    assert "40 of 45 models and 14 of 40 prompts" in said(app)
     assert "No shades" in said(app)
 
 

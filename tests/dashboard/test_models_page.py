@@ -247,7 +247,9 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
     app = opened(PAGE, view="host")
     _, row = sheet_of(app, "Parse errors by model and host")
     assert row["Difference"]["sub"].endswith("\nmix-adjusted")
-    assert row["Difference"]["title"].startswith("Mix-adjusted by tool: as if both had done the same work.")
+    assert row["Difference"]["title"].startswith(
+        "Mix-adjusted by tools, strategies and prompts: as if both had done the same work."
+    )
     assert "Unadjusted: " in row["Difference"]["title"]
     assert row["Verdict"]["text"] in ("Better", "Worse")
     assert row["Verdict"]["sub"].endswith(", mix-adjusted")
