@@ -34,6 +34,8 @@ MOVED: Mapping[str, MovedPage] = {
         {"cells": "view"},
         {"model.prompt": "prompt", "model.tool": "tool", "tool.prompt": "tool", "model.provider": "host"},
     ),
+    "retries": MovedPage("errors", {"tab": "retries"}),
+    "replay": MovedPage("playground", {"tab": "stored"}),
 }
 """By the old name of the page in the URL."""
 

@@ -15,6 +15,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
+from callgauge.dashboard.components.shell.filter_bar import draw_filter_bar
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import (
     PageLink,
@@ -54,7 +55,8 @@ def show(sender: LiveSender | None = None) -> None:
     }
     page = st.navigation(list(by_page), position="hidden")
     entry = by_page[page]
-    log_page(entry.name, session=st.query_params.get("session"), call=st.query_params.get("call"))
+    tab = entry.filtered_tab if st.query_params.get("tab") == entry.filtered_tab else None
+    log_page(entry.name, tab=tab, **{name: st.query_params.get(name) for name in ("session", "call")})
     declare_url_keys(entry.url_keys)
     note_page(shows_texts=entry.shows_texts)
     # The server's key pays for what is asked of a model.
@@ -65,7 +67,7 @@ def show(sender: LiveSender | None = None) -> None:
     if problem is None:
         # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
         # keeps the filters for the next page.
-        is_filtered = entry.filtered and not {"call", "session"} & set(st.query_params)
+        is_filtered = bool(tab) or (entry.filtered and not {"call", "session"} & set(st.query_params))
         _filter_bar(shown=is_filtered)
         if is_filtered:
             _say_what_is_left_out()
@@ -115,8 +117,6 @@ def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
     """Return the sentence that stands in place of a page that is not for this viewer."""
     if entry.for_admins and not viewer.is_admin:
         return f"{entry.title} is for admins: it can ask for every text in the store."
-    if entry.needs_texts and not texts_are_shown():
-        return "This store is served without texts, and this page would need them."
     return None
 
 
@@ -156,7 +156,7 @@ def _filter_bar(*, shown: bool) -> None:
     try:
         store_queries.show_trials(*filters.read_trials(store_queries.ask("choices")))
         extent = store_queries.ask("extent").iloc[0]
-        filters.draw_filter_bar(
+        draw_filter_bar(
             store_queries.ask("choices"), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
         )
     except MetricError as problem:
