@@ -228,6 +228,15 @@ def one_line(text: str, limit: int) -> str:
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
+def cut_middle(text: str, limit: int) -> str:
+    """Return a name on one line, cut in the middle to `limit` characters, so that its version stays."""
+    line = visible(" ".join(text[:4000].split()))
+    if len(line) <= limit:
+        return line
+    end = min(max(limit // 2, len(line) - line.rfind("@")), limit - 4) if "@" in line else limit // 2
+    return f"{line[: limit - end - 1]}…{line[-end:]}"
+
+
 def quote(text: str | None, limit: int) -> str:
     """Return a text in typographic quotes, cut to `limit`; the word nothing for None or an empty text.
 

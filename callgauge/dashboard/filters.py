@@ -35,7 +35,7 @@ _OLD_TEXTS = {
 }
 _OLD_PREFIX = "Baseline: "
 # Links to every page keep the keys that begin with these: they hold on all pages.
-_CARRIED = ("smallest", COMPARED_WITH, "base_")
+_CARRIED = ("rate", "smallest", COMPARED_WITH, "base_")
 _CHOSEN = "_filters"
 _LABELS = "_labels"
 _BASELINES = "_baselines"
@@ -239,8 +239,8 @@ def value_label(dimension: str, value: str) -> str:
 
 
 def short_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension for a cell or a sentence: on one line, cut to 60."""
-    return wording.one_line(value_label(dimension, value), 60)
+    """Return the label of a value of a dimension for a cell or a sentence: at most 60 characters."""
+    return wording.cut_middle(value_label(dimension, value), 60)
 
 
 def page_link(

@@ -15,15 +15,25 @@ Query = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class MovedPage:
-    """Where a page is now: the page `to`, with the URL keys `added`, and with some keys `renamed`."""
+    """Where a page is now: the page `to`, with some URL keys `renamed`, some `values` of these replaced.
+
+    `added`: further keys with their values, unless a renamed key gives them.
+    """
 
     to: str
     added: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 MOVED: Mapping[str, MovedPage] = {
     "memory": MovedPage("decisions"),
+    "matrix": MovedPage(
+        "models",
+        {"view": "prompt"},
+        {"cells": "view"},
+        {"model.prompt": "prompt", "model.tool": "tool", "tool.prompt": "tool", "model.provider": "host"},
+    ),
     "retries": MovedPage("errors", {"tab": "retries"}),
     "replay": MovedPage("playground", {"tab": "stored"}),
 }
@@ -35,8 +45,12 @@ def find_page(name: str, query: Query) -> tuple[str, Query]:
     moved = MOVED.get(name)
     if moved is None:
         return name, query
-    kept = [(moved.renamed.get(key, key), value) for key, value in query if key not in moved.added]
-    return moved.to, [*kept, *moved.added.items()]
+    renamed = {
+        moved.renamed[key]: moved.values.get(value, value) for key, value in query if key in moved.renamed
+    }
+    set_ = {**moved.added, **renamed}
+    kept = [(key, value) for key, value in query if key not in moved.renamed and key not in set_]
+    return moved.to, [*kept, *set_.items()]
 
 
 class MovedPages:

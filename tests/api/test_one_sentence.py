@@ -18,7 +18,7 @@ from tests.api.conftest import Api
 from tests.dashboard.conftest import opened
 from tests.event_loops import run
 
-OVERVIEW, MODELS, MATRIX, COMPARE = (page_file(name) for name in ("overview", "models", "matrix", "compare"))
+OVERVIEW, MODELS, COMPARE = (page_file(name) for name in ("overview", "models", "compare"))
 
 
 def read(page: Any) -> list[str]:
@@ -39,7 +39,7 @@ def test_which_model_is_the_best(sample: Api, monkeypatch: pytest.MonkeyPatch) -
     assert sample.get("/ranking", **asked)["sentence"] == sentence
     agents, _ = run(answer_tool(sample.store, "rank_slices", asked))
     assert agents.text.startswith(sentence)
-    for page in (OVERVIEW, MODELS, MATRIX):
+    for page in (OVERVIEW, MODELS):
         assert sentence in read(opened(page)), page
     assert sentence in read(opened(MODELS, base_model="kestrel-coder-14b", smallest="2", tab="cost"))
 

@@ -19,7 +19,7 @@ PAGES = (
     "/",
     "/models",
     "/prompts",
-    "/matrix",
+    "/models?view=prompt",
     "/tools",
     "/tools?tool_open=read_file",
     "/errors",

@@ -59,3 +59,13 @@ def test_a_link_within_a_page_leads_to_the_other_view(
     app.page.wait_for_url(re.compile(arrives.replace("$", "[?]?$")))
     app.settle()
     expect(main).not_to_have_text(before, use_inner_text=True)
+
+
+@pytest.mark.parametrize("title", ["Models", "Compare", "Prompts"])
+def test_a_click_in_the_menu_chooses_nothing_by_itself(app: App, title: str) -> None:
+    """The click comes at once, while the first page is still being drawn."""
+    app.page.goto(f"{app.served.url}/?rate=turn_success")
+    app.page.get_by_role("link", name=title, exact=True).first.click()
+    app.settle()
+    keys = {pair.partition("=")[0] for pair in app.page.url.partition("?")[2].split("&") if pair}
+    assert keys <= {"rate", "a_model", "b_model"}

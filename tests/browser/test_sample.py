@@ -59,7 +59,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/", "What the parser found"),
         ("/models", "Parse errors by model"),
         ("/prompts", "fixer@13 is worse"),
-        ("/matrix", "Parse errors by model and prompt"),
+        ("/models?view=prompt", "Parse errors by model and prompt"),
         ("/tools", "By failures"),
         ("/errors", "Errors by signature"),
         ("/retries", "Outcome after a failure"),

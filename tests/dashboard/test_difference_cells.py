@@ -10,10 +10,9 @@ from callgauge.dashboard.components.difference_cells import (
     difference_cell,
     difference_column,
     place_cell,
-    plain_cell,
+    tagged_difference_cell,
     track_reach,
     verdict_cell,
-    verdict_with_difference_cell,
 )
 from callgauge.stats import Difference
 from tests.analysis.session_shares import of_slice
@@ -23,18 +22,8 @@ ONE = of_slice("a", 10, 1000)
 
 
 def of_interval(low: float, high: float, p: float | None = 0.01) -> SliceComparison:
-    return SliceComparison(ONE, Difference((low + high) / 2, low, high, 0.01, "made"), p)
-
-
-def test_beside_other_columns_the_difference_stands_below_the_verdict() -> None:
-    held = hold(of_slice("a", 200, 1000), of_slice("b", 10, 1000))
-    cell = verdict_with_difference_cell(held, 0.02)
-    assert (cell.text, cell.sub) == ("Worse", "+19.0 points")
-    assert cell.values is not None
-    assert cell.values["difference"] == pytest.approx(0.19)
-    few = verdict_with_difference_cell(hold(of_slice("a", 0, 9), of_slice("b", 10, 1000)), 0.02)
-    assert (few.text, few.sub) == ("Not enough data", None)
-    assert verdict_with_difference_cell(hold(ONE, None), 0.02).text == "Baseline"
+    difference = Difference((low + high) / 2, low, high, 0.01, "made")
+    return SliceComparison(ONE, difference, p, is_thin=p is None)
 
 
 def test_a_tie_shares_a_place_and_says_which_ranks_it_may_have() -> None:
@@ -82,15 +71,17 @@ def test_a_difference_lies_on_the_track_with_both_ends_of_its_interval() -> None
     assert difference_column("B − A", 0.1).scale == ("−10", "+10 points")
 
 
-def test_beside_a_difference_at_the_same_mix_the_plain_one_is_pale() -> None:
+def test_the_difference_that_decides_is_tagged_and_tells_of_the_other_one() -> None:
     strata, wholes = arms_of(KIDNEY_STONES, times=10)
     a, b = wholes["A"], wholes["B"]
     (held,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    plain, told = plain_cell(held, 0.1), difference_cell(held, 0.1)
-    assert (plain.text, plain.pale) == ("+4.6", True)
-    assert (told.text, told.pale) == ("−5.4", False)
-    alone = plain_cell(hold(a, b), 0.1)
-    assert (alone.text, alone.pale) == ("+4.6", False)
+    cell = tagged_difference_cell(held, 0.1)
+    assert (cell.text, str(cell.sub).splitlines()[-1], cell.pale) == ("−5.4", "mix-adjusted", False)
+    assert "Unadjusted: 22.0% vs 17.4%, difference +4.6 points" in str(cell.title)
+    alone = tagged_difference_cell(hold(a, b), 0.1)
+    assert (alone.text, str(alone.sub).splitlines()[-1], alone.pale) == ("+4.6", "plain", False)
+    assert str(alone.title).startswith("Plain: the two rates as they are.")
+    assert (cell.values or {})["kind"] == "mix-adjusted"
 
 
 def test_the_sentences_of_a_verdict_show_on_hover() -> None:

@@ -21,8 +21,8 @@ from tests.analysis.store_fixture import a_turn, publish
 from tests.dashboard.conftest import COUNTING, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
 
-CALLS, SESSIONS, MODELS, COMPARE, TOOLS, MATRIX = (
-    page_file(name) for name in ("calls", "sessions", "models", "compare", "tools", "matrix")
+CALLS, SESSIONS, MODELS, COMPARE, TOOLS = (
+    page_file(name) for name in ("calls", "sessions", "models", "compare", "tools")
 )
 OVERVIEW = page_file("overview")
 SCRIPT = "<img src=x onerror=alert(1)>"
@@ -180,14 +180,14 @@ def test_sessions_name_their_hosts() -> None:
 
 @pytest.mark.usefixtures("two_hosts")
 def test_a_model_is_split_into_its_hosts_and_the_sentence_names_the_worse_one() -> None:
-    app = opened(MODELS, days=DAYS, tab="hosts")
+    app = opened(MODELS, days=DAYS, view="host")
     words = said(app).replace("\\", "")
     assert "falcon-3 is worse on west-2 than on east-1: parse errors 40.0% against 2.0%, +38" in words
     rows = sheet_of(app, BY_HOST)
     assert [(row["Model"]["text"], row["Host"]["text"], row["Verdict"]["text"]) for row in rows] == [
-        ("falcon-3", "east-1", "Baseline"),
+        ("falcon-3", "east-1", "Compared with"),
         ("falcon-3", "west-2", "Worse"),
-        ("heron", "east-1", "Baseline"),
+        ("heron", "east-1", "Compared with"),
         ("heron", "west-2", "No clear difference"),
     ]
     query = dict(parse_qsl(rows[1]["Parse errors"]["href"].split("?")[1]))
@@ -198,7 +198,7 @@ def test_a_model_is_split_into_its_hosts_and_the_sentence_names_the_worse_one() 
 
 @pytest.mark.usefixtures("two_hosts")
 def test_with_one_host_chosen_the_tab_says_what_to_do() -> None:
-    app = opened(MODELS, days=DAYS, tab="hosts", provider="west-2")
+    app = opened(MODELS, days=DAYS, view="host", provider="west-2")
     assert "The filter chooses one host: clear it" in said(app).replace("\\", "")
     assert BY_HOST not in sheets(app)
 
@@ -226,17 +226,10 @@ def test_the_preset_of_two_hosts_keeps_the_model_of_slice_b() -> None:
     assert (query["a_provider"], query["b_provider"]) == (["east-1"], ["west-2"])
 
 
-@pytest.mark.thorough
-@pytest.mark.usefixtures("two_hosts")
-def test_the_matrix_has_a_column_for_each_host() -> None:
-    rows = sheet_of(opened(MATRIX, days=DAYS, cells="model.provider"), BY_HOST)
-    assert {"east-1", "west-2"} <= set(rows[0])
-
-
 def test_sixty_hosts_are_all_compared(store: Path) -> None:
     made = [call for n in range(60) for call in hosted(28, 20 if n == 7 else 2, f"host-{n:02}")]
     publish(store, {"tool_calls": made})
-    app = opened(MODELS, days=DAYS, tab="hosts")
+    app = opened(MODELS, days=DAYS, view="host")
     words = said(app).replace("\\", "")
     assert "falcon-3 is worse on host-07 than on 59 other hosts: parse errors 41.7% against" in words
     rows = sheet_of(app, BY_HOST)

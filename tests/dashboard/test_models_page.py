@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -44,13 +45,13 @@ def ranked(store: Path) -> Path:
 
 
 def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_sessions(ranked: Path) -> None:
-    app = opened(PAGE, columns="verdict")
+    app = opened(PAGE)
     rows = sheet_of(app, RANKING)
     assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron"]
     assert [row["Rank"]["text"] for row in rows] == ["1=", "1=", "3"]
-    assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Baseline"]
+    assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Compared with"]
     assert app.selectbox(key="base_model").value == "heron"
-    assert "Differences are from heron, the baseline." in said(app)
+    assert "Differences are from heron." in said(app)
     assert "Verdicts are corrected for all 3 pairs." in said(app)
     falcon = rows[1]
     assert falcon["Difference"]["text"] == "−24.0"
@@ -64,7 +65,7 @@ def test_another_reference_is_chosen_in_the_url(ranked: Path) -> None:
     rows = sheet_of(opened(PAGE, base_model="falcon"), RANKING)
     verdicts = {row["Model"]["text"]: row["Verdict"]["text"] for row in rows}
     assert (verdicts["falcon"], verdicts["heron"], verdicts[HOSTILE]) == (
-        "Baseline",
+        "Compared with",
         "Worse",
         "No clear difference",
     )
@@ -83,8 +84,9 @@ def test_the_sentence_is_the_same_for_every_baseline_and_tab(ranked: Path, asked
 
 def test_the_leading_rates_stand_beside_the_verdict(ranked: Path) -> None:
     (row, *_) = sheet_of(opened(PAGE), RANKING)
-    assert list(row)[:6] == ["Model", "Rank", "Verdict", "Parse errors", "Sessions", "Measured"]
-    assert {"Retry rate", "Turn success"} <= set(row)
+    assert list(row) == [
+        *("Model", "Rank", "Parse errors", "Difference", "Verdict", "Retry rate", "Turn success", "Sessions"),
+    ]
 
 
 @pytest.mark.thorough
@@ -92,7 +94,7 @@ def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path)
     publish(store, {"tool_calls": [*calls(180, 20, model="falcon"), *calls(179, 24, model="heron")]})
     told = {}
     for smallest in ("", "10", "nonsense"):
-        app = opened(PAGE, columns="verdict", **({"smallest": smallest} if smallest else {}))
+        app = opened(PAGE, **({"smallest": smallest} if smallest else {}))
         rows = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, RANKING)}
         told[smallest] = rows["falcon"]["text"], rows["falcon"]["sub"]
     assert told["10"] == ("Equivalent", "within 10 points")
@@ -109,7 +111,7 @@ def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
 
 
 def test_a_rate_that_nothing_is_known_of_says_so(ranked: Path) -> None:
-    assert "No chains for this rate here" in said(opened(PAGE, rate="recovered"))
+    assert "No retry sequences for this rate here" in said(opened(PAGE, rate="recovered"))
 
 
 def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
@@ -118,7 +120,8 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     publish(
         store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]}
     )
-    (row,) = sheet_of(opened(PAGE, columns="effort"), RANKING)
+    app = opened(PAGE, all_rates="1")
+    row = column_of(app, "falcon", "cost") | column_of(app, "falcon", "latency")
     assert row["Tokens / turn"]["text"] == "1,000"
     assert row["Tokens / turn"]["sub"] == "of 91%"
     assert row["Seconds / turn"]["text"] == "2"
@@ -126,25 +129,32 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
     assert row["Tokens / success"]["title"].endswith("; 6 / 11 turns succeeded, reported by the log")
 
 
-def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ranked: Path) -> None:
-    app = opened(PAGE, columns="arguments")
-    falcon = next(row for row in sheet_of(app, RANKING) if row["Model"]["text"] == "falcon")
-    assert list(falcon)[-4:] == ["Syntax errors", "Schema errors", "Strict failures", "Mended"]
-    assert list(falcon).count("Parse errors") == 1
+def column_of(app: AppTest, name: str, group: str) -> dict[str, dict[str, Any]]:
+    """The cells of one model in a group of all rates, by the title of the rate."""
+    rows = sheet_of(app, f"{group.capitalize()}: every rate by model")
+    return {row[group.capitalize()]["text"]: row[name] for row in rows}
+
+
+def test_all_rates_are_one_line_each_and_asked_for_only_when_opened(ranked: Path) -> None:
+    app = opened(PAGE)
+    assert not [name for name in sheets(app) if "every rate" in name]
+    app = opened(PAGE, all_rates="1")
+    falcon = column_of(app, "falcon", "arguments")
+    assert list(falcon)[:3] == ["Parse errors", "Syntax errors", "Schema errors"]
     assert (falcon["Syntax errors"]["text"], falcon["Syntax errors"]["sub"]) == ("1.0%", "2 / 200")
     assert falcon["Syntax errors"]["href"] == "calls?model=falcon&fault=syntax"
+    assert {"Denied", "Missing calls", "Rejected by the tool"} <= set(column_of(app, "falcon", "tool"))
 
 
-@pytest.mark.thorough
-def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: Path) -> None:
-    app = opened(PAGE, columns="custom", added="retried,<b>,steps_per_turn,execution")
-    (falcon, *_) = sheet_of(app, RANKING)
-    assert list(falcon)[-3:] == ["Retry rate", "Steps / turn", "Failed in execution"]
-    app.multiselect(key="added").unselect("retried").run()
-    assert app.query_params["added"] == "steps_per_turn,execution"
-    app.selectbox(key="by").select("strategy").run()
-    assert not app.exception
-    assert app.multiselect(key="added").value == ["execution"], "a turn is not told apart by strategy"
+def test_latency_has_percentiles_and_says_on_what_it_was_measured(store: Path) -> None:
+    timed = [dict(call, latency_ms=750.0 if n < 90 else 2000.0) for n, call in enumerate(calls(100, 0))]
+    untimed = calls(100, 0)
+    publish(store, {"tool_calls": [*timed, *(dict(call, call_id=f"u{n}") for n, call in enumerate(untimed))]})
+    found = column_of(opened(PAGE, all_rates="1"), "falcon-3", "latency")
+    assert found["Tool call, p50"]["text"] in ("738 ms", "753 ms")
+    assert found["Tool call, p95"]["text"].startswith(("1.9", "2.0"))
+    assert found["Tool call, p95"]["sub"] == "measured on 50.0% of tool calls"
+    assert found["Model step, p50"]["title"] == "not measured"
 
 
 @pytest.mark.thorough
@@ -166,9 +176,9 @@ def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(fe
 
 
 @pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize("tab", ["days", "hosts", "strategies", "versions"])
+@pytest.mark.parametrize("tab", ["days", "cost", "strategies", "versions"])
 def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_many: Path, tab: str) -> None:
-    app = opened(PAGE, tab=tab, columns="arguments")
+    app = opened(PAGE, tab=tab)
     assert not app.exception
     drawn = [row for one in sheets(app).values() for row in one["rows"]]
     assert not [row for row in drawn for cell in row if cell["text"] == "lucky"]
@@ -187,15 +197,15 @@ def test_what_the_logs_do_not_name_has_no_rank_and_comes_last(store: Path) -> No
 @pytest.mark.thorough
 def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(200, 4, model="falcon"), *calls(5, 0, model="heron")]})
-    app = opened(PAGE, columns="verdict")
+    app = opened(PAGE)
     (row,) = sheet_of(app, RANKING)
-    assert list(row) == ["Model", "Parse errors", "Sessions", "Measured"]
+    assert list(row) == ["Model", "Parse errors", "Retry rate", "Turn success", "Sessions"]
     assert "1 of 2 models has" in str(app.header[0].value)
 
 
 def test_a_baseline_with_too_few_sessions_says_so(few_of_many: Path) -> None:
     app = opened(PAGE, base_model="lucky")
-    assert "The baseline has too few sessions to compare with" in said(app)
+    assert "What is compared with has too few sessions" in said(app)
     assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Not enough data"}
 
 
@@ -212,9 +222,9 @@ def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
     slow, fast = {"model": "falcon", "provider": "slow"}, {"model": "falcon", "provider": "fast"}
     alone = {"model": "heron", "provider": "fast"}
     publish(store, {"tool_calls": [*calls(100, 50, **slow), *calls(300, 3, **fast), *calls(50, 0, **alone)]})
-    rows = sheet_of(opened(PAGE, tab="hosts"), "Parse errors by model and host")
+    rows = sheet_of(opened(PAGE, view="host"), "Parse errors by model and host")
     assert [(row["Host"]["text"], row["Verdict"]["text"]) for row in rows] == [
-        ("fast", "Baseline"),
+        ("fast", "Compared with"),
         ("slow", "Worse"),
     ]
 
@@ -234,10 +244,13 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
             ]
         },
     )
-    app = opened(PAGE, tab="hosts")
+    app = opened(PAGE, view="host")
     _, row = sheet_of(app, "Parse errors by model and host")
-    assert (row["Difference"]["at"] - 0.5) * (row["Mix-adjusted"]["at"] - 0.5) < 0
-    assert "mix-adjusted over 2 strata" in row["Mix-adjusted"]["title"]
+    assert row["Difference"]["sub"].endswith("\nmix-adjusted")
+    assert row["Difference"]["title"].startswith(
+        "Mix-adjusted by tools, strategies and prompts: as if both had done the same work."
+    )
+    assert "Unadjusted: " in row["Difference"]["title"]
     assert row["Verdict"]["text"] in ("Better", "Worse")
     assert row["Verdict"]["sub"].endswith(", mix-adjusted")
     assert row["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
@@ -247,8 +260,9 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
-    _, found = sheet_of(opened(PAGE, tab="hosts"), "Parse errors by model and host")
-    assert found["Mix-adjusted"]["text"] == "no work in common"
+    _, found = sheet_of(opened(PAGE, view="host"), "Parse errors by model and host")
+    assert found["Difference"]["sub"].endswith("\nplain")
+    assert found["Difference"]["title"].endswith("There is no mix-adjusted difference.")
     assert (found["Verdict"]["text"], found["Verdict"]["tone"]) == ("Different work", "calm")
 
 
@@ -262,16 +276,16 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
         for call in calls(3 * good, 3 * bad, model=model, tool=tool)
     ]
     publish(store, {"tool_calls": made})
-    app = opened(PAGE, base_model="B", columns="verdict")
+    app = opened(PAGE, base_model="B")
     first, second = sheet_of(app, RANKING)
     assert [row["Model"]["text"] for row in (first, second)] == ["A", "B"]
     assert [row["Rank"]["text"] for row in (first, second)] == ["1", "2"]
-    assert first["As they are"]["at"] > 0.5 > first["Mix-adjusted"]["at"]
+    assert first["Difference"]["at"] < 0.5
+    assert first["Difference"]["sub"].endswith("\nmix-adjusted")
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
     assert first["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
     assert "A is the best by parse errors" in str(app.header[0].value)
     assert "points, mix-adjusted" in said(app).replace("\\", "")
-    assert "Where two did different work, the difference is mix-adjusted." in said(app)
 
 
 @pytest.mark.thorough

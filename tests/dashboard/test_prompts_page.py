@@ -96,7 +96,8 @@ def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path
     app = opened(PAGE)
     rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
     new = rows["triage@2"]
-    assert new["Unadjusted"]["at"] > 0.5 > new["Mix-adjusted"]["at"]
+    assert new["Against the one before"]["at"] < 0.5
+    assert new["Against the one before"]["sub"].endswith("\nmix-adjusted")
     assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("Better", "good")
     assert new["Verdict"]["sub"].endswith(", mix-adjusted")
     assert answer(app) == (

@@ -22,7 +22,7 @@ def page() -> None:
     by = choose_dimension("By", among=("model", "tool"))
     st.text(f"{rate.name} by {by}")
     st.text(f"from {choose_smallest()}")
-    st.code(link_here("matrix", {}, against="falcon"))
+    st.code(link_here("tools", {}, against="falcon"))
 
 
 def opened(**query: str) -> AppTest:
@@ -36,7 +36,7 @@ def test_without_a_word_in_the_url_parse_errors_by_model_are_shown() -> None:
     app = opened()
     assert not app.exception
     assert app.text[0].value == "parse_error by model"
-    assert app.selectbox(key="rate").options[0] == "Parse errors · arguments"
+    assert app.selectbox(key="rate").options[0] == "Parse errors"
     assert not app.query_params
 
 
@@ -46,7 +46,7 @@ def test_the_url_chooses_and_a_choice_is_written_into_it() -> None:
     app.selectbox(key="rate").select("execution").run()
     assert app.text[0].value == "execution by tool"
     assert app.query_params == {"rate": "execution", "by": "tool"}
-    assert app.code[0].value == "matrix?rate=execution&by=tool&against=falcon"
+    assert app.code[0].value == "tools?rate=execution&by=tool&against=falcon"
 
 
 def test_the_smallest_difference_worth_knowing_is_two_points_unless_the_url_says_another() -> None:
@@ -60,7 +60,7 @@ def test_the_smallest_difference_worth_knowing_is_two_points_unless_the_url_says
     app.selectbox(key="smallest").select("10 points").run()
     assert app.text[1].value == "from 0.1"
     assert app.query_params == {"smallest": "10"}
-    assert app.code[0].value == "matrix?smallest=10&against=falcon"
+    assert app.code[0].value == "tools?smallest=10&against=falcon"
     app.selectbox(key="smallest").select("2 points").run()
     assert not app.query_params
 

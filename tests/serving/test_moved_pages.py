@@ -41,3 +41,9 @@ def test_other_addresses_and_programs_are_not_redirected(client: TestClient) -> 
     assert client.get("/memory").status_code == 404
     assert client.get("/models", headers=BROWSER).status_code == 404
     assert find_page("models", [("model", "a")]) == ("models", [("model", "a")])
+
+
+def test_a_link_to_the_matrix_opens_the_view_of_models_with_the_same_cells() -> None:
+    assert find_page("matrix", [("rate", "mended")]) == ("models", [("rate", "mended"), ("view", "prompt")])
+    assert find_page("matrix", [("cells", "model.tool")]) == ("models", [("view", "tool")])
+    assert find_page("matrix", [("cells", "model.provider")]) == ("models", [("view", "host")])

@@ -108,6 +108,17 @@ def describe_mix(held: SliceComparison) -> str | None:
     return f"Mix-adjusted by {held.same_mix.words}.{part} {_describe_plain(held)}{reversed_}"
 
 
+def describe_other_difference(held: SliceComparison) -> str:
+    """Return what the difference of a verdict is, plain or mix-adjusted, and the other one."""
+    if held.is_at_same_mix and held.same_mix:
+        words = f"Mix-adjusted by {held.same_mix.words}: as if both had done the same work."
+        return f"{words} {_describe_plain(held)}"
+    if held.same_mix is None:
+        return "Plain: the two rates as they are. There is no mix-adjusted difference."
+    adjusted = format_difference(held.same_mix.found.difference)
+    return f"Plain: the two rates as they are. Mix-adjusted by {held.same_mix.words}: {adjusted}."
+
+
 def is_order_reversed(held: SliceComparison) -> bool:
     """Return whether the unadjusted rates of a mix-adjusted comparison point the other way."""
     if not held.is_at_same_mix or held.plain is None or held.difference is None:
@@ -296,7 +307,7 @@ def _describe_sessions(of: Slice, against: Slice) -> str:
 
 
 def _describe_better(of: Slice, estimate: float) -> str:
-    title = of.rate.title.lower()
+    title = of.rate.phrase
     if of.rate.better is None:
         return f"has {'fewer' if estimate < 0 else 'more'} {title}"
     return f"is {_describe_direction(of, estimate)} ({title})"

@@ -28,7 +28,7 @@ from callgauge.dashboard.shown_page import record_answer
 
 _SHOWN = 15  # strata of a table, until all are asked for
 Link = Callable[[int, Mapping[str, str]], str | None]
-"""Returns the link to the hits of an arm, 0 for the baseline, narrowed to values by dimension; or None."""
+"""Returns the link to the hits of a side, 0 for what is compared with, narrowed by dimension; or None."""
 
 
 def draw_headline(found: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
@@ -97,10 +97,10 @@ def _draw_table(
 
 
 def name_columns(names: ArmNames) -> list[Column]:
-    """Return the columns of the baseline and of what is compared with it."""
+    """Return the columns of both sides; the first is what the second is compared with."""
     return [
-        Column(wording.one_line(title, 40), "number", full=title)
-        for title in (f"Baseline: {names.against}", names.of)
+        Column(wording.cut_middle(name, 30), "number", f"{name}{words}", full=name)
+        for name, words in ((names.against, ": what the other one is compared with"), (names.of, ""))
     ]
 
 

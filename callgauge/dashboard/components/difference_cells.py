@@ -32,7 +32,8 @@ def track_reach(held: Sequence[SliceComparison]) -> float:
 
 def difference_column(title: str, reach: float) -> Column:
     ends = (f"−{100 * reach:.0f}", f"+{100 * reach:.0f} points")
-    return Column(title, "rate", "Difference in points, with its 95% interval", scale=ends, zero=0.5)
+    about = "In points, with its 95% interval. Mix-adjusted where the two did different work, else plain"
+    return Column(title, "rate", about, scale=ends, zero=0.5)
 
 
 def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
@@ -57,7 +58,7 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
         at=place(found.estimate),
         low=place(found.low),
         high=place(found.high),
-        pale=held.p is None,
+        pale=held.is_thin,
         title=found.method,
         order=found.estimate,
         values={"": found.estimate, "low": found.low, "high": found.high},
@@ -68,12 +69,10 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
 def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
     """Return a cell with the verdict in a few words; the whole sentence opens on hover, focus and tap.
 
-    The slice that the others are compared with is called the baseline.
-
-    `smallest`: the smallest difference worth knowing, a share.
+    `smallest`: the smallest difference of interest, a share.
     """
     if held.standing() is Standing.REFERENCE:
-        return Cell("Baseline", tone="info", leads=True)
+        return Cell("Compared with", tone="info", leads=True)
     word = sentences.shorten_verdict(held, smallest)
     parts = [sentences.describe_verdict(held, smallest), sentences.describe_mix(held)]
     title = " ".join(part for part in parts if part)
@@ -88,21 +87,9 @@ def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
     )
 
 
-def verdict_with_difference_cell(held: SliceComparison, smallest: float) -> Cell:
-    """Return the cell of the verdict with the difference below it, for a table without a column for that."""
-    cell, found = verdict_cell(held, smallest), held.difference
-    if found is None or held.p is None:
-        return replace(cell, sub=None)
-    values = {**(cell.values or {}), "difference": found.estimate, "low": found.low, "high": found.high}
-    mixed = ", mix-adjusted" if held.is_at_same_mix else ""
-    return replace(cell, sub=f"{sentences.fixed_points(found.estimate, 1)} points{mixed}", values=values)
-
-
 def rank_column() -> Column:
     """Return the head of the column of places."""
-    return Column(
-        "Rank", "number", "Those marked = share a place: none of them is known to be worse than another"
-    )
+    return Column("Rank", "number", "Those marked = share a place: none of them is proven worse than another")
 
 
 def place_cell(one: Slice, table: RankedTable) -> Cell:
@@ -126,9 +113,27 @@ def place_cell(one: Slice, table: RankedTable) -> Cell:
     )
 
 
-def plain_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """Return a cell with the plain difference, pale where the one at the same mix is the one to go by."""
+def tagged_difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
+    """Return the cell of the difference that decides, tagged plain or mix-adjusted.
+
+    The other one is on hover.
+    """
+    cell = difference_cell(held, reach, none=none)
+    if held.difference is None:
+        return cell
+    tag = "mix-adjusted" if held.is_at_same_mix else "plain"
+    percentages = cell.percentages
+    if percentages:
+        write = percentages.write
+        percentages = replace(percentages, write=lambda decimals: _tag(write(decimals), tag))
     return replace(
-        difference_cell(held.as_plain, reach, none=none),
-        pale=held.p is None or held.is_at_same_mix,
+        cell,
+        sub=f"{cell.sub}\n{tag}",
+        title=sentences.describe_other_difference(held),
+        percentages=percentages,
+        values={**(cell.values or {}), "kind": tag},
     )
+
+
+def _tag(written: tuple[str, str], tag: str) -> tuple[str, str]:
+    return written[0], f"{written[1]}\n{tag}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -24,6 +24,7 @@ READING = (
     f"beyond. Pale: {LESS}."
 )
 FILTERED = ("model", "provider", "prompt", "tool", "source")  # dimensions that the filter bar knows
+NEARLY_ALL = 0.95  # a cell says what was not measured where less was
 _LISTED = 15  # rows of the folded line before a person asks for all
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
 _HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
@@ -211,7 +212,7 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
         href = filters.page_link("calls", {dimension: name}, {}) if dimension in FILTERED else None
     label = filters.value_label(dimension, name)
     return Cell(
-        wording.one_line(label, 60),
+        wording.cut_middle(label, 60),
         href=href,
         title=wording.one_line(label, 400),
         order=label,
@@ -232,21 +233,23 @@ def rate_cell(
     """Return a cell with a rate, k / n, the interval, and the part that was not measured.
 
     `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
-    False where another column tells that part.
+    False where the cell does not show that part.
     """
     if one is None:
         return Cell("–", values={"rate": None})
     share, unseen = one.share, one.total - one.share.n
+    unmeasured = unmeasured and one.measured_share < NEARLY_ALL
     if share.rate is None:
         return Cell("–", sub="not measured", values={"rate": None, "n": 0, "unmeasured": unseen})
-    return share_cell(
+    cell = share_cell(
         share,
         scale,
         href=href if share.k else None,
         unmeasured=unseen if unmeasured else None,
         pale=not one.is_solid,
-        title=describe_basis(share),
+        title=f"{describe_basis(share)}; {wording.known_share(share.n, one.total, one.rate.noun)}",
     )
+    return replace(cell, values={**(cell.values or {}), "unmeasured": unseen})
 
 
 def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) -> Cell:

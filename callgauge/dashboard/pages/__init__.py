@@ -154,14 +154,6 @@ PAGES = (
     ),
     PageEntry(
         "More",
-        "matrix",
-        "Matrix",
-        "x",
-        "One rate for each model and prompt, model and tool, or tool and prompt.",
-        listed=False,
-    ),
-    PageEntry(
-        "More",
         "glossary",
         "Glossary",
         "w",

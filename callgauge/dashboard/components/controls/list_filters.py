@@ -55,6 +55,7 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
         lambda name: st.selectbox(
             label,
             list(options),
+            index=list(options).index(st.session_state[name]),
             format_func=lambda option: options[option],
             key=name,
             label_visibility="collapsed",
@@ -85,6 +86,7 @@ def draw_search_box(label: str, key: str, placeholder: str, *, width: int) -> st
     searched = draw_url_widget(
         lambda name: st.text_input(
             label,
+            st.session_state[name],
             key=name,
             type="search",
             live=True,

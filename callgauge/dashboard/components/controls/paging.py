@@ -135,5 +135,8 @@ def offer_further_days(found: ListPage, noun: str) -> None:
 def draw_pager(key: str, pages: int) -> None:
     if pages > 1:
         draw_url_widget(
-            lambda name: st.pagination(pages, key=name), key, 1, lambda text: min(pages, max(1, int(text)))
+            lambda name: st.pagination(pages, default=st.session_state[name], key=name),
+            key,
+            1,
+            lambda text: min(pages, max(1, int(text))),
         )

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from callgauge.analysis.measures.comparisons import SMALLEST, choose_reference
-from callgauge.analysis.measures.rates import LISTED, RATES, RateDefinition
+from callgauge.analysis.measures.rates import GROUPS, LEADING, LISTED, RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import format_size
 from callgauge.dashboard import filters
@@ -27,8 +27,8 @@ DIMENSIONS: Mapping[str, str] = {
     "day": "Day",
 }
 """What the metric `slices` can tell apart, in words."""
-_SELECTORS = ("rate", "by", "cells", "of", "least", "smallest")
-_POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference worth knowing
+_SELECTORS = ("rate", "by", "of", "least", "smallest")
+_POINTS = ("0.5", "1", "2", "5", "10")  # the smallest difference of interest
 
 
 def choose_rate(
@@ -42,12 +42,16 @@ def choose_rate(
 
     `words`: shown before the chosen rate in place of a label above.
     """
-    return RATES[choose_one("Rate", key, list(among), empty, name_rate, width=260, words=words)]
+    leading = [name for name in reversed(LEADING) if name in among]
+    others = [
+        name for group in GROUPS for name in among if RATES[name].group == group and name not in leading
+    ]
+    return RATES[choose_one("Rate", key, [*leading, *others], empty, name_rate, width=260, words=words)]
 
 
 def name_rate(name: str) -> str:
-    """Return a rate's title with the group that it belongs to, for lists to choose from."""
-    return f"{RATES[name].title} · {RATES[name].group}"
+    """Return a rate's title for lists to choose from; with its group, unless it is a leading rate."""
+    return RATES[name].title if name in LEADING else f"{RATES[name].title} · {RATES[name].group}"
 
 
 def choose_smallest(*, words: str | None = None) -> float:
@@ -104,6 +108,7 @@ def choose_one(
             st.selectbox(
                 label,
                 among,
+                index=list(among).index(st.session_state[name]),
                 key=name,
                 format_func=(lambda value: f"{words} {named(value)}") if words else named,
                 width=width,
@@ -121,11 +126,16 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
     """
 
     def draw(name: str) -> str:
-        return str(
-            st.segmented_control(
-                label, among, key=name, format_func=named, required=True, label_visibility="collapsed"
-            )
+        chosen = st.segmented_control(
+            label,
+            among,
+            default=st.session_state[name],
+            key=name,
+            format_func=named,
+            required=True,
+            label_visibility="collapsed",
         )
+        return str(chosen) if chosen in among else among[0]
 
     return _keep_in_url(key, among, among[0], draw, lambda value: (label, named(value)))
 
@@ -133,7 +143,11 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 def choose_toggle(label: str, key: str) -> bool:
     """Draw a switch and return whether it is on; the URL's `key` is `yes` then."""
     return draw_url_widget(
-        lambda name: st.toggle(label, key=name), key, False, lambda text: text == "yes", lambda _: "yes"
+        lambda name: st.toggle(label, st.session_state[name], key=name),
+        key,
+        False,
+        lambda text: text == "yes",
+        lambda _: "yes",
     )
 
 
@@ -163,22 +177,22 @@ def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
 
 
 def baseline_key(dimension: str) -> str:
-    """Return the URL key of the baseline among the values of a dimension: base_model. Links keep it."""
+    """Return the URL key of the value that the others of a dimension are compared with: base_model."""
     return f"base_{dimension}"
 
 
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
-    """Draw the selector and return the baseline among slices of one rate; `several` has one slice or more.
+    """Draw the selector "Compared with" and return the chosen one of the slices of one rate.
 
-    The default is the slice with most sessions. It is never chosen by its rate: the luckiest slice as the
-    baseline would make the others look worse than they are. What the logs do not name is several things, and
-    is only offered when there is nothing else.
+    `several` has one slice or more. The default is the slice with most sessions. It is never chosen by its
+    rate: next to the luckiest slice, the others would look worse than they are. What the logs do not name is
+    several things, and is only offered when there is nothing else.
     """
     usual = choose_reference(several)
     named = [one for one in several if one.is_named]
     known = {one.name: one for one in [usual, *sorted(named, key=_use_key)]}
     name = choose_one(
-        f"Baseline {DIMENSIONS[dimension].lower()}",
+        "Compared with",
         baseline_key(dimension),
         list(known),
         usual.name,

@@ -28,7 +28,9 @@ def draw_url_widget(
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `draw` gets the widget's key and returns the value. `parse` turns the URL's text into a value and raises
+    `draw` gets the widget's key and returns the value. It also passes `st.session_state[key]` as the widget's
+    default: where a newer run begins at once, the browser may never see the value that the state set, and it
+    sends the default as if a person had chosen it. `parse` turns the URL's text into a value and raises
     ValueError for an invalid text, which counts as `empty`. `write` turns a value into text; the URL has no
     `key` while the value is `empty`, unless a link named it: the next load may have another `empty`.
     `describe` returns what was chosen, its name and its value in words, for those who share the page.

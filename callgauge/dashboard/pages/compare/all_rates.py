@@ -27,7 +27,7 @@ from callgauge.dashboard.pages.compare.arms import calls_link
 from callgauge.dashboard.pages.compare.costs import draw_costs
 from callgauge.dashboard.pages.compare.exports import make_export
 
-_READING = "Verdicts are corrected for all rates together: the chance that any of them misleads stays at 5%."
+_READING = "Verdicts are corrected for all rates together (Holm)."
 _MIX_DIFFERS = Cell(
     "Mix differs",
     tone="calm",
@@ -67,13 +67,13 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
     with cards.draw_card(
         f"{group.capitalize()}: every rate",
         "slices",
-        caption=f"{_READING} Baseline: {wording.in_markdown(a.name, 60)}.",
+        caption=f"{_READING} Compared with {wording.in_markdown(a.name, 60)}.",
         take=cards.Download(f"compare_{group}", make_export(a.arm, b.arm, "slices", rates=tuple(shown))),
         height=200,
         verdict="difference",
     ):
         if not shown:
-            st.caption("Nothing of it could be judged of either slice.")
+            st.caption("Not measured in either slice.")
             return
         reach = track_reach([by_rate[name] for name in shown if name in by_rate])
         rows = [
@@ -97,7 +97,7 @@ def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
     """Say in one line which rates of a group are worse or better, and how many are neither."""
     found: dict[Standing, list[str]] = {}
     for one in held:
-        found.setdefault(one.standing(smallest), []).append(one.slice.rate.title.lower())
+        found.setdefault(one.standing(smallest), []).append(one.slice.rate.phrase)
     told = [
         f"{_WORDS.get(standing, standing.value)} in {_list_titles(found[standing])}"
         if standing in (Standing.WORSE, Standing.BETTER)
@@ -105,7 +105,7 @@ def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
         for standing in _TOLD
         if standing in found
     ]
-    return f"{'; '.join(told) or 'nothing could be judged'}."
+    return f"{'; '.join(told) or 'not measured'}."
 
 
 def _list_titles(titles: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.arm_filters import PARAMETERS, Arm, Days, Letter
-from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
@@ -18,8 +18,6 @@ from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
-# The others are one click away. Pixels: a name of 30 letters is not cut. Two rows hold all, with hosts three.
-_SEEN = {"model": 300, "provider": 210, "prompt": 210, "tool": 170}
 _PROMPTS, _BASELINES = 3, 3  # offered at once
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
@@ -35,23 +33,23 @@ def read_labels() -> Labels:
     }
 
 
-def choose_arms(
-    rate: RateDefinition, known: Labels, first: date | None, last: date | None
-) -> tuple[Arm, Arm]:
+def choose_arms(known: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
     """Draw the choices of the slices A and B and return both.
 
     `first` and `last`: the first and the last day in the store. Before anything is chosen, the slices are the
-    two models with the most measurements of `rate`.
+    two models with the most measurements of the chosen rate.
     """
     if not any(key in st.query_params for key in ARM_KEYS):
+        rate = RATES.get(st.query_params.get("rate") or "", RATES["parse_error"])
         for key, text in _most_measured_models(rate).items():
             write_to_url(key, text)
-    left, right = st.columns(2, gap="small")
-    with left:
-        a = _choose_arm("A", known, first, last)
-    with right:
-        b = _choose_arm("B", known, first, last)
-    return a, b
+    return _choose_arm("A", known, first, last), _choose_arm("B", known, first, last)
+
+
+def are_same(arms: tuple[Arm, Arm]) -> bool:
+    """Return whether nothing tells A and B apart, so that there is nothing to compare."""
+    a, b = arms
+    return a.own == b.own and a.days == b.days
 
 
 def draw_swap() -> None:
@@ -66,7 +64,7 @@ def choose_at_once(
     last: date | None,
     baselines: Sequence[Baseline],
 ) -> None:
-    """Draw links that choose both slices of a common comparison, or a kept baseline as slice A."""
+    """Draw links that choose both slices of a common comparison, or kept days as slice A."""
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -93,7 +91,7 @@ def choose_at_once(
         }
     for one in baselines[:_BASELINES]:
         name = wording.one_line(one.name, 40)
-        ready[f"Against baseline {name}"] = arm_filters.arm_query("A", one.slice, one.days) | b
+        ready[f"Compared with {name}"] = arm_filters.arm_query("A", one.slice, one.days) | b
     kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
     with st.container(horizontal=True, gap="medium", key="at_once"):
         for number, (label, query) in enumerate(ready.items()):
@@ -125,18 +123,30 @@ def _swap() -> None:
 
 def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | None) -> Arm:
     prefix = letter.lower()
-    with st.container(border=True, gap="xsmall"):
-        st.header("Slice A: the baseline" if letter == "A" else "Slice B", anchor=False)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            seen = [name for name in _SEEN if name != "provider" or filters.has_several_hosts(known)]
-            own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in seen}
-            days = _choose_days(f"{prefix}_days", first, last) if first and last else None
-            others = [name for name in PARAMETERS if name not in seen]
-            set_ = sum(f"{prefix}_{name}" in st.query_params for name in others)
-            with st.popover(f"More ({set_} chosen)" if set_ else "More", type="tertiary", width="content"):
-                own |= {name: _choose_values(f"{prefix}_{name}", name, known) for name in others}
+    with st.popover(_name_button(letter, known), width="content", key=f"slice_{prefix}"):
+        st.caption("A: what B is compared with" if letter == "A" else "B: compared with A")
+        shown = [name for name in PARAMETERS if name != "provider" or filters.has_several_hosts(known)]
+        own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in shown}
+        days = _choose_days(f"{prefix}_days", first, last) if first and last else None
     chosen = {name: values for name, values in own.items() if values}
     return Arm(letter, chosen, days, filters.chosen_filters().parameters())
+
+
+def _name_button(letter: Letter, known: Labels) -> str:
+    """Return the letter and what is chosen for the slice: A: falcon-3, triage@4."""
+    parts = []
+    for name in PARAMETERS:
+        key = f"{letter.lower()}_{name}"
+        text = st.query_params.get(key)
+        is_newer = key in st.session_state and text == st.session_state.get(f"_url_{key}")
+        values = st.session_state[key] if is_newer else arm_filters.split_values(text or "")
+        labels = [known.get(name, {}).get(value, value) for value in values]
+        if labels:
+            more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+            parts.append(f"{wording.cut_middle(labels[0], 30)}{more}")
+    if days := st.query_params.get(f"{letter.lower()}_days"):
+        parts.append(wording.one_line(days, 30))
+    return wording.link_label(f"{letter}: {', '.join(parts) or 'all calls'}")
 
 
 def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
@@ -149,10 +159,11 @@ def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
         return st.multiselect(
             f"{words.capitalize()} of slice {key[0].upper()}",
             list(options),
+            st.session_state[drawn],
             format_func=lambda value: wording.one_line(options.get(value, value), 60),
             key=drawn,
             placeholder=f"Any {words}",
-            width=_SEEN.get(name, 230),
+            width=320,
             wrap=False,
             label_visibility="collapsed",
         )
@@ -170,12 +181,12 @@ def _choose_days(key: str, first: date, last: date) -> Days | None:
             st.session_state[drawn] = ()
         picked = st.date_input(
             f"Days of slice {key[0].upper()} (UTC)",
-            [],
+            st.session_state[drawn],
             first,
             last,
             key=drawn,
             format="YYYY-MM-DD",
-            width=230,
+            width=320,
             label_visibility="collapsed",
         )
         return picked if isinstance(picked, tuple) else (picked,)

@@ -24,6 +24,7 @@ from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.memory.changes import read_records
 from callgauge.dashboard.pages.compare.all_rates import draw_all_rates
 from callgauge.dashboard.pages.compare.arms import (
+    are_same,
     calls_link,
     choose_arms,
     choose_at_once,
@@ -36,6 +37,7 @@ from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
 
+_LONGEST = 60  # characters of the name of a slice
 _TABS = {
     "rates": "All rates",
     "ways": "The difference in several ways",
@@ -52,36 +54,48 @@ def show() -> None:
         cards.show_no_matches("calls")
         return
     extent = store_queries.ask("extent").iloc[0]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        rate = choose_rate()
-        smallest = choose_smallest()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        arms = choose_arms(known, extent.first_day, extent.last_day)
         draw_swap()
-    at_once = st.container()
-    arms = choose_arms(rate, known, extent.first_day, extent.last_day)
+    at_once, answer = st.container(), st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        rate = choose_rate()
+        with st.popover("Settings", type="tertiary", width="content"):
+            smallest = choose_smallest()
     with at_once:  # its links keep slice B, which is chosen by now
         choose_at_once(rate, known, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
-        st.caption("The filter bar narrows both slices; a slice's own choice takes the place of the bar's.")
+        answer.caption("The filter bar narrows both slices, unless a slice has its own choice.")
+    if are_same(arms):
+        title.title("Compare", anchor=False)
+        with answer:
+            cards.draw_answer(
+                "Nothing to compare yet: choose a model, a prompt or days for A and for B.", 200
+            )
+        return
     a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, known))
-    names = ArmNames(b.name, a.name)
+    names = ArmNames(*(wording.cut_middle(side.name, _LONGEST) for side in (b, a)))
     # What A and B are is known only now.
-    title.title(wording.in_markdown(f"{names.of} against {names.against}", 160), anchor=False)
+    title.title(wording.in_markdown(f"{names.of} against {names.against}", 300), anchor=False)
     basis = find_basis(a, b, rate)
     reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""
     rate = RATES[basis.rate or rate.name]
     work = read_work(store_queries.ask, a, b, rate)
     held = compare_sides(a, b, rate, work)
     if basis.rate is None:
-        cards.draw_answer(reason, 400)
+        with answer:
+            cards.draw_answer(reason, 400)
     elif held is None or held.plain is None or held.other is None:
-        draw_nothing(a, b, rate)
+        with answer:
+            draw_nothing(a, b, rate)
     else:
         found = break_sides_down(store_queries.ask, a, b, rate, held, work, smallest)
         sentence = write_headline(found, names, filters.short_label, smallest)
-        draw_headline(found, names, smallest, sentence)
         decision = suggest_decision(found, names, smallest)
-        draw_compare_decision(decision, freeze_comparison(a, b, rate, held, sentence))
-        draw_warnings(a, b, rate, held, reason)
+        with answer:
+            draw_headline(found, names, smallest, sentence)
+            draw_compare_decision(decision, freeze_comparison(a, b, rate, held, sentence))
+            draw_warnings(a, b, rate, held, reason)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
             return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None

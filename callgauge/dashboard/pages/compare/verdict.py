@@ -73,10 +73,10 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
 
 
 def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
-    """Draw the sentence that names the side of which nothing could be judged."""
+    """Draw the sentence that names the side of which nothing was measured."""
     unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
-    said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
-    cards.draw_answer(said, 300)
+    sentence = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
+    cards.draw_answer(sentence, 300)
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 

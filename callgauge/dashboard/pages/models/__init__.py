@@ -6,6 +6,6 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 RANKED = ("model", "provider", "harness_version", "strategy", "source")
 """The dimensions that the page can rank."""
 URL_KEYS = PageUrlKeys(
-    place=("by", "rate", "columns", "added", "tab", "least", "price_list", "ranking_thin"),
+    place=("by", "rate", "view", "all_rates", "tab", "least", "price_list", "ranking_thin"),
     kept=("smallest", *map(baseline_key, RANKED)),
 )

@@ -1,7 +1,4 @@
-"""Draws each model split into its hosts, each host compared with the model's other hosts.
-
-Hosts may get different work, so each difference is shown twice: plain, and mix-adjusted.
-"""
+"""Draws each model split into its hosts, each host compared with the model's other hosts."""
 
 from __future__ import annotations
 
@@ -21,9 +18,8 @@ from callgauge.analysis.verdicts.hosts import describe_hosts
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.difference_cells import (
-    difference_cell,
     difference_column,
-    plain_cell,
+    tagged_difference_cell,
     track_reach,
     verdict_cell,
 )
@@ -95,32 +91,22 @@ def _label(model: str) -> str:
 
 def _draw_table(rate: RateDefinition, title: str, found: HostComparison, smallest: float) -> None:
     rows = found.rows
-    at_mix = [
-        SliceComparison(one.slice, one.same_mix.found.difference if one.same_mix else None, one.p)
-        for one in rows
-    ]
-    scale = make_scale([one.slice.share for one in rows])
-    reach = track_reach([*(one.as_plain for one in rows), *at_mix])
+    scale, reach = make_scale([one.slice.share for one in rows]), track_reach(rows)
     columns = [
         Column("Model", "name"),
         Column("Host", "short"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
-        Column("Verdict", "tight", "Against the model's other hosts, corrected for all differences (Holm)"),
         difference_column("Difference", reach),
-        difference_column("Mix-adjusted", reach),
+        Column("Verdict", "tight", "Against the model's other hosts, corrected for all differences (Holm)"),
         Column("Sessions", "number"),
     ]
-    drawn = [
-        _build_row(row, found.list_against(row), mixed, scale, reach, smallest)
-        for row, mixed in zip(rows, at_mix, strict=True)
-    ]
+    drawn = [_build_row(row, found.list_against(row), scale, reach, smallest) for row in rows]
     draw_table("hosts", title, columns, drawn, shown=_BEFORE_ALL)
 
 
 def _build_row(
     row: SliceComparison,
     against: Sequence[str],
-    mixed: SliceComparison,
     scale: IntervalScale,
     reach: float,
     smallest: float,
@@ -136,9 +122,8 @@ def _build_row(
             order=one.also,
         ),
         rate_cell(one, scale, calls_link(one.rate, narrowed)),
+        replace(tagged_difference_cell(row, reach), href=_compare_link(row, against)),
         verdict_cell(row, smallest),
-        replace(plain_cell(row, reach), href=_compare_link(row, against)),
-        difference_cell(mixed, reach, none="–" if row.other is None else "no work in common"),
         Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
     ]
 

@@ -1,4 +1,4 @@
-"""The page Models: which model is best by a rate, and what is known of models beside it."""
+"""The page Models: which model is best by a rate, by prompt, tool and host, and its other rates."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.analysis import wording
 from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import (
-    DIMENSIONS,
     choose_baseline,
     choose_dimension,
     choose_rate,
+    choose_segment,
     choose_smallest,
 )
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
@@ -25,17 +26,19 @@ from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.pages.models import RANKED
+from callgauge.dashboard.pages.models.all_rates import draw_all_rates
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
 from callgauge.dashboard.pages.models.cost_tab import draw_cost
 from callgauge.dashboard.pages.models.first_seen import find_first_uses
+from callgauge.dashboard.pages.models.heat_map import draw_heat_map
 from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
-from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_answer, draw_ranking
+from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_ranking
 
+_VIEWS = {"model": "Ranking", "prompt": "By prompt", "tool": "By tool", "host": "By host"}
 _TABS = {
     "days": "Over time",
     "cost": "Cost",
-    "hosts": "By host",
     "strategies": "Calling strategy",
     "versions": "Harness versions",
 }
@@ -44,17 +47,21 @@ _TABS = {
 def show() -> None:
     st.title("Models", anchor=False)
     chosen = filters.chosen_filters().parameters()
+    rate = choose_rate()
+    answer = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        by = choose_dimension("Rank", among=RANKED)
-        rate = choose_rate()
-        slices = read_ranked_slices(store_queries.ask, rate, by, chosen)
-        found = slices[rate.name]
-        several = [one for its in slices.values() for one in its]
-        baseline = choose_baseline(by, found) if found else None
-        smallest = choose_smallest()
-    if baseline is None:
-        cards.show_no_matches(f"{rate.noun}s for this rate")
+        view = choose_segment("Table", "view", list(_VIEWS), _VIEWS.__getitem__)
+        compared = st.container(width="content")
+        with st.popover("Settings", type="tertiary", width="content"):
+            by = choose_dimension("Rank", among=RANKED)
+            smallest = choose_smallest()
+    slices = read_ranked_slices(store_queries.ask, rate, by, chosen)
+    if not slices[rate.name]:
+        with answer:
+            cards.show_no_matches(f"{rate.noun}s for this rate")
         return
+    with compared:
+        baseline = choose_baseline(by, slices[rate.name]).name if view != "host" else None
     ranking = SliceRanking(
         judge_ranking(
             store_queries.ask,
@@ -62,23 +69,30 @@ def show() -> None:
             rate,
             by,
             chosen,
-            baseline=baseline.name,
+            baseline=baseline,
             smallest=smallest,
             costs=ask_ranked_costs(by, chosen),
-        )
+        ),
+        slices,
     )
-    draw_answer(ranking)
-    draw_measured_note(rate, several)
-    draw_ranking(ranking, chosen, smallest)
+    with answer:
+        names = {row.slice.name: filters.short_label(by, row.slice.name) for row in ranking.table.rows}
+        cards.draw_answer(ranking.judged.write_sentence(names), 900)
+        draw_measured_note(rate, [each for several in slices.values() for each in several])
+    if view == "host":
+        draw_hosts(rate, chosen, smallest)
+    elif view == "model":
+        draw_ranking(ranking, chosen, smallest)
+    else:
+        draw_heat_map(ranking, view, chosen, smallest)
     if chosen["models"] and len(chosen["models"]) == 1:
         draw_notes("model", chosen["models"][0])
+    draw_all_rates(by, [row.slice.name for row in ranking.rows], chosen)
     with draw_tabs("tab", _TABS) as tab:
         if tab == "days":
             _draw_trend(by, rate, chosen)
         elif tab == "cost":
             draw_cost(by, chosen)
-        elif tab == "hosts":
-            draw_hosts(rate, chosen, smallest)
         elif tab == "strategies":
             draw_strategies(chosen)
         else:
@@ -88,7 +102,7 @@ def show() -> None:
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
     asked = {"rates": (rate.name,), "by": by, "also": "day"}
     draw_rate_trend(
-        f"{rate.title} by day and {DIMENSIONS[by].lower()}",
+        f"{rate.title} by day and {wording.dimension(by)}",
         make_slices(store_queries.ask("slices", **asked, **chosen)),
         rate,
         by,

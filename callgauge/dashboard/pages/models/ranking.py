@@ -1,4 +1,4 @@
-"""The table of models: a place, the chosen rate, the verdict against the baseline, and chosen columns."""
+"""The table of models: a place, the chosen rate, the difference that decides, and the leading rates."""
 
 from __future__ import annotations
 
@@ -9,43 +9,41 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.rankings import RANKED, JudgedRanking
+from callgauge.analysis.comparisons.rankings import RANKED, JudgedRanking, SlicesByRate
 from callgauge.analysis.measures.comparisons import RankedTable, SliceComparison
-from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.rates import LEADING, RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.difference_cells import (
-    difference_cell,
     difference_column,
     place_cell,
-    plain_cell,
     rank_column,
+    tagged_difference_cell,
     track_reach,
     verdict_cell,
-    verdict_with_difference_cell,
 )
+from callgauge.dashboard.components.money.cells import MONEY_COLUMNS, make_cells
 from callgauge.dashboard.components.slice_table import (
     calls_link,
+    compact_rate_cell,
     draw_thin_slices,
     make_scale,
     name_cell,
     rate_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.models.added_column import AddedColumn
-from callgauge.dashboard.pages.models.columns import choose_columns, read_columns
 
 _BEFORE_ALL = 15  # rows before a person asks for all
 
 
 @dataclass(frozen=True, slots=True)
 class SliceRanking:
-    """The slices of one rate, ranked, as the page draws them."""
+    """The slices of one rate, ranked, as the page draws them. `slices`: those of each leading rate, too."""
 
     judged: JudgedRanking
+    slices: SlicesByRate
 
     @property
     def by(self) -> str:
@@ -61,7 +59,7 @@ class SliceRanking:
 
     @property
     def noun(self) -> str:
-        return DIMENSIONS[self.by].lower()
+        return wording.dimension(self.by)
 
     @property
     def rows(self) -> list[SliceComparison]:
@@ -77,25 +75,17 @@ class SliceRanking:
     def thin(self) -> list[Slice]:
         return [row.slice for row in self.table.rows if not row.slice.is_solid]
 
-
-def draw_answer(ranking: SliceRanking) -> None:
-    """Draw the sentence that says which slices are the best, and how to read the table below it."""
-    by, table = ranking.by, ranking.table
-    names = {row.slice.name: filters.short_label(by, row.slice.name) for row in table.rows}
-    cards.draw_answer(ranking.judged.write_sentence(names), 900)
-    if not table.reference.is_solid and ranking.is_compared:
-        st.caption(f"The baseline has too few sessions to compare with: it takes {RULE}. Choose another.")
-    elif table.pairs:
-        st.caption(_describe_reading(table, names[table.reference.name]))
-
-
-def _describe_reading(table: RankedTable, baseline: str) -> str:
-    parts = [f"Differences are from {wording.in_markdown(baseline, 60)}, the baseline."]
-    if len(table.pairs) > 1:
-        parts.append(f"Verdicts are corrected for all {len(table.pairs)} pairs.")
-    if table.is_by_mix:
-        parts.append("Where two did different work, the difference is mix-adjusted.")
-    return " ".join(parts)
+    def describe_reading(self) -> str:
+        """Return what the differences of the table are from, and how their verdicts are corrected."""
+        if not self.table.reference.is_solid and self.is_compared:
+            return f"What is compared with has too few sessions: it takes {RULE}. Choose another."
+        if not self.table.pairs:
+            return ""
+        reference = wording.in_markdown(filters.short_label(self.by, self.table.reference.name), 60)
+        parts = [f"Differences are from {reference}."]
+        if len(self.table.pairs) > 1:
+            parts.append(f"Verdicts are corrected for all {len(self.table.pairs)} pairs.")
+        return " ".join(parts)
 
 
 def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
@@ -112,11 +102,9 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
         verdict="rank",
     ):
         if ranking.rows:
-            # Next to the rate that stands in for it, the asked one would compare what was not measured alike.
-            names = [
-                name for name in choose_columns(by) if name not in (rate.name, ranking.judged.asked.name)
-            ]
-            _draw_table(ranking, read_columns(by, names, chosen), smallest)
+            _draw_table(ranking, smallest)
+            if reading := ranking.describe_reading():
+                st.caption(reading)
         draw_thin_slices(by, {rate.name: ranking.thin}, key="ranking", opens=not ranking.is_compared)
         if ranking.judged.left_out:
             st.caption(
@@ -125,54 +113,47 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
             )
 
 
-def _draw_table(ranking: SliceRanking, added: Sequence[AddedColumn], smallest: float) -> None:
-    """Draw the table: what decides comes first, since a phone shows the first columns first.
-
-    Beside added columns there is no room for drawn differences: they stand below the verdicts.
-    """
+def _draw_table(ranking: SliceRanking, smallest: float) -> None:
+    """Draw the table: what decides comes first, since a phone shows the first columns first."""
     by, rate, table, rows = ranking.by, ranking.rate, ranking.table, ranking.rows
-    compared = ranking.is_compared
-    has_places = bool(table.places)
-    has_differences = compared and not added
-    has_plain = has_differences and table.is_by_mix
-    verdict = verdict_with_difference_cell if added else verdict_cell
-    scale = make_scale([row.slice.share for row in rows])
-    reach = track_reach([*rows, *(row.as_plain for row in rows if has_plain)])
-    columns = [Column(DIMENSIONS[by], "name")]
-    if has_places:
-        columns.append(rank_column())
-    if compared:
-        columns.append(Column("Verdict", "tight", "Against the baseline, corrected for all pairs (Holm)"))
-    columns.append(Column(rate.title, "rate", rate.meaning, scale=scale.ends()))
-    if has_plain:
-        columns.append(difference_column("As they are", reach))
-    if has_differences:
-        columns.append(difference_column("Mix-adjusted" if table.is_by_mix else "Difference", reach))
-    columns += [
-        Column("Sessions", "number", "In which the rate was observed; what the interval rests on"),
-        Column("Measured", "number", f"Share of the {rate.noun}s on which it was measured"),
-        *(one.head for one in added),
-    ]
-    cells = [
-        [
-            name_cell(by, (one := row.slice).name),
-            *([place_cell(one, table)] if has_places else []),
-            *([verdict(row, smallest)] if compared else []),
-            rate_cell(one, scale, calls_link(rate, {by: one.name}), unmeasured=False),
-            *([plain_cell(row, reach)] if has_plain else []),
-            *([difference_cell(row, reach)] if has_differences else []),
-            Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
-            _known_cell(one),
-            *(column.cells.get(one.name, Cell("–", pale=True)) for column in added),
-        ]
-        for row in rows
-    ]
+    scale, reach = make_scale([row.slice.share for row in rows]), track_reach(rows)
+    columns = [Column(wording.dimension(by).capitalize(), "name")]
+    cells = [[name_cell(by, row.slice.name)] for row in rows]
+
+    def add(column: Column, drawn: Sequence[Cell]) -> None:
+        columns.append(column)
+        for line, cell in zip(cells, drawn, strict=True):
+            line.append(cell)
+
+    if table.places:
+        add(rank_column(), [place_cell(row.slice, table) for row in rows])
+    links = [calls_link(rate, {by: row.slice.name}) for row in rows]
+    add(
+        Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
+        [rate_cell(row.slice, scale, link) for row, link in zip(rows, links, strict=True)],
+    )
+    if ranking.is_compared:
+        add(difference_column("Difference", reach), [tagged_difference_cell(row, reach) for row in rows])
+        add(Column("Verdict", "tight"), [verdict_cell(row, smallest) for row in rows])
+    for name in reversed(LEADING):
+        # Next to the rate that replaces it, the chosen one would compare what was not measured alike.
+        if name not in (rate.name, ranking.judged.asked.name):
+            add(Column(RATES[name].title, "cell", RATES[name].meaning), _rate_cells(ranking, name))
+    if costs := ranking.judged.context.costs:
+        priced = [costs[row.slice.name] for row in rows if row.slice.name in costs]
+        head, make = MONEY_COLUMNS["cost_per_completed"]
+        prices = dict(zip((cost.slice for cost in priced), make_cells(priced, make), strict=True))
+        add(head, [prices.get(row.slice.name, Cell("–", title="no price")) for row in rows])
+    add(
+        Column("Sessions", "number"),
+        [Cell(f"{number:,}", order=number) for number in (row.slice.share.sessions or 0 for row in rows)],
+    )
     draw_table("ranking", f"{rate.title} by {ranking.noun}", columns, cells, shown=_BEFORE_ALL)
 
 
-def _known_cell(one: Slice) -> Cell:
-    return Cell(
-        wording.fixed_percent(one.measured_share, 0),
-        order=one.measured_share,
-        title=f"measured on {wording.fraction(one.share.n, one.total)} {one.rate.noun}s",
-    )
+def _rate_cells(ranking: SliceRanking, name: str) -> list[Cell]:
+    by_name = {each.name: each for each in ranking.slices.get(name, ())}
+    return [
+        compact_rate_cell(by_name.get(row.slice.name), calls_link(RATES[name], {ranking.by: row.slice.name}))
+        for row in ranking.rows
+    ]

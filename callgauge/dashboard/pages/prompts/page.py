@@ -1,4 +1,4 @@
-"""The page Prompts: each version of a prompt, its text changes and its rates against the version before."""
+"""The page Prompts: each version of a prompt, its text changes, and its rates next to the one before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import choose_breakdown, read_strata
@@ -28,9 +29,8 @@ from callgauge.dashboard.components.controls.rate_choice import (
 )
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.difference_cells import (
-    difference_cell,
     difference_column,
-    plain_cell,
+    tagged_difference_cell,
     track_reach,
     verdict_cell,
 )
@@ -59,13 +59,16 @@ _RATES = (
 _SHOWN = 40
 _LONGEST = 60  # characters of a name
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
-Pair = tuple[str, str]  # the ids of a version and of its baseline
+Pair = tuple[str, str]  # the ids of a version and of the one it is compared with
 
 
 def show() -> None:
     st.title("Prompts", anchor=False)
     chosen = filters.chosen_filters().parameters()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    top = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    answer = st.container()
+    below = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    with top:
         rate = choose_rate()
         rates = tuple(dict.fromkeys((rate.name, *_RATES)))
         by_name = make_slices(store_queries.ask("slices", rates=rates, by="prompt_name", **chosen))
@@ -73,22 +76,21 @@ def show() -> None:
             store_queries.ask("slices", rates=rates, by="prompt", also="prompt_name", **chosen)
         )
         name = _choose_prompt(rate, by_name, by_version)
-        if name is None:
-            pair = None
-        else:
-            since = _first_days(name)
-            versions = _order_versions([one for one in by_version if one.also == name], since)
-            pair = _choose_pair(versions)
-        smallest = choose_smallest()
     if name is None:
         cards.show_no_matches("calls or turns")
         return
+    since = _first_days(name)
+    versions = _order_versions([one for one in by_version if one.also == name], since)
+    with below:
+        pair = _choose_pair(versions)
+        with st.popover("Settings", type="tertiary", width="content"):
+            smallest = choose_smallest()
     slices = {one.name: one for one in by_version if one.also == name and one.rate is rate}
     order = [slices[version] for version in versions if version in slices]
     if pair and all(version in slices for version in pair):
-        _draw_comparison(rate, order, pair, since, chosen, smallest)
+        _draw_comparison(answer, rate, order, pair, since, chosen, smallest)
     else:
-        _draw_alone(name, rate, order, since, smallest)
+        _draw_alone(answer, name, rate, order, since, smallest)
     if name != "unknown":
         draw_notes("prompt", name)
     with draw_tabs("show", _TABS) as tab:
@@ -119,7 +121,7 @@ def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: S
 
     order = sorted(names, key=place)
     return choose_one(
-        "Prompt", "of", order, order[0], lambda name: wording.one_line(_prompt_label(name), 60), width=250
+        "Prompt", "of", order, order[0], lambda name: wording.cut_middle(_prompt_label(name), 40), width=320
     )
 
 
@@ -134,14 +136,14 @@ def _order_versions(its: Sequence[Slice], since: Mapping[str, date]) -> list[str
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw the choice of a version and its baseline; by default the newest and the one before it.
+    """Draw the choice of a version and what it is compared with; by default the newest and the one before.
 
     Return None for a prompt with one version.
     """
     if len(versions) < 2:
         return None
     newest_first = versions[::-1]
-    labels = {version: _label_version(version) for version in versions}
+    labels = {version: _shorten_version(version) for version in versions}
 
     def name_version(version: str) -> str:
         return labels.get(version, version)
@@ -150,7 +152,13 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
     others = [version for version in newest_first if version != of]
     before = versions[: versions.index(of)]
     baseline = before[-1] if before else others[0]
-    return of, choose_one("Baseline", "versus", others, baseline, name_version, width=180)
+    return of, choose_one("Compared with", "versus", others, baseline, name_version, width=180)
+
+
+def _shorten_version(version: str) -> str:
+    """Return what tells the versions of one prompt apart: @5 of triage@5."""
+    name, at, number = _label_version(version).rpartition("@")
+    return f"@{number}" if at and name else wording.cut_middle(_label_version(version), 24)
 
 
 def _label_version(version: str) -> str:
@@ -159,6 +167,7 @@ def _label_version(version: str) -> str:
 
 
 def _draw_comparison(
+    answer: DeltaGenerator,
     rate: RateDefinition,
     order: Sequence[Slice],
     pair: Pair,
@@ -166,7 +175,7 @@ def _draw_comparison(
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> None:
-    """Draw whether the chosen version is better than its baseline, the table that proves it, and for whom."""
+    """Draw whether the chosen version is better than the other, the table that proves it, and for whom."""
     newest = order[-_SHOWN:]
     of, against = (next(one for one in order if one.name == name) for name in pair)
     neighbours = list(zip(newest, [None, *newest], strict=False))
@@ -179,7 +188,8 @@ def _draw_comparison(
     arms = ArmNames(*map(_label_version, pair))
     advice = write_advice(found, arms, filters.short_label, smallest)
     is_order = advice.startswith(("take ", "keep "))
-    draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}" if is_order else advice)
+    with answer:
+        draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}" if is_order else advice)
     _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))
 
     def link(place: int, narrowed: Mapping[str, str]) -> str | None:
@@ -197,18 +207,23 @@ def _draw_comparison(
 
 
 def _draw_alone(
-    name: str, rate: RateDefinition, order: Sequence[Slice], since: Mapping[str, date], smallest: float
+    answer: DeltaGenerator,
+    name: str,
+    rate: RateDefinition,
+    order: Sequence[Slice],
+    since: Mapping[str, date],
+    smallest: float,
 ) -> None:
     """Draw what is known of a prompt that has no two versions to compare."""
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
-    with st.container(key="verdict"):
+    with answer, st.container(key="verdict"):
         if not order:
             record_answer(f"Nothing to compare: {_prompt_label(name)} has no {rate.noun} of this rate.")
             st.header(f"Nothing to compare: {label} has no {rate.noun} of this rate.", anchor=False)
             return
         share = order[-1].share
         known = f"{wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
-        what = f"{rate.title}: {known}." if share.n else f"Of no {rate.noun} this rate can be known."
+        what = f"{rate.title}: {known}." if share.n else f"{rate.title}: not measured."
         record_answer(f"Nothing to compare: {_prompt_label(name)} has one version. {what}")
         st.header(f"Nothing to compare: {label} has one version. {what}", anchor=False)
     _draw_versions(rate, compare_pairs([(each, None) for each in order]), since, smallest)
@@ -257,15 +272,12 @@ def _draw_versions(
 def _draw_table(
     rate: RateDefinition, held: Sequence[SliceComparison], since: Mapping[str, date], smallest: float
 ) -> None:
-    by_mix = any(one.is_at_same_mix for one in held)
-    plain = [one.as_plain for one in held]
-    scale, reach = make_scale([one.slice.share for one in held]), track_reach([*held, *plain])
+    scale, reach = make_scale([one.slice.share for one in held]), track_reach(held)
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
         Column(rate.title, "rate", rate.meaning, scale=scale.ends()),
-        *([difference_column("Unadjusted", reach)] if by_mix else []),
-        difference_column("Mix-adjusted" if by_mix else "Against the one before", reach),
+        difference_column("Against the one before", reach),
         Column("Verdict", "tight"),
         Column("Sessions", "number"),
     ]
@@ -274,8 +286,7 @@ def _draw_table(
             name_cell("prompt", (one := each.slice).name),
             Cell(since[one.name].isoformat() if one.name in since else "unknown day"),
             rate_cell(one, scale, calls_link(rate, {"prompt": one.name})),
-            *([plain_cell(each, reach, none="first" if each.other is None else "–")] if by_mix else []),
-            difference_cell(each, reach, none="first" if each.other is None else "–"),
+            tagged_difference_cell(each, reach, none="first" if each.other is None else "–"),
             Cell("–") if each.other is None else verdict_cell(each, smallest),
             Cell(f"{one.share.sessions or 0:,}"),
         ]

@@ -134,7 +134,11 @@ def _format_value(value: Any) -> str:
 def _page_number(key: str, pages: int) -> int:
     """Draw the page control and return the number of the page that the URL names."""
     return draw_url_widget(
-        lambda name: int(st.pagination(pages, key=name)) if pages > 1 else 1,
+        lambda name: (
+            int(st.pagination(pages, default=min(pages, st.session_state[name]), key=name))
+            if pages > 1
+            else 1
+        ),
         key,
         1,
         lambda text: min(pages, max(1, int(text))),

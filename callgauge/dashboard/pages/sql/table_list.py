@@ -25,6 +25,7 @@ def show() -> None:
                 st.selectbox(
                     "Table",
                     names,
+                    index=names.index(st.session_state[key]),
                     key=key,
                     format_func=lambda name: f"{name} · about {rows[name]:,} rows",
                     label_visibility="collapsed",

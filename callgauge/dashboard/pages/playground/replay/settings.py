@@ -97,7 +97,9 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
         return codes
 
     found: list[str] = draw_url_widget(
-        lambda name: st.multiselect(label, list(CODES), key=name, placeholder="None", help=meaning),
+        lambda name: st.multiselect(
+            label, list(CODES), st.session_state[name], key=name, placeholder="None", help=meaning
+        ),
         key,
         [],
         parse,

@@ -1,4 +1,4 @@
-"""The Matrix page: rates by two dimensions, shaded, each cell a way to its calls."""
+"""Models by prompt and by tool: one rate for each pair, shaded, each cell a link to its calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
-from callgauge.dashboard.pages.matrix.heat_map import DEEPEST
+from callgauge.dashboard.pages.models.heat_map import DEEPEST
 from tests.analysis.store_fixture import HOSTILE, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
 
-PAGE = "callgauge/dashboard/pages/matrix/page.py"
+PAGE = "callgauge/dashboard/pages/models/page.py"
 
 
 @pytest.fixture
@@ -35,7 +35,10 @@ def filled(store: Path) -> Path:
 
 
 def test_a_cell_has_its_rate_its_shade_and_leads_to_its_calls(filled: Path) -> None:
-    rows = {row["Model"]["text"]: row for row in sheet_of(opened(PAGE), "Parse errors by model and prompt")}
+    rows = {
+        row["Model"]["text"]: row
+        for row in sheet_of(opened(PAGE, view="prompt"), "Parse errors by model and prompt")
+    }
     cell = rows["falcon"]["p1"]
     assert (cell["text"], cell["sub"], cell["heat"]) == ("25.0%", "25 / 100", DEEPEST)
     assert cell["href"] == "calls?model=falcon&prompt=p1&fault=arguments"
@@ -70,20 +73,20 @@ def test_the_interval_of_a_cell_is_that_of_the_groups_its_sessions_fall_into(sto
     quantile = t.ppf(0.975, 0.8 * hits)
     low, high = proportion_confint(0.25 * number, number, alpha=2 * norm.sf(quantile), method="wilson")
     publish(store, {"tool_calls": made})
-    (row,) = sheet_of(opened(PAGE), "Parse errors by model and prompt")
+    (row,) = sheet_of(opened(PAGE, view="prompt"), "Parse errors by model and prompt")
     assert row["p1"]["title"].startswith(f"{100 * low:.1f}–{100 * high:.1f}% · 100 sessions · Wilson")
 
 
 def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: Path) -> None:
-    app = opened(PAGE)
+    app = opened(PAGE, view="prompt")
     rows = {
         row["Model"]["text"][:6]: row["Verdict"] for row in sheet_of(app, "Parse errors by model and prompt")
     }
-    assert rows["heron"]["text"] == "Baseline"
+    assert rows["heron"]["text"] == "Compared with"
     assert (rows["falcon"]["text"], rows["falcon"]["tone"]) == ("Worse", "bad")
     assert rows["<img s"]["text"] == "Different work"
     assert "heron is the best by parse errors" in str(app.header[0].value)
-    app = opened(PAGE, smallest="10")
+    app = opened(PAGE, view="prompt", smallest="10")
     (falcon,) = (
         row["Verdict"]
         for row in sheet_of(app, "Parse errors by model and prompt")
@@ -102,18 +105,20 @@ def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) ->
         for call in calls(3 * good, 3 * bad, model=model, tool=tool)
     ]
     publish(store, {"tool_calls": made})
-    app = opened(PAGE, cells="model.tool")
+    app = opened(PAGE, view="tool")
     rows = {row["Model"]["text"]: row for row in sheet_of(app, "Parse errors by model and tool")}
     assert (rows["A"]["All"]["text"], rows["B"]["All"]["text"]) == ("22.0%", "17.4%")
-    assert {name: row["Verdict"]["text"] for name, row in rows.items()} == {"A": "Better", "B": "Baseline"}
+    assert {name: row["Verdict"]["text"] for name, row in rows.items()} == {
+        "A": "Better",
+        "B": "Compared with",
+    }
     assert "A is the best by parse errors" in str(app.header[0].value)
 
 
-def test_other_pairs_are_chosen_in_the_url(filled: Path) -> None:
-    app = opened(PAGE, cells="tool.prompt", rate="mended")
-    rows = sheet_of(app, "Mended by tool and prompt")
-    assert rows[0]["Tool"]["text"] == "read_file"
-    assert rows[1]["unknown"]["sub"] == "0 / 40"
+def test_the_rate_and_the_columns_are_chosen_in_the_url(filled: Path) -> None:
+    app = opened(PAGE, view="tool", rate="mended")
+    rows = sheet_of(app, "Needed repair by model and tool")
+    assert {"read_file", "All"} <= set(rows[0])
     assert not app.error
 
 
@@ -127,19 +132,19 @@ def test_many_rows_and_columns_are_bounded_with_a_sentence(store: Path) -> None:
             ]
         },
     )
-    app = opened(PAGE, days="all")
+    app = opened(PAGE, view="prompt", days="all")
     assert len(sheet_of(app, "Parse errors by model and prompt")) == 40
-    assert "40 of 45 models and 14 of 40 prompt versions" in said(app)
+    assert "40 of 45 models and 14 of 40 prompts" in said(app)
     assert "No shades" in said(app)
 
 
 def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of_many: Path) -> None:
-    app = opened(PAGE)
+    app = opened(PAGE, view="prompt")
     assert [row["Model"]["text"] for row in sheet_of(app, "Parse errors by model and prompt")] == FEW
     fold = "37 models with too few sessions"
     assert [one.label for one in app.expander if "models" in one.label] == [fold]
     assert f"{fold}: counts" not in sheets(app), "closed, it asks and draws nothing"
-    rows = sheet_of(open_fold(app, "matrix"), f"{fold}: counts")
+    rows = sheet_of(open_fold(app, "heat_map"), f"{fold}: counts")
     assert len(rows) == 37
     assert set(rows[0]) == {"Model", "Sessions", "Parse errors"}
 
@@ -147,17 +152,19 @@ def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of
 @pytest.mark.thorough
 def test_where_no_row_has_enough_there_is_no_table_of_percentages(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(5, 4, model="falcon"), *calls(3, 0, model="heron")]})
-    app = opened(PAGE)
+    app = opened(PAGE, view="prompt")
     assert "0 of 2 models have" in str(app.header[0].value)
     assert not [name for name in sheets(app) if "Parse errors by" in name]
 
 
 def test_another_baseline_is_chosen_in_the_url_and_stays_in_links(few_of_many: Path) -> None:
-    app = opened(PAGE, base_model="heron")
+    app = opened(PAGE, view="prompt", base_model="heron")
     rows = {row["Model"]["text"]: row for row in sheet_of(app, "Parse errors by model and prompt")}
-    assert rows["heron"]["Verdict"]["text"] == "Baseline"
+    assert rows["heron"]["Verdict"]["text"] == "Compared with"
     assert "base_model=heron" in rows["falcon"]["All"]["href"]
 
 
 def test_without_anything_it_says_what_to_widen(filled: Path) -> None:
-    assert "No chains for this rate here" in said(opened(PAGE, rate="recovered", model="falcon"))
+    assert "No retry sequences for this rate here" in said(
+        opened(PAGE, view="prompt", rate="recovered", model="falcon")
+    )

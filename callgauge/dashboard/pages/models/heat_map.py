@@ -1,0 +1,176 @@
+"""Draws one rate for each pair of a model and a prompt or tool, as a table shaded by badness of the rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import streamlit as st
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.verdicts.sentences import RULE
+from callgauge.dashboard import filters, store_queries
+from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.difference_cells import place_cell, rank_column, verdict_cell
+from callgauge.dashboard.components.slice_table import compact_rate_cell, draw_thin_slices, name_cell
+from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.models.ranking import SliceRanking
+
+_ROWS, _COLUMNS = 40, 14
+_STEPS = 5  # of the legend
+DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """A table of one rate, with a shade for each cell.
+
+    `cells`: slices by (row name, column name). `columns_in_all`: the number of columns of these rows before
+    the limit. `worst`: the largest badness (0 to 1) of a cell with enough observations.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    cells: Mapping[tuple[str, str], Slice]
+    columns_in_all: int
+    worst: float
+
+    def cell_heat(self, one: Slice) -> float | None:
+        """Return the depth of the cell's shade: 0 (best) to DEEPEST (as bad as `worst`).
+
+        Return None when too little was observed for a verdict. The depth grows with the square root of the
+        badness, so that one cell much worse than the others leaves these distinguishable.
+        """
+        bad = badness(one)
+        if bad is None or not one.is_solid:
+            return None
+        return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
+
+    def legend_shades(self, steps: int) -> list[tuple[float, float]]:
+        """Return `steps` pairs of a shade's depth and the badness for which it stands, the best first."""
+        places = [step / (steps - 1) for step in range(steps)]
+        return [(DEEPEST * place, self.worst * place * place) for place in places]
+
+
+def badness(one: Slice) -> float | None:
+    """Return the rate, or 1 minus the rate when a high rate is good; None when nothing was measured."""
+    rate = one.share.rate
+    return None if rate is None else 1 - rate if one.rate.is_good else rate
+
+
+def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
+    """Build the heat map from slices: `name` of a slice is the row, `also` the column.
+
+    `rows`: the names that get a row, in their order. `columns`: how many columns are kept, the most observed
+    in these rows.
+    """
+    shown = set(rows)
+    inside = [one for one in several if one.name in shown]
+    across = _sort_by_use((one.also, one) for one in inside)
+    drawn = set(across[:columns])
+    kept = {(one.name, one.also): one for one in inside if one.also in drawn}
+    solid = [bad for one in kept.values() if one.is_solid and (bad := badness(one)) is not None]
+    return HeatMap(rows, across[:columns], kept, len(across), max(solid, default=0.0))
+
+
+def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
+    """Return the names by the number of their observations, then by their total, the largest first."""
+    totals: dict[str, tuple[int, int]] = {}
+    for name, one in named:
+        n, total = totals.get(name, (0, 0))
+        totals[name] = (n + one.share.n, total + one.total)
+    return sorted(totals, key=lambda name: (-totals[name][0], -totals[name][1], name))
+
+
+def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], smallest: float) -> None:
+    """Draw the card: a row for each ranked slice, a column for each value of the dimension `also`."""
+    by, rate = ranking.by, ranking.rate
+    asked = {"rates": (rate.name,), "by": by, "also": also}
+    take = cards.Download(
+        f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **asked, **chosen)
+    )
+    title = f"{rate.title} by {ranking.noun} and {wording.dimension(also)}"
+    with cards.draw_card(title, "slices", "strata", take=take, height=480, verdict="rank"):
+        rows = [row.slice.name for row in ranking.rows]
+        if rows:
+            cells = make_slices(store_queries.ask("slices", **asked, **chosen))
+            shown = build_heat_map(cells, rows[:_ROWS], _COLUMNS)
+            _draw_table(ranking, also, shown, smallest)
+            _draw_legend(shown, rate)
+            _draw_bounds(ranking, also, shown, len(rows))
+        draw_thin_slices(by, {rate.name: ranking.thin}, key="heat_map")
+
+
+def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: float) -> None:
+    by, table = ranking.by, ranking.table
+    by_name = {row.slice.name: row for row in ranking.rows}
+    columns = [Column(wording.dimension(by).capitalize(), "name", width="180px")]
+    if table.places:
+        columns.append(rank_column())
+    if ranking.is_compared:
+        columns.append(Column("Verdict", "tight", "On the row as a whole"))
+    columns.append(Column("All", "cell"))
+    for name in shown.columns:
+        label = filters.value_label(also, name)
+        short, full = wording.cut_middle(label, 18), wording.one_line(label, 200)
+        columns.append(Column(short, "cell", full if full != short else None, full=full))
+    rows = [
+        [
+            name_cell(by, row),
+            *([place_cell(by_name[row].slice, table)] if table.places else []),
+            *([verdict_cell(by_name[row], smallest)] if ranking.is_compared else []),
+            _build_cell(shown, by_name[row].slice, {by: row}),
+            *(
+                _build_cell(shown, shown.cells.get((row, column)), {by: row, also: column})
+                for column in shown.columns
+            ),
+        ]
+        for row in shown.rows
+    ]
+    title = f"{ranking.rate.title} by {ranking.noun} and {wording.dimension(also)}"
+    draw_table("heat_map", title, columns, rows)
+
+
+def _build_cell(shown: HeatMap, one: Slice | None, narrowed: Mapping[str, str]) -> Cell:
+    """Return the cell of a pair: its rate, or its counts where there is too little; empty without a call."""
+    if one is None:
+        return Cell("")
+    href = filters.page_link("calls", narrowed, one.rate.calls if one.rate.calls and one.share.k else {})
+    return compact_rate_cell(one, href, heat=shown.cell_heat(one))
+
+
+def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
+    """Draw the legend: a row of shaded cells and the rates that the shades mean."""
+    if not shown.worst:
+        st.caption(f"No shades: no cell with {RULE} has anything wrong. Counts alone: fewer.")
+        return
+    shades = [(heat, 1 - bad if rate.is_good else bad) for heat, bad in shown.legend_shades(_STEPS)]
+    columns = [
+        Column("Shade", "tight"),
+        *(Column(wording.fixed_percent(value, 1), "cell") for _, value in shades),
+    ]
+    cells = [Cell(rate.title), *(Cell("", heat=heat) for heat, _ in shades)]
+    with st.container(width=640):
+        draw_table("heat_map_legend", "What the shades mean", columns, [cells], exported=False)
+    st.caption(
+        f"The deepest shade is the worst cell with {RULE}. Counts alone: fewer. "
+        "Empty: no calls. Each cell opens its calls; hover, focus or tap it for its interval."
+    )
+
+
+def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
+    """Draw how many of the rows and columns are shown. `rows`: those with enough sessions, in all."""
+    parts = [
+        f"{seen} of {in_all:,} {wording.plural_of(noun)}"
+        for seen, in_all, noun in (
+            (len(shown.rows), rows, ranking.noun),
+            (len(shown.columns), shown.columns_in_all, wording.dimension(also)),
+        )
+        if in_all > seen
+    ]
+    if parts:
+        st.caption(f"Shown are {' and '.join(parts)}, those with most calls. A filter brings up the others.")
