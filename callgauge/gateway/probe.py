@@ -365,10 +365,10 @@ def _explain_text(text: str) -> str:
     found = extract_tool_calls(text, _CATALOG)
     if found:
         return (
-            f"the call stands in the text ({found[0].dialect}): the server's parser of calls is off or "
+            f"the call is in the text ({found[0].dialect}): the server's parser of calls is off or "
             "missing, which is not the model's fault"
         )
-    return "the answer held no tool call"
+    return "the answer has no tool call"
 
 
 def _is_one_clean_block(text: str) -> bool:

@@ -63,7 +63,7 @@ def test_the_list_is_data_too(store: Path, file: Path) -> None:
 def test_a_store_without_data_and_a_broken_memory_are_said_in_a_sentence(
     store: Path, file: Path, tmp_path: Path
 ) -> None:
-    assert "holds no data yet" in run(file, "--store", tmp_path / "none").stderr
+    assert "is empty" in run(file, "--store", tmp_path / "none").stderr
     (store / FILE).write_bytes(b"no database" * 1000)
     found = run("--store", store)
     assert found.exit_code == 1

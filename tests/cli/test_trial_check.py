@@ -108,8 +108,8 @@ def test_mistakes_end_it_with_2_and_a_line_each(tmp_path: Path) -> None:
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.split("\n") == [
         f"callgauge: {path}:8: measure.looks: 0 is too small; write a whole number from 1 to 20",
-        f'callgauge: {path}:14: run.sed: there is no such key; did you mean "seed"?',
-        "callgauge: 2 mistakes: nothing was asked",
+        f'callgauge: {path}:14: run.sed: unknown key; did you mean "seed"?',
+        "callgauge: 2 mistakes: nothing was sent",
         "",
     ]
 
@@ -128,7 +128,7 @@ def test_functions_that_cannot_be_imported_are_told(tmp_path: Path) -> None:
     text = PLAN.replace('answers = "recorded"\ndefault = "no orders"', 'function = "own_tools:search"')
     task = {**TASK, "expect": {"check": "own_tools:gone"}}
     found = check(write_plan(tmp_path, text=text, tasks=[task]), environment={"LOCAL_KEY": "x"})
-    notes = found.stdout[found.stdout.index("To look at first") :].strip().split("\n")[1:]
+    notes = found.stdout[found.stdout.index("Check first") :].strip().split("\n")[1:]
     assert notes == [
         "  - own_tools:gone failed: AttributeError: module 'own_tools' has no attribute 'gone'",
     ]

@@ -12,7 +12,7 @@ from ingest.pipeline.reading.format_explanation import explain_files
 CASES = Path(__file__).parents[1] / "cases" / "formats" / "text_captures"
 NAME = "a_call_in_a_dialect_of_its_own"
 BELONGS = "is read with 0141.json"
-ALONE = "if it is a captured reply: 0141.json, with which it would be read, is not beside it"
+ALONE = "if it is a captured reply: 0141.json, which is needed to read it, is not next to it"
 
 
 def reason(path: Path) -> str:

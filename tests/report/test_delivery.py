@@ -179,7 +179,7 @@ def test_what_is_no_address_is_told_without_it(sender: Sender, address: str) -> 
     found = sender.post(address)
     assert found.result == "failed"
     assert found.told in (
-        "the variable HOOK is not set", "its address is none: it must be http:// or https:// and a host",
+        "the variable HOOK is not set", "its address is invalid; it needs http:// or https:// and a host",
     )  # fmt: skip
 
 

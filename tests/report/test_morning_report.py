@@ -195,7 +195,7 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     told = report_of(tmp_path / "store", LAST)
     assert not told.is_quiet
     assert "Too few days to find a change: it takes 5 before the newest one" in told.answer
-    assert "too little to tell" in told.title
+    assert "not enough data" in told.title
     again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, told.told)))
     assert again.is_quiet  # nobody needs to hear it every morning
     assert again.answer == told.answer

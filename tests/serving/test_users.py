@@ -75,7 +75,7 @@ def test_users_are_added_changed_listed_and_removed(tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_seen_is_refused(tmp_path: Path, name: str) -> None:
     code, told = run("users", "add", "--without-password", "--store", tmp_path, "--", name)
     assert code == 2
-    assert "is no user's name" in told
+    assert "invalid user name" in told
     assert not (tmp_path / FILE).exists()
 
 

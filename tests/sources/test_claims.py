@@ -41,7 +41,7 @@ def reason(recognise: Recognise) -> str:
         (lambda head: any(n in head[0] for n in "01234"),
          "asks for `0`, `1`, `2`, `3` and 1 more: not there"),
         (lambda head: len(head) == 1, format_explanation._BEFORE),
-        (lambda head: bool(int(head)), "looks at whole objects"),
+        (lambda head: bool(int(head)), "checks whole objects"),
     ],
 )  # fmt: skip
 def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, said: str) -> None:

@@ -307,7 +307,7 @@ def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
         limit = int((loaded / "gen-000001.duckdb").stat().st_size * share)
     command = [sys.executable, "-c", FULL_DISK, str(logs), str(loaded), str(limit)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "What was published is untouched." in said, said
+    assert "The published store is unchanged." in said, said
     assert said.count("\n") == 1
     assert rows_by_reference(loaded) == before
     assert sorted(path.name for path in loaded.iterdir()) == ["CURRENT", "gen-000001.duckdb", "lock"]

@@ -123,8 +123,8 @@ def test_an_irrelevant_question_expects_no_call(tmp_path: Path) -> None:
         ),
         ({"id": "simple_java_4"}, "its answers are literals of Java"),
         ({"id": "simple_javascript_4"}, "its answers are literals of Javascript"),
-        ({"question": "Paris?"}, "question or function is no list"),
-        ({"question": [[]]}, "the messages are no list, or an empty one"),
+        ({"question": "Paris?"}, "question or function is not a list"),
+        ({"question": [[]]}, "the messages are not a list, or an empty one"),
         ({"function": [{"description": "x"}]}, "a function has no name"),
     ],
 )

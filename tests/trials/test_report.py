@@ -294,7 +294,7 @@ def test_a_run_without_any_outcome_says_so(tmp_path: Path) -> None:
         exit_code, told, _ = run_command(root)
         assert exit_code == 0
         assert "Not decided yet: new, after 0 of 160 tasks. The next interim analysis is at 32." in told
-        assert "No trial has ended yet" in told
+        assert "No trial has finished yet" in told
 
 
 def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ from lenient import (
 
 OWN, NEWEST, STORED = "own", "newest", "stored"
 BEFORE = {
-    OWN: "each call's own definition, read anew",
-    NEWEST: "the newest definition for all calls, read anew",
-    STORED: "what the store says: read when it was loaded",
+    OWN: "each call's own definition, parsed again",
+    NEWEST: "the newest definition for all calls, parsed again",
+    STORED: "the stored result, parsed when it was loaded",
 }
 """What the outcome is held against."""
 
@@ -92,7 +92,7 @@ class Scenario:
             raise ScenarioError(f"There is nothing to compare with that is called {self.before!r}.")
         unknown = sorted({*self.refused, *self.silent} - CODES.keys())
         if unknown:
-            raise ScenarioError(f"There is no code called {unknown[0]!r}.")
+            raise ScenarioError(f"Unknown code {unknown[0]!r}.")
         both = sorted({*self.refused} & {*self.silent})
         if both:
             raise ScenarioError(f"{both[0]} cannot both count as an error and be silent.")

@@ -374,7 +374,7 @@ def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]
     if (extras[0] is not True and names[1] - names[0]) or (extras[1] is not True and names[0] - names[1]):
-        _gather(result, GatheredKey.UNSUPPORTED, "additionalProperties beside further properties")
+        _gather(result, GatheredKey.UNSUPPORTED, "additionalProperties next to further properties")
     extra = other.pop("additionalProperties", True)
     if extra is not True:
         result["additionalProperties"] = _combine_schemas(extras[0], extra)
