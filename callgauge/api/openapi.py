@@ -161,8 +161,8 @@ def write_reference() -> Iterator[str]:
             yield _write_rows(own)
     yield f"## {BASE}/metrics/NAME"
     yield (
-        "Each metric of [metrics.md](metrics.md) by name. Its parameters are the `$names` of its SQL; repeat the "
-        "name for a list. An admin's token is needed for "
+        "Each metric of [metrics.md](metrics.md) by name. Its parameters are the `$names` of its SQL; repeat "
+        "a name for a list. An admin's token is needed for "
         f"{_list_names(sorted(ADMIN_METRICS))}, which contain the content of many calls."
     )
 

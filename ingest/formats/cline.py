@@ -67,7 +67,7 @@ SOURCE = Source(
     system_prompt="partly: in sessions of the CLI",
     model="yes: per step; for Roo and Kilo from the file next to it",
     turn_end="no: concluded from the last message",
-    cannot_tell="Clean and repaired arguments cannot be distinguished. Text that a compaction replaced is lost.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished. Compacted text is lost.",
 )
 
 _TEXTS: Texts = (

@@ -39,7 +39,7 @@ SOURCE = Source(
     system_prompt="no: they are in the sessions of the run",
     model="yes: for each variant",
     turn_end="no: they are in the sessions of the run",
-    cannot_tell="Whether the run is finished. It contains the plan and the interim analyses; the calls are in its sessions.",
+    cannot_tell="Whether the run is finished. It has the plan and interim analyses, not the calls.",
 )
 
 _LOCK, _MARK = "lock.json", "callgauge_trial"

@@ -290,7 +290,7 @@ def check_store_place(store_dir: Path) -> None:
         names = {path.name for path in store_dir.iterdir()} if store_dir.exists() else set()
     if not names & {CURRENT, LOCK} and not all(map(_BESIDE.fullmatch, names)):
         raise StoreError(
-            f"{store_dir} contains other files and no Callgauge store; name a new or empty folder with --store"
+            f"{store_dir} contains other files and no store; name a new or empty folder with --store"
         )
 
 

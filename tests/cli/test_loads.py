@@ -122,8 +122,8 @@ def test_the_closing_lines_name_refused_files_and_what_waits() -> None:
     refused = tuple(RejectedFile(f"/logs/{number}\n", "is empty") for number in range(12))
     text = load_report(replace(REPORT, rejected=refused, unread=3), Path("s"))
     assert "unreadable: /logs/0\\n is empty" in text
-    assert "… and 2 more files rejected" in text
-    assert "stopped: 3 files wait; the same command reads them" in text
+    assert "… and 2 more unreadable files" in text
+    assert "stopped: 3 files are left; run the same command to read them" in text
 
 
 def test_a_quiet_load_says_only_what_went_wrong(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_file_is_kept_and_the_models_without_a_price_are_named(store: Path, fi
     assert found.exit_code == 0, found.output
     assert [price.model for price in TeamMemory(store).prices()] == ["m"]
     assert "The team's prices: 1, for 1 model." in found.stdout
-    assert "Models of the store without a price:" in run("--store", store).stdout
+    assert "Models without a price:" in run("--store", store).stdout
 
 
 def test_a_bad_file_changes_nothing(store: Path, file: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
     for line in (
         "Do enums in search_orders lower its refusals?",
         "  old  qwen3-8b at local, prompt agent-12, definitions old, strategy auto  (the reference)",
-        "  1 task × 2 arms × 2 repeats = 4 trials",
+        "  1 task × 2 variants × 2 repeats = 4 trials",
         "  about 8 requests, at most 32, and up to 3 of the probe",
         "  not known: add expected_rate to [measure], or name a store that knows the model with --store",
         "    search_orders      55",
@@ -158,7 +158,7 @@ def test_a_store_tells_the_rate_and_the_size_of_turns(tmp_path: Path, store: Pat
 def test_a_model_that_the_store_does_not_know_is_guessed(tmp_path: Path, store: Path) -> None:
     found = check(write_plan(tmp_path, [["qwen3-8b", "owl"]]), "--store", store)
     assert found.returncode == 0
-    assert f"  - {store} holds no turns of owl: what it comes to is guessed" in found.stdout
+    assert f"  - {store} has no turns of owl: its estimate is a guess" in found.stdout
     assert "  guessed for qwen: a call and an answer a trial" in found.stdout
 
 

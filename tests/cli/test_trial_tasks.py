@@ -124,7 +124,7 @@ def test_no_file_is_written_over(store: Path, tmp_path: Path, taken: str) -> Non
     (tmp_path / "t" / taken).write_text("mine")
     told = run("--store", store, "--failed", "--plan", tmp_path / "t/plan.toml")
     assert told.exit_code == 2
-    assert f"{tmp_path / 't' / taken} exists; name another file, or move it away" in told.stderr
+    assert f"{tmp_path / 't' / taken} already exists; name another file, or move it away" in told.stderr
     assert [path.read_text() for path in (tmp_path / "t").rglob("*") if path.is_file()] == ["mine"]
 
 
@@ -140,7 +140,7 @@ def test_the_newest_calls_are_looked_at_first(store: Path) -> None:
     assert "from the newest 1 of 2 failed calls" in told.stderr
 
 
-@pytest.mark.parametrize(("words", "why"), [([], "say which calls"), (["--failed", "--layer", "x"], "'x'")])
+@pytest.mark.parametrize(("words", "why"), [([], "choose calls with"), (["--failed", "--layer", "x"], "'x'")])
 def test_wrong_use_is_said(store: Path, words: list[str], why: str) -> None:
     told = run("--store", store, *words)
     assert (told.exit_code, why in told.stderr) == (2, True)

@@ -63,11 +63,11 @@ def test_what_is_left_out_is_said_and_is_no_failure(log: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "nothing to load: name files or folders, a list of them with --manifest, or --mine"),
+        ([], "nothing to load: name files or folders, use --manifest for a list of them, or --mine"),
         (["x", "--since", "soon"], "--since 'soon' is no time; write a date"),
         (["x", "--format", "nonsense"], "there is no format 'nonsense'; `callgauge formats` lists them all"),
         (["-", "--watch"], "standard input cannot be watched; name a folder"),
-        (["x", "--watch", "--dry-run"], "--watch loads and --dry-run does not: choose one"),
+        (["x", "--watch", "--dry-run"], "--watch and --dry-run cannot be combined"),
         (["--manifest", "nowhere"], "cannot read the list of files nowhere: No such file or directory"),
         (["ftp://host/x"], "ftp://host/x cannot be read: addresses begin with one of s3://"),
     ],

@@ -232,7 +232,7 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
     cut = sum(task.is_cut for task in tasks)
     if cut:
         told.append(
-            f"{cut:,} of {len(tasks):,} tasks have messages or results that the store keeps only in part (the "
+            f"{cut:,} of {len(tasks):,} tasks have messages or results that are stored only in part (the "
             f"first {TEXT_KEPT:,} characters)."
         )
     if len({task.prompt for task in tasks}) > 1:
@@ -270,7 +270,7 @@ def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
             "# Calls that were chosen because they failed will fail less often in a second try,",
             "# with any variant: compare the variants with each other, not with the log.",
             f"name = {_quote(f'{named}: {about}')}",
-            f"question = {_quote(f'Which variant makes fewer failed calls on {len(tasks):,} tasks from {about}?')}",
+            f"question = {_quote(f'Which variant has fewer failed calls on {len(tasks):,} tasks?')}",
             "",
             "[measure]",
             f'primary = "{"refused" if refused else "turn_ok"}"',

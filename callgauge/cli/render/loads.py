@@ -280,7 +280,7 @@ class ForeignGroup:
 def foreign_lines(files: Iterable[ForeignFile]) -> Iterator[str]:
     """Yield a line for each kind and folder of files that are not logs."""
     for group in group_foreign_files(files, _FOLDERS):
-        yield escape_for_terminal(f"not logs (skipped): {_describe_group(group)}")
+        yield escape_for_terminal(f"not logs: {_describe_group(group)}")
 
 
 def _describe_group(group: ForeignGroup) -> str:

@@ -20,12 +20,12 @@ class NightBusyError(Exception):
 
 @contextmanager
 def hold_night(folder: Path) -> Iterator[None]:
-    """Hold the nightly lock of the store in `folder` during the `with` block. Raises NightBusyError, StoreError."""
+    """Hold the nightly lock of a store during the `with` block. Raises NightBusyError, StoreError."""
     began = time.monotonic()
 
     def wait(who: str) -> None:
         if time.monotonic() - began > _PATIENCE:
-            raise NightBusyError(f"{who} is running the nightly job of {folder}; this run did nothing")
+            raise NightBusyError(f"{who} is already running the nightly job of {folder}")
         time.sleep(_BETWEEN)
 
     with lock_file(folder / _FILE, wait):

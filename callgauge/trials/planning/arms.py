@@ -33,7 +33,7 @@ def read_arms(
     lists = [name for name in (*_PARTS, "strategy") if arms.get(name)]
     if single and lists:
         advice = f"leave out {' and '.join(lists)}, or [[arms.only]]"
-        mistakes.append(Mistake(("arms",), "both single variants ([[arms.only]]) and combinations", advice))
+        mistakes.append(Mistake(("arms",), "both single variants and combinations", advice))
     for name in _LISTS:
         if single and len(run.get(name) or ()) > 1:
             advice = f"write one value there, and `{name}` in the variants that differ"

@@ -76,7 +76,7 @@ _ENDPOINT = KeyedTable(
         "url": Field(Address(), "The base URL, before the API's own path.", REQUIRED),
         "key": Field(
             Text(
-                'write "env:NAME", naming the environment variable with the key; a plan must not contain keys',
+                'write "env:NAME", the environment variable with the key; a plan contains no keys',
                 f"env:{_VARIABLE}",
                 is_secret=True,
             ),
@@ -84,7 +84,7 @@ _ENDPOINT = KeyedTable(
         ),
         "server": Field(
             Text(),
-            "The server software, such as llama.cpp, vllm, ollama; it decides whether raw texts are the model's own.",
+            "The server software, such as llama.cpp, vllm, ollama.",
         ),
         "concurrency": Field(Number(1, 1000, is_whole=True), "The number of parallel requests.", 4),
         "requests_per_minute": Field(ABOVE_ZERO, "The maximum of requests per minute."),

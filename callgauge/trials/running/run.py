@@ -413,7 +413,7 @@ class _RunUnderWay:
     def _stop_arm(self, arm: str, sentence: str) -> None:
         if arm not in self.stopped_arms:
             self.stopped_arms[arm] = sentence
-            self._tell(self.files.secrets.hide(f"{arm} is not asked any more: {sentence}"))
+            self._tell(self.files.secrets.hide(f"{arm} is stopped: {sentence}"))
 
     async def _end_trials(self, *, cancel: bool = True) -> None:
         """Wait for the trials under way; with `cancel` they are ended first where the run itself was."""

@@ -119,7 +119,7 @@ class RayCluster:
             raise
         except (self._ray.exceptions.RaySystemError, ConnectionError) as error:
             raise StoreError(
-                "the Ray cluster disappeared; run the command again. Files that its workers have read are kept. "
+                "the Ray cluster disappeared; run the command again. Files that were read are kept. "
                 "The published store is unchanged."
             ) from error
         except self._ray.exceptions.RayError as error:

@@ -46,7 +46,7 @@ class SharedFolder:
             if found is None:
                 if shown:
                     raise StoreError(
-                        f"{self.place.address} no longer contains a store, but {self.folder} still has {shown}: "
+                        f"{self.place.address} has no store any more, but {self.folder} still has {shown}: "
                         f"check the bucket, or remove {self.folder / CURRENT} to start with an empty store"
                     )
                 return Published(None, None)
