@@ -211,7 +211,7 @@ def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Pa
         (("--mcp", ""), "--mcp is empty; give a command in quotes, or an address"),
         (("--mcp", "python 'x"), "No closing quotation"),
         (("--mcp", "python x", "--mcp-key", "HOME"), "--mcp-key needs exactly one --mcp address, not 0"),
-        (("--mcp", "http://x", "--mcp-key", "NO_SUCH_KEY"), "--mcp-key: the environment variable NO_SUCH_KEY"),
+        (("--mcp", "http://x", "--mcp-key", "NO_SUCH_KEY"), "--mcp-key: the environment variable"),
         (("--mcp", "python x", "--mcp-env", "NO_SUCH"), "the environment has no variable NO_SUCH"),
         (("--mcp", "no-such-command-7f3a"), "command not found: no-such-command-7f3a"),
     ],
