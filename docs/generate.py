@@ -112,10 +112,10 @@ def formats_page() -> Iterator[str]:
     yield GENERATED
     yield "What Callgauge reads, from the field notes at the top of each module in `ingest/formats/`."
     yield (
-        "All formats use one rule for turns. If all calls of a step have results and the model has not answered\n"
-        "yet, a user's message belongs to the same turn: somebody typed it meanwhile, or the agent added it.\n"
-        "After a denied call, or a call without a result, a user's message starts a new turn. If a log numbers\n"
-        "its turns, those numbers are used."
+        "All formats use one rule for turns. If all calls of a step have results and the model has not\n"
+        "answered yet, a user's message belongs to the same turn: somebody typed it meanwhile, or the agent\n"
+        "added it. After a denied call, or a call without a result, a user's message starts a new turn.\n"
+        "If a log numbers its turns, those numbers are used."
     )
     columns = (
         "raw_arguments",
@@ -201,7 +201,7 @@ def tables_page() -> Iterator[str]:
     yield "# Tables"
     yield GENERATED
     yield (
-        "The tables of a store, from the comments of `ingest/store/schema.sql` and of the scripts that fill the "
+        "The tables of a store, from the comments of `ingest/store/schema.sql` and of the scripts for the "
         "daily sums. The SQL page shows the same text next to its editor."
     )
     filled = {table.name: _comment(table.script()) for table in DAILY_TABLES}

@@ -145,8 +145,8 @@ class Endpoint:
             raise ValueError(f"{url!r} is not an address; it must begin with http:// or https://.")
         if not (key.isascii() and key.isprintable()):
             raise ValueError(
-                "the key holds what no header may hold, such as a line break or a letter outside ASCII: "
-                "set its variable anew."
+                "the key has characters that a header cannot have (a line break, a letter outside ASCII); "
+                "set its variable again."
             )
         self.url = url.rstrip("/")
         self.wire: Wire = WIRES[wire]

@@ -30,7 +30,7 @@ Seed = Literal["equal", "different", "no effect seen", "refused", "not offered",
 Usage = Literal["reported", "not reported", "unknown"]
 _MOOD = ToolDefinition.from_json_schema(
     name="mood",
-    description="An answer that nobody gives unasked.",
+    description="An answer that nobody gives without a question.",
     schema={
         "type": "object",
         "properties": {
@@ -270,7 +270,9 @@ class _Questions:
         try:
             reply = await self._ask(
                 ChatMessage("system", "Use the tool. Make both calls in one answer."),
-                ChatMessage("user", "Report the numbers 7 and 8 with report_number, both calls at once."),
+                ChatMessage(
+                    "user", "Report the numbers 7 and 8 with report_number, both calls in one answer."
+                ),
             )
         except NoReplyError as told:
             self.notes["supports_parallel_tools"] = str(told)

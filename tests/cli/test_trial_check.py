@@ -84,7 +84,7 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
         "Do enums in search_orders lower its refusals?",
         "  old  qwen3-8b at local, prompt agent-12, definitions old, strategy auto  (the reference)",
         "  1 task × 2 variants × 2 repeats = 4 trials",
-        "  about 8 requests, at most 32, and up to 3 of the probe",
+        "  about 8 requests, at most 32, plus up to 3 for the probe",
         "  not known: add expected_rate to [measure], or name a store that knows the model with --store",
         "    search_orders      55",
         "  - the environment has no LOCAL_KEY, the key of endpoint local",
@@ -159,7 +159,7 @@ def test_a_model_that_the_store_does_not_know_is_guessed(tmp_path: Path, store: 
     found = check(write_plan(tmp_path, [["qwen3-8b", "owl"]]), "--store", store)
     assert found.returncode == 0
     assert f"  - {store} has no turns of owl: its estimate is a guess" in found.stdout
-    assert "  guessed for qwen: a call and an answer a trial" in found.stdout
+    assert "  guessed for qwen: one call and one answer per trial" in found.stdout
 
 
 def test_a_store_that_is_none_is_told(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_asked(
         (("--out", plan, "--redact"), "name another place with --out"),
         (("--out", plan / "below"), "name another place with --out"),
         (("--store", plan), "plan.toml is a file, not a folder; name another place with --store"),
-        (("--store", tmp_path), "holds other files and no Callgauge store"),
+        (("--store", tmp_path), "contains other files and no store"),
     ):
         code, _, err = callgauge("run", plan, *words, folder=tmp_path)
         assert (code, told in err, "Traceback" in err) == (2, True, False), err

@@ -94,7 +94,7 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
     problems = [line.partition("callgauge.toml:")[2] for line in told.stderr.splitlines()]
     for number, begins in enumerate(
         [
-            f"1: store: cannot make the store {tmp_path}/none/store: there is no folder",
+            f"1: store: cannot make the store {tmp_path}/none/store: no folder",
             f"2: sources.eu: {tmp_path}/nowhere does not exist",
             "4: sources.eu.format: there is no format 'otlpp'; did you mean otlp?",
             "5: sources.eu.from_path: --from-path '{modle}' has {modle}, which is unknown",

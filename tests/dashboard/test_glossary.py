@@ -24,7 +24,14 @@ def test_enough_is_explained_for_a_rank_and_for_a_difference() -> None:
 
 
 def test_words_that_pages_show_are_explained() -> None:
-    assert {"recovered", "given up", "mix-adjusted", "unknown", "not declared", "no definition"} <= meanings().keys()
+    assert {
+        "recovered",
+        "given up",
+        "mix-adjusted",
+        "unknown",
+        "not declared",
+        "no definition",
+    } <= meanings().keys()
 
 
 def test_a_link_opens_one_subject() -> None:

@@ -153,7 +153,7 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
 )
 def test_what_was_tried_names_every_step(raw: str, tried: str) -> None:
     [found] = parse_arguments(raw, TOOL).diagnostics
-    assert (found.hint or "").partition(" Mended")[0] == f"Tried: {tried}"
+    assert (found.hint or "").partition(" Repaired")[0] == f"Tried: {tried}"
 
 
 def test_an_error_names_its_parameter_in_parse_error() -> None:

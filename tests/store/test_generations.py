@@ -221,10 +221,10 @@ def make_foreign(place: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (make_parent_missing, "there is no folder .*missing; make it"),
-        (make_parent_a_file, "there is no folder .*store; make it"),
+        (make_parent_missing, "no folder .*missing; create it"),
+        (make_parent_a_file, "no folder .*store; create it"),
         (make_file, "store is a file; a store is a folder"),
-        (make_foreign, "holds other files and no Callgauge store"),
+        (make_foreign, "contains other files and no store"),
     ],
 )
 def test_a_place_that_can_be_no_store_is_one_sentence(

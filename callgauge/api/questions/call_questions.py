@@ -54,7 +54,7 @@ CALLS_ASKED = (
     Parameter(
         "outcome",
         "text",
-        "The outcome of the arguments; mended: coerced or repaired; strict: invalid for a strict parser.",
+        "The outcome; `mended`: repaired or coerced; `strict`: invalid for a strict parser.",
         OUTCOMES,
     ),
     Parameter(

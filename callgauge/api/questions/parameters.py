@@ -151,4 +151,4 @@ def _write_text(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise ProblemError(400, f"{name} holds {type(value).__name__}; use a string, a number or a list of them.")
+    raise ProblemError(400, f"{name} is a {type(value).__name__}; use a string, a number or a list of them.")

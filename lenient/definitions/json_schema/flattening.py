@@ -205,12 +205,12 @@ Schema = Mapping[Any, Any]
 class GatheredKey(Enum):
     """Keys of a prepared schema for the demands that one flat schema cannot express.
 
-    Each key holds a list of demands. The keys are not strings, so that no schema of a user can contain them.
+    Each key has a list of demands. The keys are not strings, so that no schema of a user can contain them.
     """
 
-    NOT = "schemas that must not hold"
-    ALSO = "schemas that must hold as well"
-    WHEN = "(test, schema when it holds, schema when it does not)"
+    NOT = "schemas that must not match"
+    ALSO = "schemas that must also match"
+    WHEN = "(test, schema if it matches, schema if it does not)"
     CONTAINS = "(schema, least, most)"
     UNSUPPORTED = "keywords that are not checked"
 
