@@ -91,8 +91,8 @@ def test_the_parser_itself_can_be_asked(small: Api) -> None:
     assert {one["code"] for one in told["diagnostics"]} >= {"unquoted_key", "trailing_comma"}
     assert told["diagnostics"][0]["start"] is not None
     for wrong, words in (
-        ({}, "raw_arguments is the text"),
-        ({"raw_arguments": {"a": 1}}, "raw_arguments is the text"),
+        ({}, "raw_arguments must be the text"),
+        ({"raw_arguments": {"a": 1}}, "raw_arguments must be the text"),
         ({"raw_arguments": "{}", "tool": 1}, "no parameter 'tool'"),
         ({"raw_arguments": "{}", "definition": []}, "definition"),
     ):

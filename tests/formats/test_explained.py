@@ -35,7 +35,7 @@ def test_a_reply_names_the_file_that_it_is_read_with(tmp_path: Path, reply: str)
 def test_another_file_of_that_name_is_not_taken_for_it(tmp_path: Path, beside: bytes) -> None:
     (tmp_path / "0141.txt").write_text("No call.\n")
     (tmp_path / "0141.json").write_bytes(beside)
-    assert reason(tmp_path / "0141.txt").endswith("bytes looked at)")
+    assert reason(tmp_path / "0141.txt").endswith("bytes checked)")
 
 
 def test_a_hostile_name_is_shown_in_one_line(tmp_path: Path) -> None:

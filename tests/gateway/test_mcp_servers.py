@@ -326,7 +326,7 @@ def test_what_a_server_prints_beside_messages_is_passed_over_and_said_once(
         assert call(raw_server(kind), "echo", '{"text": "hi"}').text == "said hi"
     ours = [record for record in caplog.records if record.name == "callgauge.Tools"]
     assert len(ours) == 1
-    assert "prints what is no message" in ours[0].getMessage()
+    assert "prints lines that are not messages" in ours[0].getMessage()
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_a_call_in_the_text_is_asked_for_by_the_interface() -> None:
     [turn], endpoint = converse(script(leaked, Emitted(calls=[GOOD]), DONE))
     assert (turn.status, turn.compensations) == ("ok", 1)
     assert turn.steps[0].fault == "a call of search_orders in the text"
-    assert endpoint.asked[1].last.text.endswith("Call the tool by its interface instead.")
+    assert endpoint.asked[1].last.text.endswith("Call the tool through its interface instead.")
     assert endpoint.asked[1].last.role == "user"
     with_system = Capabilities(
         supports_tool_use=True, supports_parallel_tools=True, allows_midturn_system=True

@@ -79,7 +79,7 @@ def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:
         ("a\nb", "viewer", None, "no name"),
         ("a" * 81, "viewer", None, "no name"),
         ("other", "owner", None, "no role"),
-        ("other", "viewer", datetime(2020, 1, 1, tzinfo=UTC), "expired already"),
+        ("other", "viewer", datetime(2020, 1, 1, tzinfo=UTC), "in the past"),
     ):
         with pytest.raises(TokenProblemError, match=words):
             tokens.create(name, role, expires)

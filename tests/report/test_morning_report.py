@@ -228,7 +228,7 @@ def test_since_is_a_day_or_how_long_ago(text: str, day: date) -> None:
 
 
 def test_since_that_is_no_day_is_refused() -> None:
-    with pytest.raises(ValueError, match="write yesterday, last week, 3d"):
+    with pytest.raises(ValueError, match="use yesterday, last week, 3d"):
         read_since("tomorrow-ish", LAST)
 
 

@@ -182,7 +182,7 @@ def test_the_log_is_bounded_escaped_and_stops_nobody(
     ("settings", "told"),
     [
         (SignInSettings(method="oidc"), "needs issuer"),
-        (SignInSettings(method="oidc", issuer="http://login.test", client_id="x"), "no https"),
+        (SignInSettings(method="oidc", issuer="http://login.test", client_id="x"), "not an https"),
         (SignInSettings(method="oidc", issuer="https://login.test", client_id="x"), "SECRET_OF_TESTS"),
         (SignInSettings(method="header", proxies=()), "needs proxies"),
         (SignInSettings(method="header", proxies=("proxy.test",)), "proxies"),

@@ -116,7 +116,7 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
         watching.send_signal(signal.SIGINT)
         said = watching.stderr.read()
     assert (watching.returncode, "Traceback" in said) == (0, False)
-    assert f"no longer watching; what was loaded is in {tmp_path / 'store'}" in said
+    assert f"stopped watching; all loaded data is in {tmp_path / 'store'}" in said
 
 
 def heed_ctrl_c() -> None:

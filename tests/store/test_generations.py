@@ -258,7 +258,7 @@ def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp
     (tmp_path / "mixed").mkdir()
     for name in (users_file.FILE, "thesis.txt"):
         (tmp_path / "mixed" / name).touch()
-    with pytest.raises(StoreError, match="holds other files"):
+    with pytest.raises(StoreError, match="contains other files"):
         load([logs], tmp_path / "mixed")
 
 

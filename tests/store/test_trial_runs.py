@@ -288,7 +288,9 @@ def test_a_look_without_its_place_is_rejected(logs: Path, store: Path, missing: 
         "".join(json.dumps(row) + "\n" for row in (look(1), look(2) | {missing: None}))
     )
     load([logs], store)
-    assert ask(store, "SELECT reason FROM rejects") == [(f"a look of a trial without {missing}",)]
+    assert ask(store, "SELECT reason FROM rejects") == [
+        (f"an interim analysis of a trial without {missing}",)
+    ]
     assert ask(store, COUNTED) == [(RUN, 1, "new", "go on")]
 
 

@@ -245,4 +245,4 @@ def test_a_file_in_no_format_says_that_calls_stand_in_it(logs: Path, store: Path
     write(logs / "log.json", {"colour": "red", "said": CALLS[name]})
     (rejected,) = load([logs], store).rejected
     assert "it contains tool calls (`" in rejected.reason
-    assert "in a shape that no format reads" in rejected.reason
+    assert "in a form that no format reads" in rejected.reason

@@ -310,7 +310,7 @@ def test_a_config_gives_each_test_the_rendered_prompt_and_what_it_asserts(tmp_pa
         (
             "  - vars: {question: Hello, language: English}",
             "  - file://more.yaml\n  - vars: {}",
-            "tests is no list",
+            "tests is not a list",
         ),
         ("prompts:", "prompts: [", "this is not YAML"),
     ],
