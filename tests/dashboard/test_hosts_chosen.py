@@ -83,10 +83,9 @@ def links_of(app: AppTest, caption: str, column: str) -> list[str]:
 def test_the_bar_offers_the_hosts_and_the_page_counts_the_chosen_one() -> None:
     app = opened(CALLS, days=DAYS)
     assert app.multiselect(key="provider").options == ["east-1", "west-2", "unknown"]
-    assert "Hosts" in [part.label for part in app.expander]
     assert "408 calls" in said(app)
     app = opened(CALLS, days=DAYS, provider="west-2")
-    assert "west-2" in [part.label.replace("\\", "") for part in app.expander]
+    assert app.multiselect(key="provider").value == ["west-2"]
     assert "200 calls" in said(app)
     assert {row["Host"]["text"] for row in sheet_of(app, "Calls")} == {"west-2"}
 
@@ -159,7 +158,7 @@ def test_a_rule_keeps_the_host_and_is_judged_on_it_alone(two_hosts: Path) -> Non
     app = opened(OVERVIEW, days=DAYS, provider="west-2")
     app.text_input(key="rule_name").set_value("west breaks")
     app.number_input(key="rule_bound").set_value(10.0)
-    next(button for button in app.button if button.label == "Keep rule").click().run()
+    next(button for button in app.button if button.label == "Save rule").click().run()
     (rule,) = TeamMemory(two_hosts).read().alert_rules
     assert rule.slice == {"provider": ("west-2",)}
     save_rule(MemoryFile(two_hosts), "east breaks", "parse_error", "above", 0.1, {"provider": ("east-1",)})

@@ -105,7 +105,7 @@ def test_what_the_tasks_needed_rest_on_is_told(tmp_path: Path) -> None:
         (ONE_ARM, "there is nothing to compare"),
         (
             ONE_ARM,
-            "no arm uses new of [definitions]",
+            "no variant uses new of [definitions]",
         ),
     ],
 )

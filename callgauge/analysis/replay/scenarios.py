@@ -26,11 +26,11 @@ from lenient import (
 
 OWN, NEWEST, STORED = "own", "newest", "stored"
 BEFORE = {
-    OWN: "each call's own definition, parsed again",
-    NEWEST: "the newest definition for all calls, parsed again",
-    STORED: "the stored result, parsed when it was loaded",
+    OWN: "Each call's own definition",
+    NEWEST: "The newest definition",
+    STORED: "The stored results",
 }
-"""What the outcome is held against."""
+"""What the new results are compared with."""
 
 _NOT_COUNTED = frozenset({"tool_definition_missing"})  # our ignorance: no policy refuses a model for it
 _LONGEST = 1_000_000  # characters of a definition
@@ -92,7 +92,7 @@ class Scenario:
             raise ScenarioError(f"There is nothing to compare with that is called {self.before!r}.")
         unknown = sorted({*self.refused, *self.silent} - CODES.keys())
         if unknown:
-            raise ScenarioError(f"Unknown code {unknown[0]!r}.")
+            raise ScenarioError(f"There is no code called {unknown[0]!r}.")
         both = sorted({*self.refused} & {*self.silent})
         if both:
             raise ScenarioError(f"{both[0]} cannot both count as an error and be silent.")
