@@ -75,10 +75,10 @@ def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:
     tokens.create("ci", "viewer", None)
     for name, role, expires, words in (
         ("ci", "viewer", None, "already"),
-        ("", "viewer", None, "no name"),
-        ("a\nb", "viewer", None, "no name"),
-        ("a" * 81, "viewer", None, "no name"),
-        ("other", "owner", None, "no role"),
+        ("", "viewer", None, "not a valid token name"),
+        ("a\nb", "viewer", None, "not a valid token name"),
+        ("a" * 81, "viewer", None, "not a valid token name"),
+        ("other", "owner", None, "not a role"),
         ("other", "viewer", datetime(2020, 1, 1, tzinfo=UTC), "in the past"),
     ):
         with pytest.raises(TokenProblemError, match=words):
@@ -89,7 +89,7 @@ def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:
     assert read_expiry("2027-01-31", now) == datetime(2027, 2, 1, tzinfo=UTC)
     assert read_expiry("never", now) is None
     for wrong in ("", "90", "d", "-1d", "2027-02-30", "tomorrow", "9999-12-31"):
-        with pytest.raises(TokenProblemError, match="no time"):
+        with pytest.raises(TokenProblemError, match="not a valid expiry"):
             read_expiry(wrong, now)
 
 
