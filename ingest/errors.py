@@ -62,9 +62,9 @@ def explain_os_errors(store_dir: Path) -> Iterator[None]:
 def store_error(store_dir: Path, error: OSError) -> StoreError:
     """Return a `StoreError` for an OSError on the store's files; its text says what to do next."""
     what = error.strerror or str(error)
-    next_step = _NEXT_STEP.get(error.errno or 0, "mend that and run the same command again")
+    next_step = _NEXT_STEP.get(error.errno or 0, "fix the problem and run the command again")
     return StoreError(
-        f"cannot write the store {store_dir}: {what}; {next_step}. What was published is untouched."
+        f"cannot write the store {store_dir}: {what}; {next_step}. The published store is unchanged."
     )
 
 

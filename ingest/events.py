@@ -288,10 +288,10 @@ REJECT_CODES: Mapping[str, str] = {
     "torn_line": "the file ends in the middle of a line; it is read when it is whole",
     "cut_off": "the compressed data ends in the middle; what comes before is in",
     "missing_field": "a field that the format requires is not there",
-    "wrong_type": "a field holds another type than the format says",
+    "wrong_type": "a field has a different type than the format defines",
     "name_too_long": "a name has more than 1,000 characters; its beginning and a hash are kept",
     "bad_definition": "a tool definition that the log offers cannot be read",
-    "unread_calls": "tool calls stand in the log that were not read",
+    "unread_calls": "the log contains tool calls that were not read",
     "orphan_result": "a result whose call is not in the file before it",
-    "unreadable": "the file as a whole could not be used; the message says why",
+    "unreadable": "the whole file could not be read; see the message",
 }

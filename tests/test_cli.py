@@ -54,7 +54,7 @@ def log(tmp_path: Path) -> Path:
 def test_a_whole_load_exits_with_0_and_so_does_the_next_one(log: Path, tmp_path: Path) -> None:
     first = run("ingest", log, "--store", tmp_path / "store")
     assert first.exit_code == 0, first.output
-    assert "1 files in: 1 read, 0 unchanged" in first.stdout
+    assert "1 files loaded: 1 read, 0 unchanged" in first.stdout
     again = run("ingest", log, "--store", tmp_path / "store")
     assert (again.exit_code, again.stdout.splitlines()[-1][:15]) == (0, "nothing new for")
 
@@ -69,7 +69,7 @@ def test_a_broken_line_exits_with_3_and_says_where_to_look(log: Path, tmp_path: 
         file.write("{broken\n")
     result = run("ingest", log, "--store", tmp_path / "store")
     assert result.exit_code == 3
-    assert "1 lines rejected" in result.stdout
+    assert "1 unreadable lines" in result.stdout
 
 
 @pytest.mark.thorough
@@ -80,17 +80,17 @@ def test_what_an_earlier_load_rejected_exits_with_0_unless_strict(log: Path, tmp
         file.write("{broken\n")
     words = ("ingest", log, other, "--store", store)
     assert [run(*words).exit_code, run(*words).exit_code] == [3, 0]
-    assert f"rejected: {other}" in run(*words).stdout
+    assert f"unreadable: {other}" in run(*words).stdout
     first_line = log.read_text().partition("\n")[0]
     with log.open("a") as file:
         file.write(f"{first_line}\n")
     grown = run(*words)
-    assert (grown.exit_code, "1 lines rejected, 1 of them by an earlier load" in grown.stdout) == (0, True)
+    assert (grown.exit_code, "1 unreadable lines (1 known from an earlier load)" in grown.stdout) == (0, True)
     with log.open("a") as file:
         file.write("{broken again\n")
     assert [run(*words).exit_code, run(*words).exit_code] == [3, 0]
     assert run(*words, "--strict").exit_code == 3
-    assert "2 lines rejected" not in run(*words).stdout
+    assert "2 unreadable lines" not in run(*words).stdout
     log.write_text(log.read_text().replace("{broken again\n", "").replace("{broken\n", ""))
     other.unlink()
     other.write_text('{"colour": "red"}\n')
@@ -104,7 +104,7 @@ def test_a_format_that_reads_nothing_is_an_error_that_nothing_remembers(log: Pat
     for _ in range(2):
         wrong = run(*words, "--format", "codex")
         assert wrong.exit_code == 1
-        assert f"rejected: {log} holds nothing that codex logs do; leave --format out" in wrong.stdout
+        assert f"unreadable: {log} holds nothing that codex logs do; leave --format out" in wrong.stdout
     right = run(*words)
     assert (right.exit_code, "1 read, 0 unchanged" in right.stdout) == (0, True)
     wrong = run(*words, "--format", "codex")
@@ -119,7 +119,7 @@ def test_the_report_says_what_other_content_replaced(log: Path, tmp_path: Path) 
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(line for line in lines[: len(lines) // 2]).replace("T", "T", 1) + "\n")
     replaced = run(*words)
-    assert "other content  1 sessions replaced, " in replaced.stdout
+    assert "changed files  1 sessions replaced, " in replaced.stdout
     assert "calls fewer" in replaced.stdout
 
 
@@ -130,7 +130,7 @@ def test_a_file_in_no_format_exits_with_3_beside_a_good_one_and_with_1_alone(
     other.write_text('{"colour": "blue"}\n')
     beside = run("ingest", log, other, "--store", tmp_path / "a")
     assert beside.exit_code == 3
-    assert f"rejected: {other} is in no format known here" in beside.stdout
+    assert f"unreadable: {other} is in no format known here" in beside.stdout
     assert run("ingest", other, "--store", tmp_path / "b").exit_code == 1
 
 
@@ -150,7 +150,7 @@ def test_an_empty_binary_or_cut_file_is_named_with_the_reason(
     path.write_bytes(content)
     result = run("ingest", path, "--store", tmp_path / "store")
     assert result.exit_code == 1
-    assert f"rejected: {path} {reason}" in result.stdout
+    assert f"unreadable: {path} {reason}" in result.stdout
 
 
 def test_a_path_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_hostile_text_cannot_move_the_terminal(tool: Path) -> None:
 def test_explain_shows_a_code_on_an_example_that_it_runs() -> None:
     shown = run("explain", "missing_required").stdout
     assert shown.startswith("missing_required: error of the check stage")
-    assert "finding" in shown
+    assert "message  $" in shown
 
 
 def test_explain_takes_a_code_with_its_detail_as_the_tables_spell_it() -> None:
@@ -272,10 +272,13 @@ def test_formats_says_which_one_reads_a_file_and_why_none_does(log: Path, tmp_pa
     said = run("formats", log).stdout.splitlines()
     assert said[0] == f"{log}: session_history"
     assert said[1] == "  lines of objects; the first has the keys ts, sessionId, type, content, role, meta"
-    assert "  not claude_code: it asks for `isSidechain`, `parentUuid`, `uuid`: not there" in said
+    assert "  not claude_code: it needs `isSidechain`, `parentUuid`, `uuid`, which are missing" in said
     (tmp_path / "empty").write_bytes(b"")
     result = run("formats", tmp_path / "empty")
-    assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'empty'}: no format: it is empty\n")
+    assert (result.exit_code, result.stdout) == (
+        1,
+        f"{tmp_path / 'empty'}: no format reads it: it is empty\n",
+    )
 
 
 def test_formats_lists_what_each_can_tell() -> None:
@@ -288,7 +291,7 @@ def test_formats_lists_what_each_can_tell() -> None:
 def test_serve_lets_the_network_in_only_when_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for address in (EVERYWHERE, "192.0.2.7", "gauge.test", "::"):
         told = refused(run("serve", "--store", tmp_path / "store", "--address", address), 2)
-        assert "there is no sign-in" in told
+        assert "without a sign-in" in told
         assert "--no-sign-in" in told
     started: list[dict[str, str]] = []
     monkeypatch.setattr(os, "execve", lambda _program, _words, environment: started.append(environment))
@@ -337,7 +340,7 @@ def test_lint_exits_with_0_when_there_are_notes_at_most(tmp_path: Path) -> None:
     path = tmp_path / "ping.json"
     path.write_text('{"name": "ping", "description": "Ping.", "parameters": {"type": "object"}}')
     result = run("lint", path)
-    assert (result.exit_code, result.stdout) == (0, "nothing found\n")
+    assert (result.exit_code, result.stdout) == (0, "no problems found\n")
 
 
 def test_lint_of_what_is_no_definition_is_one_sentence(tmp_path: Path) -> None:
@@ -359,10 +362,10 @@ def test_a_store_is_judged_anew_without_its_logs(log: Path, tmp_path: Path) -> N
     run("ingest", log, "--store", store)
     log.unlink()
     nothing = run("reparse", "--store", store)
-    assert (nothing.exit_code, nothing.stdout[:17]) == (0, "nothing to judge:")
+    assert (nothing.exit_code, nothing.stdout[:14]) == (0, "nothing to do:")
     everything = run("reparse", "--store", store, "--all")
     assert everything.exit_code == 0, everything.output
-    assert "calls judged anew, 0 of them otherwise than before" in everything.stdout
+    assert "; 0 changed" in everything.stdout
     assert everything.stdout.splitlines()[-1] == f"published gen-000002.duckdb in {store}"
     assert json.loads(run("reparse", "--store", store, "--json").stdout)["generation"] is None
 
@@ -399,15 +402,15 @@ def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path:
     assert (snippet, counts) == ("    bro\\x1bken", "1 not_json")
     (told,) = json.loads(run("rejects", "--store", store, "--json", "--file", "*.jsonl").stdout)
     assert (told["file"], told["line"], told["snippet"]) == (str(log), number, "bro\x1bken")
-    assert run("rejects", "--store", store, "--code", "torn_line").stdout == "nothing was rejected\n"
+    assert run("rejects", "--store", store, "--code", "torn_line").stdout == "no unreadable lines\n"
     again = run("rejects", "--store", store, "--retry")
     assert again.exit_code == 0, again.output
-    assert "1 files in: 1 read" in again.stdout
+    assert "1 files loaded: 1 read" in again.stdout
     log.unlink()
     gone = run("rejects", "--store", store, "--retry")
     assert (gone.stdout, gone.stderr) == (
-        "nothing to read again\n",
-        f"callgauge: left alone: {log} is no longer there\n",
+        "nothing to retry\n",
+        f"callgauge: skipped: {log} is no longer there\n",
     )
 
 
@@ -422,10 +425,10 @@ def test_a_session_is_forgotten_for_good(log: Path, tmp_path: Path) -> None:
         (session_id,) = con.execute("SELECT session_id FROM sessions").fetchall()[0]
     trial = run("forget", "--store", store, "--session", session_id, "--dry-run")
     assert trial.exit_code == 0, trial.output
-    assert trial.stdout.splitlines()[-1] == "nothing was removed: this was a trial"
+    assert trial.stdout.splitlines()[-1] == "nothing was deleted (dry run)"
     done = run("forget", "--store", store, "--session", session_id)
     assert done.stdout.startswith("1 session with ")
-    assert done.stdout.splitlines()[-1].startswith("removed for good; published gen-000003.duckdb in")
+    assert done.stdout.splitlines()[-1].startswith("deleted for good; published gen-000003.duckdb in")
     none = run("forget", "--store", store, "--before", "2026-01-01", "--json")
     assert (none.exit_code, json.loads(none.stdout)["sessions"]) == (1, 0)
     said = refused(run("forget", "--store", store), cli.WRONG_USE)

@@ -69,7 +69,7 @@ def test_contributors_find_how_to_add_each_kind_of_thing() -> None:
     for thing in (
         "A log format", "A coercion", "A metric", "A page", "A command", "An export",
         "A key of callgauge.toml", "A question for programs", "A channel of the report",
-        "Something the team remembers",
+        "A decision, note or other entry of the team",
     ):  # fmt: skip
         assert "```" in sections[thing], f"{thing} has no example"
     for path in re.findall(r"`((?:tests|ingest|lenient|callgauge|sample_data)/[\w./]+)`", CONTRIBUTING):

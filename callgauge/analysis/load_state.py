@@ -94,16 +94,16 @@ def write_days(days: float) -> str:
 
 
 def describe_night(service: ServiceState, now: datetime) -> str:
-    """Return what was wrong with the last night: last night failed: backup. Empty when nothing was."""
+    """Return what was wrong with the last nightly run, such as `last nightly run failed: backup`, else ""."""
     if missing := service.find_missing_night(now):
-        return f"no night since {wording.utc(missing)}"
+        return f"no nightly run since {wording.utc(missing)}"
     unfinished = service.nights[0].unfinished if service.nights else ()
     if not unfinished:
         return ""
     outcomes = {step.outcome or "broken off" for step in unfinished}
     how = next(one for one in ("failed", "broken off", "stopped") if one in outcomes)
     verb = {"failed": "failed", "broken off": "broke off", "stopped": "was stopped"}[how]
-    return f"last night {verb}: {', '.join(step.step for step in unfinished)}"
+    return f"last nightly run {verb}: {', '.join(step.step for step in unfinished)}"
 
 
 def lag_days(newest: datetime | None, loaded: datetime | None) -> int:

@@ -35,7 +35,7 @@ _SENTENCES = {
     "emission": "No call was made, so there is nothing to read.",
     "truncated": "The log cut the text: the model would be blamed for the cut.",
     "missing": "The log kept no text to read.",
-    "reserialised": "The log keeps only the decoded object, and no definition to hold it against.",
+    "reserialised": "The log has only the decoded object, and no definition to check it against.",
 }
 _NONE_OF_THESE = ToolCatalog()
 
@@ -117,13 +117,13 @@ def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> st
     stored = call["parser_version"]
     if stored not in (None, PARSER_VERSION):
         notes.append(
-            f"Read anew by version {PARSER_VERSION} of the parser; the stored findings are those of version "
-            f"{stored}. “callgauge reparse” brings the store up to date."
+            f"Parsed again by parser version {PARSER_VERSION}; the stored diagnostics are from version "
+            f"{stored}. “callgauge reparse” updates the store."
         )
     if tool is None and call["definition"] is not None:
         notes.append("The stored definition cannot be read, so no type was checked.")
     if call["args_source"] == "reserialised":
         notes.append(
-            "The text was written anew from the decoded object: it shows no slip of the model's writing."
+            "The text was reconstructed from the decoded object, so it cannot show mistakes of the model."
         )
     return " ".join(notes) or None

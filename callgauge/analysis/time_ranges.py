@@ -72,7 +72,7 @@ def read_range(text: str) -> TimeRange:
         after = (first.replace(day=1) + timedelta(32)).replace(day=1)
         return TimeRange(first=first, last=after - timedelta(1))
     raise ValueError(
-        f"“{asked[:40]}” is no range of days: write 7 days, all, 2026-11-09, or 2026-11-09 to 2026-11-15"
+        f"“{asked[:40]}” is not a range of days; use 7 days, all, 2026-11-09, or 2026-11-09 to 2026-11-15"
     )
 
 

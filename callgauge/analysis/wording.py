@@ -133,15 +133,15 @@ def age(moment: datetime | None, now: datetime) -> str:
     return f" · {plural(max(1, (now - moment).days), 'day')} old"
 
 
-_RESULTS = {"missing": "not in the log", "unknown": "not said"}
+_RESULTS = {"missing": "not in the log", "unknown": "not reported"}
 
 
 def result_status(status: str | None) -> str:
-    """Return the words for the status of a call's result: ok, error, denied, not in the log, not said."""
+    """Return the words for the status of a call's result: ok, error, denied, not in the log, not reported."""
     return _RESULTS.get(status or "missing", status or "")
 
 
-_NOT_JUDGED = "arguments not judged"
+_NOT_JUDGED = "arguments not measured"
 
 
 def outcome(name: str | None) -> str:

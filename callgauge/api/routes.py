@@ -49,7 +49,9 @@ def make_application(store: SharedStore) -> Starlette:
         media_type = _choose_form(request, given, has_rows=True)
         found = find_metric(name)
         if name in ADMIN_METRICS and not user.is_admin:
-            raise ProblemError(403, f"The metric {name} holds the texts of many calls: only an admin may.")
+            raise ProblemError(
+                403, f"The metric {name} contains the content of many calls; it needs an admin's token."
+            )
         asked = read_metric_parameters(name, given)
         head = {"metric": name, "question": found.question, "unit": found.unit, "log_text": LOG_TEXT}
 
@@ -122,7 +124,7 @@ def _choose_form(request: Request, given: dict[str, Sequence[str]], *, has_rows:
     if told := given.pop("format", None):
         wanted = FORMATS[FORMAT.read(told)]
         if wanted != JSON and not has_rows:
-            raise ProblemError(406, "This answer is no table: it comes as JSON only.")
+            raise ProblemError(406, "This answer is not a table; it is available as JSON only.")
         return wanted
     accepted = [part.split(";")[0].strip() for part in request.headers.get("accept", "*/*").split(",")]
     known = (JSON, ARROW, PARQUET) if has_rows else (JSON,)
@@ -173,7 +175,7 @@ async def _answer_refusal(request: Request, refused: Exception) -> Response:
 
 async def _answer_failure(_: Request, __: Exception) -> Response:
     """Answer where something of ours broke; the server's log has it in full."""
-    return write_problem(ProblemError(500, "The answer could not be made; the server's log says why."))
+    return write_problem(ProblemError(500, "Internal error; the server's log has the reason."))
 
 
 def write_problem(problem: ProblemError) -> Response:

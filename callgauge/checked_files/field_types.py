@@ -109,7 +109,7 @@ class Address:
         except ValueError:
             is_address = False
         if "@" in value.partition("//")[2].partition("/")[0]:
-            advice = 'leave it out, and name the variable that holds the key: key = "env:NAME"'
+            advice = 'remove it, and name the variable with the key: key = "env:NAME"'
             mistakes.append(Mistake(key, "the address contains a user's name or password", advice))
             return UNREAD
         return value if is_address else _refuse(value, key, mistakes, "is not an address", advice)
@@ -329,7 +329,7 @@ class KeyedTable:
             return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", advice)
         for name in value:
             if name not in self.fields:
-                what = "there is no such key"
+                what = "unknown key"
                 mistakes.append(Mistake((*key, name), what, suggest_name(name, tuple(self.fields))))
         read: dict[str, Any] = {}
         for name, entry in self.fields.items():

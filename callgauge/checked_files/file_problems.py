@@ -73,7 +73,7 @@ def suggest_name(name: str, known: Sequence[str]) -> str:
     if near := difflib.get_close_matches(name, known, n=1):
         return f'did you mean "{near[0]}"?'
     if not known:
-        return "there is none yet"
+        return "none yet"
     shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
     return f"known: {shown}"
 

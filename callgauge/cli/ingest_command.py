@@ -31,8 +31,8 @@ Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[PATH…]",
-        help="Files, folders (to the bottom), archives, quoted patterns, addresses (s3:// gs:// az:// "
-        "https://), - for standard input; contents decide.",
+        help="Files, folders (with subfolders), archives, quoted patterns, addresses (s3:// gs:// az:// "
+        "https://), - for standard input. Formats are recognised by content.",
     ),
 ]
 Config = Annotated[
@@ -41,17 +41,19 @@ Config = Annotated[
         "--config",
         metavar="FILE",
         readable=False,
-        help="A callgauge.toml: its store and options, and without a PATH all its sources.",
+        help="A callgauge.toml: use its store and options, and without a PATH load all its sources.",
     ),
 ]
 Manifest = Annotated[
     list[str] | None,
-    typer.Option("--manifest", metavar="FILE", help="A list of such paths, one a line, relative to it."),
+    typer.Option(
+        "--manifest", metavar="FILE", help="A file that lists such paths, one per line, relative to it."
+    ),
 ]
 Tools = Annotated[
     list[Path] | None,
     typer.Option(
-        "--tools", metavar="FILE", readable=False, help="Tool definitions, for logs that carry none."
+        "--tools", metavar="FILE", readable=False, help="Tool definitions for logs that contain none."
     ),
 ]
 Labels = Annotated[
@@ -60,44 +62,48 @@ Labels = Annotated[
 ]
 MaxLine = Annotated[
     int | None,
-    typer.Option(metavar="BYTES", min=1024, help=f"The longest line to read; {MAX_LINE:,} unless told."),
+    typer.Option(metavar="BYTES", min=1024, help=f"The longest line to read. [default: {MAX_LINE:,}]"),
 ]
 Form = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="Read all as this format, whatever they look like."),
+    typer.Option("--format", metavar="NAME", help="Read all files as this format."),
 ]
 FromPath = Annotated[
     list[str] | None,
     typer.Option(
         "--from-path",
         metavar="PATTERN",
-        help="Where the path says what the log does not: 'result/{model}/{run}/*'; also {prompt}, {date}.",
+        help="Take names that the log lacks from the path: 'result/{model}/{run}/*'; also {prompt}, {date}.",
     ),
 ]
 Model = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The model of logs that name none and have none in the path."),
+    typer.Option(metavar="NAME", help="The model of logs that name none, in the log or in the path."),
 ]
 Mine = Annotated[
-    bool, typer.Option("--mine", help="The logs of the agents on this machine; says what was found and asks.")
+    bool, typer.Option("--mine", help="Find the logs of the agents on this machine; list them and ask.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="With --mine: load without asking.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace secrets, e-mail addresses and home folders.")]
 RedactConfig = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", readable=False, help="Own patterns and detectors (TOML); redacts."),
+    typer.Option(
+        metavar="FILE", readable=False, help="Your own patterns and detectors (TOML); implies --redact."
+    ),
 ]
-NoResults = Annotated[bool, typer.Option("--no-results", help="Keep nothing that tools said.")]
+NoResults = Annotated[bool, typer.Option("--no-results", help="Do not store the results of tools.")]
 Since = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="Only files changed since: 2026-11-20, 12h, 7d, 2w.")
+    str | None, typer.Option(metavar="WHEN", help="Only files changed since then: 2026-11-20, 12h, 7d, 2w.")
 ]
 Limit = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Read so many files at most; those that are in do not count."),
+    typer.Option(
+        metavar="N", min=1, help="Read at most N files; files that are already loaded do not count."
+    ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Processes that read; as many as pay, up to 4, unless told."),
+    typer.Option(metavar="N", min=1, help="Processes that read. [default: up to 4, by size]"),
 ]
 On = Annotated[
     str | None,
@@ -111,26 +117,26 @@ Shared = Annotated[
     str | None,
     typer.Option(
         metavar="PLACE",
-        help="With --on: a folder or address that all machines reach, for rows; in the store unless told.",
+        help="With --on: a folder or address that all machines can reach. [default: in the store]",
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be read; change nothing.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Load again when something changed, until Ctrl-C.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what a load would read; change nothing.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Load again whenever files change, until Ctrl-C.")]
 Replace = Annotated[
     bool,
-    typer.Option("--replace", help="Of files that got other content, drop what they no longer hold."),
+    typer.Option("--replace", help="Remove sessions that changed files no longer contain."),
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="End with 3 as long as the store holds rejected lines or files."),
+    typer.Option("--strict", help="Exit with 3 if the store has unreadable lines or files, new or old."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only problems.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """How a load is run and told, whatever it loads: the options of those names."""
+    """The options of the command that say how to run and report a load."""
 
     limit: int | None
     dry_run: bool
@@ -171,15 +177,16 @@ def ingest(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Load logs into a store. Files that are in already are passed over; an open dashboard goes on.
+    """Load logs into a store. Skips files that are already loaded; an open dashboard shows the new data.
 
-    A file with other content than before (a rotated log, a dump under the same name) loses nothing: sessions
-    that it tells again are replaced, those that go on are continued, all others stay.
+    If a file changes (log rotation, a dump under the same name), its sessions are updated or continued. No
+    other session is dropped.
 
-    Ends with 3 when it meets lines or files that it cannot use for the first time; later loads end with 0,
-    and the Data page keeps them. With --config what is said here counts before what the file says.
+    Exits with 3 if there are new unreadable lines or files. The Data page lists them; later loads exit with
+    0. Options on the command line override --config.
 
-    Ctrl-C stops after the current batch and publishes what was read whole; twice stops at once.
+    Ctrl-C stops after the current batch and publishes the files that were read completely. Press it twice to
+    stop immediately.
     """
     source = SourceSettings(
         name="", paths=tuple(paths or ()), manifests=tuple(manifest or ()),
@@ -202,7 +209,7 @@ def ingest(
             _keep_aliases(configuration)
         store, settings = configuration.store, configuration.load
     if store is None:
-        render.print_message("name the store's folder with --store, or a callgauge.toml with --config")
+        render.print_message("no store: name its folder with --store, or a callgauge.toml with --config")
         raise typer.Exit(WRONG_USE)
     _ingest_named(source, settings, store, way, mine=mine, ask=not (yes or dry_run))
 
@@ -210,20 +217,20 @@ def ingest(
 def _read_configuration(
     file: Path, store: Path | None, settings: LoadSettings, source: SourceSettings
 ) -> Configuration:
-    """Return what the file says, but for what the command line says. Raises ConfigurationError."""
+    """Return the file's configuration, overridden by the command line. Raises ConfigurationError."""
     from callgauge.configuration.configuration_file import read_configuration
 
-    told = read_configuration(file)
+    configuration = read_configuration(file)
     return replace_fields(
-        told,
-        store=store or told.store,
-        load=_overlay(told.load, settings),
-        sources=tuple(_overlay(one, source) for one in told.sources),
+        configuration,
+        store=store or configuration.store,
+        load=_overlay(configuration.load, settings),
+        sources=tuple(_overlay(configured, source) for configured in configuration.sources),
     )
 
 
 def _keep_aliases(configuration: Configuration) -> None:
-    """Let the file's names of models hold in the store, as its night does. Raises StoreError."""
+    """Store the file's model aliases, as the nightly run does. Raises StoreError."""
     from ingest.pipeline.planning.naming import keep_aliases
     from ingest.store.generations import prepare_store
 
@@ -231,14 +238,14 @@ def _keep_aliases(configuration: Configuration) -> None:
     keep_aliases(configuration.store, configuration.aliases)
 
 
-def _overlay(told: S, given: S) -> S:
-    """Return `told` with the values of `given` that are no defaults."""
-    news = {
-        one.name: getattr(given, one.name)
-        for one in fields(given)
-        if one.default is not MISSING and getattr(given, one.name) != one.default
+def _overlay(configured: S, options: S) -> S:
+    """Return `configured` with the values of `options` that differ from their defaults."""
+    changes = {
+        field.name: getattr(options, field.name)
+        for field in fields(options)
+        if field.default is not MISSING and getattr(options, field.name) != field.default
     }
-    return replace_fields(told, **news)
+    return replace_fields(configured, **changes)
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
@@ -247,9 +254,9 @@ def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
     from ingest.errors import OptionError
 
     if not configuration.sources:
-        raise OptionError(f"nothing to load: {configuration.path} names no [sources]")
+        raise OptionError(f"nothing to load: {configuration.path} has no [sources]")
     if way.watch:
-        raise OptionError("--watch takes folders; `callgauge nightly` loads the sources of a file")
+        raise OptionError("--watch needs folders; use `callgauge nightly` for the sources of a file")
     if way.dry_run:
         for source in configuration.sources:
             words = {**load_words(configuration.load), **source_words(source), "limit": way.limit}
@@ -268,19 +275,19 @@ def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
             codes = [_show_source(load, configuration.store, way) for load in loads]
         except KeyboardInterrupt:
             render.print_message(
-                "stopped at once: of this source nothing was published; those before it are in"
+                "stopped immediately: nothing of this source was published; earlier sources are loaded"
             )
             raise typer.Exit(render.INTERRUPTED) from None
     raise typer.Exit(_join_codes(codes))
 
 
 def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
-    """Print what became of a source; return the exit code of its load alone."""
+    """Print the result of one source; return the exit code of its load."""
     if load.problem:
         render.print_message(f"source {load.name}: {load.problem}")
         return NOTHING_READ
     if load.report is None:
-        render.print_message(f"source {load.name} holds no files")
+        render.print_message(f"source {load.name} has no files")
         return 0
     render.print_message(f"source {load.name}:")
     _show(load.report, store=store, quiet=way.quiet, as_json=way.as_json)
@@ -288,7 +295,7 @@ def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
 
 
 def _join_codes(codes: Sequence[int]) -> int:
-    """Return the exit code of several loads: of a failure among others, that not all could be used."""
+    """Return one exit code for several loads: 3 if some but not all of them failed."""
     if render.INTERRUPTED in codes:
         return render.INTERRUPTED
     if codes and set(codes) == {NOTHING_READ}:
@@ -327,26 +334,26 @@ def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, d
 
     if not paths and not manifests:
         raise OptionError(
-            "nothing to load: name files or folders, a list of them with --manifest, or --mine for the logs "
-            "of the agents on this machine"
+            "nothing to load: name files or folders, use --manifest for a list of them, or --mine for the "
+            "logs of the agents on this machine"
         )
     if watch and dry_run:
-        raise OptionError("--watch loads and --dry-run does not: choose one")
+        raise OptionError("--watch and --dry-run cannot be combined")
     if watch and STDIN in [*paths, *manifests]:
         raise OptionError("standard input cannot be watched; name a folder")
     return [*paths, *(name for file in manifests for name in read_file_list(file))]
 
 
 def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) -> list[str]:
-    """Say which logs of known agents there are, and return those to load.
+    """List the logs of known agents, and return those to load.
 
-    Exits when there are none, or when the user does not want them loaded.
+    Exits if there are none, or if the user declines.
     """
     from ingest.errors import OptionError
     from ingest.pipeline.survey import survey_machine
 
     if others:
-        raise OptionError("--mine finds the logs by itself: name no others beside it")
+        raise OptionError("--mine finds the logs by itself; do not name other paths with it")
     surveys = survey_machine()
     if as_json and ask:
         print(render.to_json([asdict(survey) for survey in surveys]))
@@ -355,9 +362,7 @@ def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) 
             print(line, flush=True)
     named = [path for survey in surveys if survey.is_read for path in survey.paths]
     if not named:
-        render.print_message(
-            f"no logs that can be read were found in {Path.home()}; name some: callgauge ingest PATH"
-        )
+        render.print_message(f"no readable logs found in {Path.home()}; name a path: callgauge ingest PATH")
         raise typer.Exit(NOTHING_READ)
     if ask:
         _ask_to_load(len(named), store)
@@ -365,17 +370,17 @@ def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) 
 
 
 def _find_mine_again() -> list[str]:
-    """Return the logs of known agents as they are now, for a watch that goes on."""
+    """Return the current logs of known agents, for a running watch."""
     from ingest.pipeline.survey import list_readable_logs
 
     return list_readable_logs()
 
 
 def _ask_to_load(files: int, store: Path) -> None:
-    """Ask whether to load; exit when the answer is no, or when there is nobody to ask."""
+    """Ask whether to load; exit if the answer is no or there is no terminal."""
     what = f"{files:,} file{'' if files == 1 else 's'} into {store}"
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        render.print_message(f"nothing was loaded: the same command with --yes loads {what}")
+        render.print_message(f"nothing loaded: run the command again with --yes to load {what}")
     elif typer.confirm(f"Load {what}? Nothing leaves this machine.", default=True, err=True):
         return
     raise typer.Exit(NOTHING_READ)
@@ -396,7 +401,7 @@ def _load(
             stop = interrupts.is_stop_wanted
             return load(find_named(), store, **words, on_progress=tell, stop=stop, patience=patience(stop))
     except KeyboardInterrupt:
-        render.print_message(f"stopped at once: nothing was published, {store} is as it was")
+        render.print_message(f"stopped immediately: nothing was published, {store} is unchanged")
         raise typer.Exit(render.INTERRUPTED) from None
 
 
@@ -427,9 +432,9 @@ def _exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
 def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *, as_json: bool) -> None:
     from ingest.pipeline.dry_run import forecast_load
 
-    of_load_only = ("labels", "workers", "on", "shared", "replacing")
-    told = {name: value for name, value in words.items() if name not in of_load_only}
-    outlook = forecast_load(named, store, **told)
+    only_for_loads = ("labels", "workers", "on", "shared", "replacing")
+    options = {name: value for name, value in words.items() if name not in only_for_loads}
+    outlook = forecast_load(named, store, **options)
     print(render.to_json(asdict(outlook)) if as_json else render.outlook_text(outlook))
 
 
@@ -439,9 +444,9 @@ def _watch(
     once: Callable[[], LoadReport],
     show: Callable[[LoadReport], None],
 ) -> None:
-    """Load the files, and again whenever they have changed, until Ctrl-C.
+    """Load the files, and load them again whenever they change, until Ctrl-C.
 
-    Ctrl-C ends the watch during a load as well as between two loads.
+    Ctrl-C ends the watch during a load and between two loads.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources.discovery import find_logs
@@ -459,4 +464,4 @@ def _watch(
     try:
         watch(look, load, render.print_message)
     except KeyboardInterrupt:
-        render.print_message(f"no longer watching; what was loaded is in {store}")
+        render.print_message(f"stopped watching; all loaded data is in {store}")

@@ -35,33 +35,34 @@ _RUN_AS_OTHERS = (Target.SYSTEMD, Target.CRON, Target.LAUNCHD)
 
 
 def install_service(
-    target: Annotated[Target, typer.Option("--for", help="What runs it.")],
+    target: Annotated[Target, typer.Option("--for", help="The system that runs the service.")],
     config: Config = Path("callgauge.toml"),
     write: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the files there; they are printed without it.")
+        Path | None, typer.Option(metavar="DIR", help="Write the files to this folder. [default: print them]")
     ] = None,
     at: Annotated[
         str,
-        typer.Option(metavar="HH:MM", help="When the night begins, by its own clock (Kubernetes: UTC)."),
+        typer.Option(metavar="HH:MM", help="When the nightly run starts, in local time (Kubernetes: UTC)."),
     ] = "02:14",
     user: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who runs it: systemd, cron, launchd. Never root.")
+        str | None,
+        typer.Option(metavar="NAME", help="The user that runs it (systemd, cron, launchd); never root."),
     ] = None,
-    image: Annotated[str, typer.Option(help="The image: kubernetes, docker, compose.")] = (
+    image: Annotated[str, typer.Option(help="The image (kubernetes, docker, compose).")] = (
         f"callgauge:{CALLGAUGE_VERSION}"
     ),
-    force: Annotated[bool, typer.Option("--force", help="Replace files of other content.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that differ.")] = False,
 ) -> None:
-    """Print, or write, the files that run the server and the nights of a callgauge.toml.
+    """Write the files that run the server and the nightly job of a callgauge.toml.
 
-    Nothing is installed: what to do with them is said. No secret is in them, only the names of variables.
+    Installs nothing; prints the next steps. The files contain names of variables, no secrets.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.deployment.installation import DeploymentError, describe_installation
     from callgauge.deployment.service_files import MAKERS, write_files
 
     if user is not None and target not in _RUN_AS_OTHERS:
-        render.fail("--user: a container runs as user 10001, whatever the machine calls it", _WRONG_USE)
+        render.fail("--user does not apply here: the container always runs as user 10001", _WRONG_USE)
     try:
         installation = describe_installation(
             read_configuration(config),
@@ -84,7 +85,7 @@ def install_service(
         for path in written:
             render.print_message(f"wrote {path}")
         if not written:
-            render.print_message(f"nothing to write: {write} holds them already")
+            render.print_message(f"nothing to write: {write} is up to date")
     render.print_message("next:" if write is None else f"next, in {write}:")
     for step in made.steps:
         render.print_message(f"  {step}")
@@ -98,7 +99,7 @@ def _print_files(made: ServiceFiles) -> None:
 
 
 def _find_command() -> list[str]:
-    """Return how this callgauge is started: the program beside this Python, else Python itself."""
+    """Return the command that starts this callgauge: the program next to this Python, else Python itself."""
     program = Path(sys.executable).with_name("callgauge")
     return [str(program)] if program.is_file() else [sys.executable, "-m", "callgauge"]
 

@@ -1,4 +1,4 @@
-"""The commands that remove data, and those that keep it: forget, retain, backup, restore, verify."""
+"""The commands that delete data or back it up: forget, retain, backup, restore, verify."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from callgauge.cli import render
 from callgauge.cli.maintenance_commands import Json, Wait, WaitAtMost, lock_patience
 from callgauge.cli.options.store_option import OptionalStore, Store
 
-_DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Show how much would be deleted; change nothing.")]
 _Backup = Annotated[
-    str | None, typer.Option("--backup", metavar="NAME", help="This backup; the newest without it.")
+    str | None, typer.Option("--backup", metavar="NAME", help="The backup to use. [default: the newest]")
 ]
-_From = Annotated[str, typer.Argument(metavar="FROM", help="Where backups lie: a folder, or s3://…")]
+_From = Annotated[str, typer.Argument(metavar="FROM", help="The place of the backups: a folder, or s3://…")]
 
 
 def forget(
     store: Store,
     session: Annotated[
-        list[str] | None, typer.Option("--session", metavar="ID", help="This session; may be repeated.")
+        list[str] | None, typer.Option("--session", metavar="ID", help="This session. Repeatable.")
     ] = None,
     before: Annotated[
         datetime | None,
@@ -31,7 +31,7 @@ def forget(
             "--before",
             metavar="DATE",
             formats=["%Y-%m-%d"],
-            help="Every session without a sign of life since that day (UTC).",
+            help="Every session whose last activity was before this day (UTC).",
         ),
     ] = None,
     user: Annotated[
@@ -43,9 +43,9 @@ def forget(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Remove sessions from a store for good; no later load brings them back. The logs are not touched.
+    """Delete sessions from a store for good. Later loads do not bring them back; logs are not touched.
 
-    The team's notes on them go, too. Exits with 1 when there is no such session.
+    Also deletes the team's notes on these sessions. Exits with 1 if no session matches.
     """
     from callgauge.memory.memory_file import MemoryProblemError
     from callgauge.memory.notes import remove_notes
@@ -86,12 +86,14 @@ def retain(
     store: Store,
     text_days: Annotated[
         int | None,
-        typer.Option("--text-days", metavar="N", min=1, help="Texts go after N days without a sign of life."),
+        typer.Option(
+            "--text-days", metavar="N", min=1, help="Delete content N days after a session's last activity."
+        ),
     ] = None,
     fact_days: Annotated[
         int | None,
         typer.Option(
-            "--fact-days", metavar="N", min=1, help="Calls, turns and sessions go after N such days."
+            "--fact-days", metavar="N", min=1, help="Delete calls, turns and sessions after N such days."
         ),
     ] = None,
     dry_run: _DryRun = False,
@@ -99,10 +101,9 @@ def retain(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Remove old texts and old facts from a store; daily sums stay, and no later load brings anything back.
+    """Apply retention: delete old content and old calls. Daily sums stay; later loads restore nothing.
 
-    The reports in the store that tell of such days go with the texts.
-    Exits with 0 also when nothing is that old.
+    Also deletes stored reports that cover those days. Exits with 0 even if nothing is old enough.
     """
     from callgauge.nightly.stored_reports import remove_old_reports
     from ingest.backup.make_backup import read_record
@@ -128,18 +129,19 @@ def backup(
     to: Annotated[
         str, typer.Argument(metavar="TO", help="A folder, or an address such as s3://bucket/backups.")
     ],
-    keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="How many backups stay.")] = 7,
+    keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="How many backups to keep.")] = 7,
     with_keys: Annotated[
         bool,
         typer.Option(
-            "--with-keys", help="Also the keys of placeholders and sign-ins: guard that place well."
+            "--with-keys",
+            help="Also back up the keys of placeholders and sign-ins. Protect the place of the backup.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Back a store up while it is served and loaded into; only what the place lacks is sent.
+    """Back up a store, even while it is served or loaded. Sends only data that the backup lacks.
 
-    With it go the team's memory and all other files beside the tables, but for keys.
+    The backup contains the tables, decisions and notes, and all other files of the store except keys.
     """
     from ingest.backup.make_backup import make_backup
 
@@ -151,14 +153,12 @@ def restore(
     source: _From,
     store: Store,
     backup: _Backup = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Put it in the place of what the store holds.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the store's current content.")] = False,
     wait: Wait = False,
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Put a backup back into an empty store; all of it is checked before anything takes its place."""
+    """Restore a backup into an empty store. The whole backup is checked before anything is replaced."""
     from ingest.backup.restore import restore as put_back
 
     report = put_back(
@@ -169,15 +169,15 @@ def restore(
 
 def verify(
     source: Annotated[
-        str | None, typer.Argument(metavar="FROM", help="Check a backup here instead: a folder, or s3://…")
+        str | None, typer.Argument(metavar="FROM", help="Check a backup in this place: a folder, or s3://…")
     ] = None,
     store: OptionalStore = None,
     backup: _Backup = None,
     as_json: Json = False,
 ) -> None:
-    """Check that a store, or a backup, is whole: its bytes, its tables, their counts, the team's memory.
+    """Check that a store or a backup is complete and unchanged: bytes, tables, counts, decisions and notes.
 
-    Exits with 1 when it is not.
+    Exits with 1 if it is not.
     """
     from ingest.backup.verify import verify_backup, verify_store
     from ingest.errors import OptionError
@@ -187,5 +187,5 @@ def verify(
     elif store is not None and source is None and backup is None:
         report = verify_store(store)
     else:
-        raise OptionError("say what to check: --store DIR, or the place of a backup")
+        raise OptionError("name what to check: --store DIR, or the place of a backup")
     print(render.to_json(asdict(report)) if as_json else render.verify_text(report))

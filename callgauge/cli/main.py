@@ -1,8 +1,8 @@
 """The `callgauge` command: serve, parse, lint, explain, formats, and the commands of the other modules.
 
-Messages go to stderr, results to stdout. Exit codes: 0 all in, 1 nothing could be read, 2 wrong use,
-3 loaded, but lines or files were rejected that no earlier load met (with --strict: that the store holds),
-130 stopped by Ctrl-C.
+Messages go to stderr, results to stdout. Exit codes: 0 everything loaded, 1 nothing could be read, 2 wrong
+usage, 3 loaded, but with new unreadable lines or files (with --strict: any in the store), 130 stopped by
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from lenient.diagnostics.codes import Severity
 
 app = typer.Typer(
     name="callgauge",
-    help="Which model and which prompt make tool calls that work: load agent logs, look at the dashboard.",
+    help="Load agent logs and show which model and which prompt make tool calls that work.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -66,15 +66,15 @@ def parse(
     raw: Annotated[str, typer.Argument(help="The raw arguments; - reads them from standard input.")] = "-",
     tool: Annotated[
         Path | None,
-        typer.Option("--tool", help="The tool's definition, in any shape."),
+        typer.Option("--tool", help="The tool's definition, in any provider's format."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Which tool, when the file defines several.")] = None,
-    policy: Annotated[Policy, typer.Option(help="What the exit code accepts.")] = Policy.LENIENT,
+    name: Annotated[str | None, typer.Option(help="The tool to use if the file defines several.")] = None,
+    policy: Annotated[Policy, typer.Option(help="What the exit code accepts as success.")] = Policy.LENIENT,
     as_json: Json = False,
 ) -> None:
-    """Read one call's arguments and say what was done to them.
+    """Parse one call's arguments and list every repair and coercion.
 
-    Exits with 0 when the arguments are accepted under the policy, else with 1.
+    Exits with 0 if the policy accepts the arguments, else with 1.
     """
     text = sys.stdin.buffer.read() if raw == "-" else raw
     request = parse_arguments(
@@ -100,22 +100,22 @@ def load_definition(path: Path, name: str | None) -> ToolDefinition:
     tools = list(load_catalog(path))
     names = ", ".join(tool.name for tool in tools[:10])
     if name is None and len(tools) != 1:
-        render.fail(f"{path} defines {len(tools)} tools ({names}); say which with --name", WRONG_USE)
+        render.fail(f"{path} defines {len(tools)} tools ({names}); choose one with --name", WRONG_USE)
     meant = [tool for tool in tools if name in (None, tool.name)]
     if not meant:
-        render.fail(f"{path} defines no tool {name!r}, only {names or 'none'}", WRONG_USE)
+        render.fail(f"{path} has no tool {name!r}; it defines {names or 'no tools'}", WRONG_USE)
     return meant[0]
 
 
 @app.command()
 def lint(
-    file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="Definitions, in any shape.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="Definitions, in any format.")],
     name: Annotated[str | None, typer.Option(help="Only this tool.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what in tool definitions makes models fail, and what to do about it.
+    """Find what makes models fail in tool definitions, and suggest fixes.
 
-    Exits with 1 when there is a warning or an error, with 0 when there are notes at most.
+    Exits with 1 if there is a warning or an error, with 0 if there are only notes or nothing.
     """
     subject = load_definition(file, name) if name is not None else load_catalog(file)
     findings = definition_findings(subject)
@@ -126,10 +126,12 @@ def lint(
 
 @app.command()
 def explain(
-    code: Annotated[str | None, typer.Argument(help="Such as missing_required; none lists all.")] = None,
+    code: Annotated[
+        str | None, typer.Argument(help="A code, for example missing_required. Without one: list all.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Explain a finding of the parser, or of the lint, on an example."""
+    """Explain a diagnostic code of the parser or the linter, with an example."""
     if code is None:
         listed = [render.code_data(known) for known in CODES.values()]
         print(render.to_json(listed) if as_json else render.codes_text())
@@ -141,21 +143,21 @@ def explain(
     known = CODES.get(code.split(":")[0])
     if known is None:
         near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists them all"
-        render.fail(f"there is no code {code!r}; {hint}", WRONG_USE)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists all codes"
+        render.fail(f"unknown code {code!r}; {hint}", WRONG_USE)
     print(render.to_json(render.code_data(known)) if as_json else render.code_text(known))
 
 
 def formats_(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE…", help="Say which format reads each of these, and why no other."),
+        typer.Argument(metavar="FILE…", help="Show which format reads each of these files."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the log formats, or say which one reads a file and why the others do not.
+    """List the log formats, or show which one reads a file and why the others do not.
 
-    Exits with 1 when no format reads one of the files.
+    Exits with 1 if no format reads one of the files.
     """
     from ingest.formats import formats
     from ingest.pipeline.reading.format_explanation import explain_files
@@ -181,7 +183,9 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(**words)
         except KeyboardInterrupt:
-            render.fail("stopped at once: nothing was published, the store is as it was", render.INTERRUPTED)
+            render.fail(
+                "stopped immediately: nothing was published, the store is unchanged", render.INTERRUPTED
+            )
         except OptionError as problem:
             render.fail(str(problem), WRONG_USE)
         except CheckedFileError as mistakes:

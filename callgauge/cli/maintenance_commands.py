@@ -14,9 +14,9 @@ from callgauge.cli.options.store_option import Store
 from ingest.decoding.lines import MAX_LINE
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait while another load holds the store.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another load locks the store.")]
 WaitAtMost = Annotated[
-    float | None, typer.Option("--wait-at-most", metavar="SECONDS", min=0, help="Wait, but no longer.")
+    float | None, typer.Option("--wait-at-most", metavar="SECONDS", min=0, help="Wait at most this long.")
 ]
 
 
@@ -36,7 +36,7 @@ def lock_patience(
 def reparse(
     store: Store,
     everything: Annotated[
-        bool, typer.Option("--all", help="Judge every call, not only those of another parser version.")
+        bool, typer.Option("--all", help="Parse every call, not only those of other parser versions.")
     ] = False,
     tools: Annotated[
         list[Path] | None,
@@ -44,14 +44,14 @@ def reparse(
             "--tools",
             metavar="FILE",
             readable=False,
-            help="Tool definitions in place of those given so far; implies --all.",
+            help="Tool definitions that replace the current ones; implies --all.",
         ),
     ] = None,
     wait: Wait = False,
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Judge the calls of a store anew, after an upgrade or with other definitions; needs no logs."""
+    """Run the parser again on stored calls, after an upgrade or with other definitions. Needs no logs."""
     from ingest.maintenance.reparse import reparse as judge_again
 
     report = judge_again(
@@ -60,22 +60,22 @@ def reparse(
     if as_json:
         print(render.to_json(asdict(report)))
     elif report.generation is None:
-        print(f"nothing to judge: this parser has judged every call of {store}")
+        print(f"nothing to do: this parser version has already parsed every call of {store}")
     else:
         print(
-            f"{report.calls:,} calls judged anew, {report.changed:,} of them otherwise than before, in "
-            f"{report.seconds:,.1f} s\npublished {report.generation} in {store}"
+            f"parsed {report.calls:,} calls again in {report.seconds:,.1f} s; {report.changed:,} changed\n"
+            f"published {report.generation} in {store}"
         )
 
 
 def rejects(
     store: Store,
     files: Annotated[
-        str | None, typer.Option("--file", metavar="PATTERN", help="Only of these files: *.jsonl, */night/*.")
+        str | None, typer.Option("--file", metavar="PATTERN", help="Only these files: *.jsonl, */night/*.")
     ] = None,
-    code: Annotated[str | None, typer.Option("--code", help="Only this code.")] = None,
+    code: Annotated[str | None, typer.Option("--code", help="Only this reason code.")] = None,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Read the files again, after an upgrade say.")
+        bool, typer.Option("--retry", help="Read the files again, for example after an upgrade.")
     ] = False,
     tools: Annotated[
         list[Path] | None,
@@ -88,15 +88,15 @@ def rejects(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """List what of the logs could not be used, with its place; or read those files again."""
+    """List lines that could not be parsed, with file and line; --retry reads them again."""
     from ingest.maintenance import rejects as rejected
 
     if not retry:
-        found = rejected.list_rejects(store, files=files, code=code)
+        rejects = rejected.list_rejects(store, files=files, code=code)
         if as_json:
-            print(render.to_json([asdict(reject) for reject in found]))
+            print(render.to_json([asdict(reject) for reject in rejects]))
         else:
-            for line in render.rejects_lines(found, each=code is not None or files is not None):
+            for line in render.rejects_lines(rejects, each=code is not None or files is not None):
                 print(line)
         return
     with render.catch_interrupts() as interrupts, render.show_progress() as tell:
@@ -111,11 +111,11 @@ def rejects(
             patience=lock_patience(wait, wait_at_most, interrupts.is_stop_wanted),
         )
     for sentence in left:
-        render.print_message(f"left alone: {sentence}")
+        render.print_message(f"skipped: {sentence}")
     if as_json:
         print(render.to_json(asdict(report) if report else None))
     else:
-        print(render.load_report(report, store) if report else "nothing to read again")
+        print(render.load_report(report, store) if report else "nothing to retry")
 
 
 def models(
@@ -134,4 +134,4 @@ def models(
     for line in render.model_lines(report):
         print(line)
     if report.generation:
-        render.print_message(f"counted anew: published {report.generation} in {store}")
+        render.print_message(f"counted again: published {report.generation} in {store}")

@@ -1,4 +1,4 @@
-"""The commands `callgauge memory …`: write what a team remembers as JSON, and read such a file in."""
+"""The commands `callgauge memory …`: export a team's decisions and notes as JSON, and import them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSED, _WRONG_USE = 1, 2
 
 memory = typer.Typer(
     name="memory",
-    help="What a team remembers: views, notes, baselines, decisions, alert rules, states of errors.",
+    help="Export or import decisions and notes, views, baselines, alert rules and triage status.",
     no_args_is_help=True,
 )
 
@@ -28,27 +28,27 @@ def write_export(
     store: Store,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", readable=False, help="Without one, standard output."),
+        typer.Argument(metavar="FILE", readable=False, help="[default: standard output]"),
     ] = None,
 ) -> None:
-    """Write all that the team remembers as JSON."""
+    """Write all decisions and notes of the team as JSON."""
     try:
-        told = export_memory(_open(store))
+        exported = export_memory(_open(store))
     except MemoryProblemError as problem:
         render.fail_in_lines(str(problem), _REFUSED)
     if file is None:
-        print(told, end="")
+        print(exported, end="")
         return
     part = file.with_name(f".{file.name}.part")
     try:
-        part.write_text(told, encoding="utf-8")
+        part.write_text(exported, encoding="utf-8")
         part.replace(file)
     except OSError as problem:
         part.unlink(missing_ok=True)
         render.fail_in_lines(
-            f"{file} cannot be written: {(problem.strerror or 'unknown reason').lower()}", _REFUSED
+            f"cannot write {file}: {(problem.strerror or 'unknown reason').lower()}", _REFUSED
         )
-    render.print_message(f"{file} holds the memory of {store}")
+    render.print_message(f"wrote the decisions and notes of {store} to {file}")
 
 
 @memory.command("import")
@@ -60,7 +60,7 @@ def read_import(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Merge a file into what the team remembers, all or nothing; of two with one key the newer stays."""
+    """Merge a file into the team's decisions and notes, all or nothing. The newer of two entries stays."""
     try:
         counts = import_memory(_open(store), file)
     except CheckedFileError as mistakes:
@@ -71,18 +71,18 @@ def read_import(
     if as_json:
         print(render.to_json({name: asdict(count) for name, count in counts.items()}))
         return
-    told = [_describe(name, count) for name, count in counts.items() if any(asdict(count).values())]
-    print("\n".join(told) or "The file holds nothing.")
+    lines = [_describe(name, count) for name, count in counts.items() if any(asdict(count).values())]
+    print("\n".join(lines) or "The file is empty.")
 
 
 def _describe(name: str, count: ImportCount) -> str:
-    parts = [("new", count.added), ("replaced", count.replaced), ("as new or newer here", count.left)]
+    parts = [("new", count.added), ("replaced", count.replaced), ("unchanged here", count.left)]
     return f"{name.replace('_', ' ')}: {', '.join(f'{n:,} {words}' for words, n in parts if n)}"
 
 
 def _open(store: Path) -> MemoryFile:
     if not store.is_dir():
         render.fail_in_lines(
-            f"{store} is no store: name the folder that `callgauge ingest --store` wrote", _WRONG_USE
+            f"{store} is not a store; name the folder that `callgauge ingest --store` wrote", _WRONG_USE
         )
     return MemoryFile(store)

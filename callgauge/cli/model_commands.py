@@ -1,4 +1,4 @@
-"""The commands that ask models: `callgauge chat` and `callgauge probe`."""
+"""The commands that call models: `callgauge chat` and `callgauge probe`."""
 
 from __future__ import annotations
 
@@ -30,45 +30,41 @@ _KEYS = {
 }
 
 Address = Annotated[
-    str, typer.Option("--endpoint", metavar="URL", help="Such as http://127.0.0.1:8080/v1, without the path.")
+    str,
+    typer.Option(
+        "--endpoint", metavar="URL", help="The server's base URL, such as http://127.0.0.1:8080/v1."
+    ),
 ]
 Wire = Annotated[
     str,
-    typer.Option(
-        help="openai-chat, openai-responses, anthropic or gemini: the format that the server speaks."
-    ),
+    typer.Option(help="The server's API: openai-chat, openai-responses, anthropic or gemini."),
 ]
 KeyName = Annotated[
     str | None,
     typer.Option(
         "--key",
         metavar="VARIABLE",
-        help="The environment variable that holds the key; OPENAI_API_KEY and its like.",
+        help="The environment variable with the key. [default: OPENAI_API_KEY or the API's equivalent]",
     ),
 ]
 Server = Annotated[
-    str | None, typer.Option(help="ollama, llama.cpp, vllm …: what the texts of its calls are worth.")
+    str | None, typer.Option(help="The server software (ollama, llama.cpp, vllm …), if known.")
 ]
 
 McpServers = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COMMAND|URL",
-        help="An MCP server whose tools are offered as well: a command in quotes, or an address; repeat "
-        "for several.",
+        help="An MCP server whose tools are also offered: a command in quotes, or an address. Repeatable.",
     ),
 ]
 McpVariables = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="VARIABLE", help="An environment variable that the MCP commands get; repeat for several."
-    ),
+    typer.Option(metavar="VARIABLE", help="An environment variable to pass to the MCP commands. Repeatable."),
 ]
 McpKey = Annotated[
     str | None,
-    typer.Option(
-        metavar="VARIABLE", help="The environment variable with the key for the one address among --mcp."
-    ),
+    typer.Option(metavar="VARIABLE", help="The environment variable with the key for the one --mcp address."),
 ]
 
 
@@ -80,8 +76,8 @@ def chat(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="A Python file whose functions are the tools (it is run), or definitions in any shape of a "
-            "provider: then you type the results.",
+            help="A Python file whose functions are the tools (the file is run), or tool definitions of any "
+            "provider (then you type the results).",
         ),
     ] = None,
     mcp: McpServers = None,
@@ -100,9 +96,9 @@ def chat(
     key: KeyName = None,
     server: Server = None,
 ) -> None:
-    """Talk to a model, and see each of its tool calls with what was found in it.
+    """Talk to a model and see each tool call with its diagnostics.
 
-    Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 when the last turn failed.
+    Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 if the last turn failed.
     """
     from callgauge.gateway import Gateway, open_mcp_servers
 
@@ -133,7 +129,7 @@ def _show_step(step: TurnStep) -> None:
 
 
 async def _talk(gateway: Gateway) -> bool:
-    """Hold a turn for each line that is typed; return whether the last one went well."""
+    """Run a turn for each typed line; return whether the last one succeeded."""
     from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
     is_ok = True
@@ -155,19 +151,17 @@ def probe(
     key: KeyName = None,
     server: Server = None,
     json_questions: Annotated[
-        int, typer.Option("--json-questions", min=0, max=50, help="How often the JSON fallback is tried.")
+        int, typer.Option("--json-questions", min=0, max=50, help="How often to test the JSON fallback.")
     ] = 5,
     full: Annotated[
         bool,
-        typer.Option(
-            "--full", help="Ask for strict definitions, answers by a JSON Schema and seeds as well."
-        ),
+        typer.Option("--full", help="Also test strict definitions, answers by a JSON Schema and seeds."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Find out what models and their server can do with tools: a few short questions each.
+    """Test what models and their server can do with tools, with a few short questions each.
 
-    The cost is that of our price list on this day. Exits with 1 when a server was not reached.
+    The cost uses today's built-in list prices. Exits with 1 if a server could not be reached.
     """
     from callgauge.gateway import probe_model
     from callgauge.prices import PriceList, cost_of_tokens
@@ -200,7 +194,7 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> 
 
     name = key or _KEYS.get(wire, "")
     if key is not None and key not in os.environ:
-        render.fail(f"--key names {key}, and the environment has no such variable", _WRONG_USE)
+        render.fail(f"--key: the environment variable {key} is not set", _WRONG_USE)
     try:
         return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
     except ValueError as problem:
@@ -226,7 +220,7 @@ def _read_tools(path: Path) -> list[Tool]:
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
         except Exception as error:  # a file of the user's may raise anything
-            render.fail(f"{path} cannot be run: {type(error).__name__}: {error}", _WRONG_USE)
+            render.fail(f"cannot run {path}: {type(error).__name__}: {error}", _WRONG_USE)
         made = [one for one in names.values() if isinstance(one, Tool)]
         plain = [
             tool(one)
@@ -237,7 +231,9 @@ def _read_tools(path: Path) -> list[Tool]:
             and not isinstance(one, (type, Tool))
         ]
         if not made and not plain:
-            render.fail(f"{path} defines no function: a tool is a function, or one with @tool", _WRONG_USE)
+            render.fail(
+                f"{path} defines no function; a tool is a function, with or without @tool", _WRONG_USE
+            )
         return made or plain
     try:
         catalog = ToolCatalog.load(path)
@@ -254,14 +250,14 @@ def _read_tools(path: Path) -> list[Tool]:
 def _read_servers(
     named: Sequence[str], environment: tuple[str, ...], key_variable: str | None
 ) -> list[McpServer]:
-    """Return the MCP servers that are named. Exits with a message for one that cannot be meant."""
+    """Return the named MCP servers. Exits with a message if one is invalid."""
     from callgauge.gateway import McpServer
 
     addresses = [one for one in named if _is_address(one)]
     if key_variable is not None and len(addresses) != 1:
-        render.fail(f"--mcp-key is for one address, and --mcp names {len(addresses)}", _WRONG_USE)
+        render.fail(f"--mcp-key needs exactly one --mcp address, not {len(addresses)}", _WRONG_USE)
     if key_variable is not None and key_variable not in os.environ:
-        render.fail(f"--mcp-key names {key_variable}, and the environment has no such variable", _WRONG_USE)
+        render.fail(f"--mcp-key: the environment variable {key_variable} is not set", _WRONG_USE)
     key = os.environ[key_variable] if key_variable is not None else ""
     servers = []
     for one in named:
@@ -273,7 +269,7 @@ def _read_servers(
         except ValueError as problem:
             render.fail(f"--mcp {one!r}: {problem}", _WRONG_USE)
         if not command:
-            render.fail("--mcp is empty: it is a command in quotes, or an address", _WRONG_USE)
+            render.fail("--mcp is empty; give a command in quotes, or an address", _WRONG_USE)
         servers.append(McpServer(command=command, environment=environment))
     return servers
 
@@ -291,7 +287,7 @@ def _read_prompt(prompt: str) -> str:
 
 
 def _read_lines() -> Iterator[str]:
-    """Yield what is typed, or what standard input holds, line by line until an empty one."""
+    """Yield the lines that are typed or piped in, until an empty one."""
     while line := _read_line("you> "):
         yield line
 

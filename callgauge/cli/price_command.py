@@ -1,4 +1,4 @@
-"""The command `callgauge prices`: keeps a team's prices, and lists those that hold."""
+"""The command `callgauge prices`: store a team's prices, and list the current ones."""
 
 from __future__ import annotations
 
@@ -24,21 +24,19 @@ def prices(
         typer.Argument(
             metavar="FILE",
             readable=False,
-            help="Prices per million tokens, CSV or JSON: model, from_day, input, output, and if wanted "
+            help="Prices per million tokens, CSV or JSON: model, from_day, input, output; optional: "
             "cached_input, cache_write, currency. They replace the team's earlier prices.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Keep the prices of a file for a store, or list the prices that hold and the models without one."""
+    """Store your own model prices, or list the current prices and the models without one."""
     from ingest.store.generations import published_generation
     from ingest.store.reader import read_models
 
     generation = published_generation(store)
     if generation is None:
-        render.fail_in_lines(
-            f"{store} holds no data yet: run `callgauge ingest PATH --store {store}` first", _REFUSED
-        )
+        render.fail_in_lines(f"{store} is empty; run `callgauge ingest PATH --store {store}` first", _REFUSED)
     memory = TeamMemory(store)
     try:
         if file is not None:

@@ -23,22 +23,22 @@ _NOTHING_DONE, _WRONG_USE = 1, 2
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 token = typer.Typer(
-    name="token", help="Tokens with which programs read a served store.", no_args_is_help=True
+    name="token", help="Manage the tokens of programs that read a served store.", no_args_is_help=True
 )
 
 
 @token.command()
 def create(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="What the token is for, such as ci or reporting-agent.")
+        str, typer.Argument(metavar="NAME", help="The purpose of the token, such as ci or reporting-agent.")
     ],
     store: Store,
     role: Annotated[
-        Literal["viewer", "admin"], typer.Option(help="admin also asks SQL and takes whole raw texts.")
+        Literal["viewer", "admin"], typer.Option(help="admin may also run SQL and export raw content.")
     ] = "viewer",
     expires: Annotated[str, typer.Option(metavar="TIME", help="90d, 12h, 8w, 2027-01-31 or never.")] = "90d",
 ) -> None:
-    """Make a token and print it, once: the store keeps its hash only."""
+    """Create a token and print it once. The store keeps only its hash."""
     from callgauge.memory.tokens import TokenList, read_expiry
 
     _check_folder(store)
@@ -48,12 +48,12 @@ def create(
     print(text)
     until = f"until {ends:%Y-%m-%d %H:%M} UTC" if ends else "until it is revoked"
     whose = "An admin's" if role == "admin" else "A viewer's"
-    render.print_message(f"{whose} token, good {until}. It is shown only now; keep it as a secret")
+    render.print_message(f"{whose} token, valid {until}. It is shown only once; keep it secret")
 
 
 @token.command("list")
 def list_(store: Store, as_json: Json = False) -> None:
-    """List the tokens with their roles and when they end, never their texts."""
+    """List the tokens with their roles and expiry dates, never the tokens themselves."""
     from callgauge.memory.tokens import TokenList
 
     _check_folder(store)
@@ -67,31 +67,31 @@ def list_(store: Store, as_json: Json = False) -> None:
         for line in align_columns([head, *rows]):
             print(render.escape_for_terminal(line))
     else:
-        render.print_message(f"no tokens: `callgauge token create NAME --store {store}` makes one")
+        render.print_message(f"no tokens yet: create one with `callgauge token create NAME --store {store}`")
 
 
 @token.command()
 def revoke(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The token's name, as `callgauge token list` has it.")
+        str, typer.Argument(metavar="NAME", help="The token's name, as in `callgauge token list`.")
     ],
     store: Store,
 ) -> None:
-    """Take a token back: a served store refuses it within two seconds."""
+    """Revoke a token. A running server rejects it within two seconds."""
     from callgauge.memory.tokens import TokenList
 
     _check_folder(store)
     with _explain_problems():
         is_gone = TokenList(store).revoke(name)
     if not is_gone:
-        render.print_message(f"there is no token {name!r}; `callgauge token list --store {store}` names them")
+        render.print_message(f"no token {name!r}; `callgauge token list --store {store}` lists all tokens")
         raise typer.Exit(_NOTHING_DONE)
     render.print_message(f"{name} is revoked")
 
 
 def _check_folder(store: Path) -> None:
     if not store.is_dir():
-        render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
+        render.print_message(f"{store} is not a store; name the folder that `callgauge ingest` wrote")
         raise typer.Exit(_WRONG_USE)
 
 
@@ -110,7 +110,7 @@ def _describe(one: AccessToken) -> dict[str, str]:
 
 @contextmanager
 def _explain_problems() -> Iterator[None]:
-    """Exit with a sentence where the token or the memory is refused."""
+    """Exit with a message if the token is invalid or memory.sqlite cannot be used."""
     from callgauge.memory.memory_file import MemoryProblemError
     from callgauge.memory.tokens import TokenProblemError
 
@@ -132,9 +132,9 @@ def _find_user() -> str:
 
 
 def mcp(store: Store) -> None:
-    """Answer an agent's questions about a store: an MCP server on standard input and output."""
+    """Run an MCP server on standard input and output, with which an agent queries a store."""
     if not store.is_dir():
-        render.print_message(f"{store} is no store: name the folder that `callgauge ingest` wrote")
+        render.print_message(f"{store} is not a store; name the folder that `callgauge ingest` wrote")
         raise typer.Exit(_WRONG_USE)
     from ingest.processes import let_pandas_in
 

@@ -1,4 +1,4 @@
-"""The command `callgauge record`: a proxy that writes down what an agent and its model say."""
+"""The command `callgauge record`: a proxy that records the traffic between an agent and its model."""
 
 from __future__ import annotations
 
@@ -19,23 +19,27 @@ _LOOPBACK = "127.0.0.1"
 
 def record(
     to: Annotated[
-        str, typer.Option("--to", metavar="URL", help="The server of the model: https://api.openai.com.")
+        str, typer.Option("--to", metavar="URL", help="The model's server: https://api.openai.com.")
     ],
     log: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the logs go: a file an hour, for `callgauge ingest`.")
+        Path,
+        typer.Option(
+            metavar="DIR", help="The folder for the logs (one file per hour), for `callgauge ingest`."
+        ),
     ] = Path("recorded"),
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8788,
     address: Annotated[
-        str, typer.Option(help="0.0.0.0 lets the network in: whoever reaches it is recorded.")
+        str,
+        typer.Option(help="The address to listen on. 0.0.0.0 opens it to the network: anyone can use it."),
     ] = _LOOPBACK,
     most_mb: Annotated[
-        int, typer.Option(min=1, max=1024, help="Megabytes that are kept of one body; all of it passes.")
+        int, typer.Option(min=1, max=1024, help="Megabytes to record of one body; longer bodies still pass.")
     ] = 32,
 ) -> None:
-    """Pass an agent's requests on to its model, unchanged, and record them.
+    """Record an agent's requests and pass them on to its model unchanged.
 
-    The agent needs one environment variable: the address that is printed, as its base URL. Keys and headers
-    are not recorded. Ctrl-C finishes what is under way; twice, it stops now.
+    The agent needs one environment variable: the printed address as its base URL. Keys and headers are not
+    recorded. Ctrl-C finishes running requests; Ctrl-C twice stops immediately.
     """
     from callgauge.gateway import MissingExtraError
     from callgauge.gateway.endpoint import load_httpx
@@ -58,13 +62,13 @@ def record(
     try:
         written.open()
     except OSError as error:
-        render.fail(f"{log}: {error.strerror or error}; name a folder to write to with --log", _FAILED)
+        render.fail(f"{log}: {error.strerror or error}; name a writable folder with --log", _FAILED)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     here = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
     render.print_message(f"{here} passes on to {proxy.target} and records into {log} (Ctrl-C stops it)")
     render.print_message(f"Set OPENAI_BASE_URL={here}/v1 or ANTHROPIC_BASE_URL={here} for your agent.")
     if not is_loopback(address):
-        render.print_message("Whoever reaches this machine can use it, and is recorded.")
+        render.print_message("Anyone who reaches this machine can use it and is recorded.")
     config = uvicorn.Config(
         proxy, log_level="critical", access_log=False, lifespan="on", server_header=False, date_header=False
     )
@@ -88,13 +92,14 @@ def _listen(address: str, port: int) -> socket.socket:
         opened.listen(2048)  # who connects before the server runs is served then
     except OSError as taken:
         render.fail(
-            f"cannot listen on {address}:{port}: {taken.strerror}; name another with --port", _WRONG_USE
+            f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
+            _WRONG_USE,
         )
     return opened
 
 
 def _describe(written: int, lost: int, log: Path) -> str:
-    told = f"{written:,} exchange{'' if written == 1 else 's'} recorded in {log}"
+    summary = f"{written:,} exchange{'' if written == 1 else 's'} recorded in {log}"
     if lost:
-        told += f"; {lost:,} could not be written"
-    return told + (f". Next: callgauge ingest {log} --store DIR" if written else ".")
+        summary += f"; {lost:,} could not be written"
+    return summary + (f". Next: callgauge ingest {log} --store DIR" if written else ".")

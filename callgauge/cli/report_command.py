@@ -22,14 +22,14 @@ _REFUSED, _WRONG_USE = 1, 2
 Format = Literal["html", "md", "json", "slack", "email"]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", readable=False, help="A callgauge.toml instead."),
+    typer.Option("--config", metavar="FILE", readable=False, help="A callgauge.toml, instead of --store."),
 ]
 Baseline = Annotated[
     str,
     typer.Option(
         metavar="NAME|DAYS",
-        help="A baseline that the team keeps, or days: 7 days (before those that are judged), 2026-11-01 to "
-        "2026-11-07, or same days (for one host against another).",
+        help="A saved baseline, or days: 7 days (before the tested days), 2026-11-01 to 2026-11-07, or same "
+        "days (to compare two hosts).",
     ),
 ]
 
@@ -41,21 +41,21 @@ def report(
         str | None,
         typer.Option(
             metavar="WHEN",
-            help="yesterday, last week, 3d, 2026-11-20: what was known on that day is not new. Without: what "
-            "the last report told.",
+            help="Report changes since this date: yesterday, last week, 3d, 2026-11-20. [default: since the "
+            "last report]",
         ),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How it is written.")] = "md",
+    form: Annotated[Format, typer.Option("--format", help="The format of the report.")] = "md",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it into this file.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to this file.")
     ] = None,
     send: Annotated[
-        bool, typer.Option("--send", help="With --config: send it to its channels, to each once a night.")
+        bool, typer.Option("--send", help="With --config: send it to its channels, once a day each.")
     ] = False,
 ) -> None:
-    """Say what changed in a store: at most five sentences, each with its numbers and a link.
+    """Report what changed in a store: at most five sentences, each with its numbers and a link.
 
-    Exits with 1 when there is nothing to read, or a channel did not get it.
+    Exits with 1 if there is nothing to report on, or if a channel did not receive it.
     """
     from callgauge.report.content.compose import read_since  # numpy and pandas take a second
     from callgauge.report.content.morning_report import ReportError
@@ -93,7 +93,7 @@ def report(
     except (ReportError, MemoryProblemError) as problem:
         render.fail(str(problem), _REFUSED)
     except OSError as problem:
-        render.fail(f"{output} cannot be written: {problem.strerror}", _REFUSED)
+        render.fail(f"cannot write {output}: {problem.strerror}", _REFUSED)
     if result:
         _print_deliveries(result)
         if result.problem:
@@ -102,10 +102,11 @@ def report(
 
 def _print_deliveries(result: NightlyReport) -> None:
     render.print_message(f"written to {result.file}")
-    for one in result.deliveries:
-        render.print_message(f"{one.channel}: {one.result}{f', {one.told}' if one.told else ''}")
+    for delivery in result.deliveries:
+        reason = f", {delivery.told}" if delivery.told else ""
+        render.print_message(f"{delivery.channel}: {delivery.result}{reason}")
     if not result.deliveries:
-        why = "nothing changed" if result.report.is_quiet else "the file names no channel"
+        why = "nothing changed" if result.report.is_quiet else "the configuration has no channel"
         render.print_message(f"nothing sent: {why}")
 
 
@@ -127,20 +128,20 @@ def gate(
         typer.Option(
             "--gate",
             metavar="no-worse[:RATE]=SIZE",
-            help="Exit with 0 when the rate is not worse than the baseline's by SIZE (0.02 or 2%), with 5 "
-            "when it is worse, with 6 when it cannot be told. RATE: parse_error if not named. Repeatable.",
+            help="Exit with 0 if the rate is not worse than the baseline by SIZE (0.02 or 2%), with 5 if it "
+            "is worse, with 6 if there is not enough data. [default RATE: parse_error] Repeatable.",
         ),
     ],
-    days: Annotated[str, typer.Option(metavar="DAYS", help="The days that are judged.")] = "7 days",
+    days: Annotated[str, typer.Option(metavar="DAYS", help="The days to test.")] = "7 days",
     model: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this model. Repeatable.")
     ] = None,
     provider: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only models served by this host. Repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only models on this host. Repeatable.")
     ] = None,
     baseline_provider: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The baseline's host, in place of --provider. Repeatable."),
+        typer.Option(metavar="NAME", help="The baseline's host, instead of --provider. Repeatable."),
     ] = None,
     prompt: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this prompt, such as fixer@13. Repeatable.")
@@ -153,9 +154,9 @@ def gate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Say whether the newest days of a store are worse than a baseline, as an exit code for CI.
+    """Check whether the newest days of a store are worse than a baseline, as an exit code for CI.
 
-    Exits with 0 not worse, 5 worse, 6 cannot be told; with 1 when the store cannot be read.
+    Exits with 0 for not worse, 5 for worse, 6 for not enough data, 1 if the store cannot be read.
     """
     from callgauge.report.content.morning_report import ReportError
     from callgauge.report.store_gate import describe_gate, judge_gates
@@ -169,15 +170,15 @@ def gate(
         "source": source or (),
     }
     try:
-        found = judge_gates(store, gates, baseline, days, chosen, {"provider": baseline_provider or ()})
+        results = judge_gates(store, gates, baseline, days, chosen, {"provider": baseline_provider or ()})
     except GateSyntaxError as problem:
         render.fail(str(problem), _WRONG_USE)
     except (ReportError, MemoryProblemError) as problem:
         render.fail(str(problem), _REFUSED)
     if as_json:
-        print(render.to_json([{**asdict(one), "exit_code": one.exit_code} for one in found]))
+        print(render.to_json([{**asdict(result), "exit_code": result.exit_code} for result in results]))
     else:
-        for one in found:
-            print(render.escape_for_terminal(describe_gate(one)))
-            print(render.escape_for_terminal(f"  {one.link}"))
-    raise typer.Exit(EXIT_CODES[choose_worst(one.verdict for one in found)])
+        for result in results:
+            print(render.escape_for_terminal(describe_gate(result)))
+            print(render.escape_for_terminal(f"  {result.link}"))
+    raise typer.Exit(EXIT_CODES[choose_worst(result.verdict for result in results)])

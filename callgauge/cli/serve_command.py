@@ -32,12 +32,17 @@ if TYPE_CHECKING:
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
 _WRONG_USE = 2
-NoTexts = Annotated[
-    bool, typer.Option("--no-texts", help="Show rates and codes; no arguments, messages, results or errors.")
+HideContent = Annotated[
+    bool,
+    typer.Option(
+        "--hide-content",
+        "--no-texts",
+        help="Show rates and codes only: no arguments, messages, results or error texts.",
+    ),
 ]
 HealthyHours = Annotated[
     float | None,
-    typer.Option(min=0.01, help="How old the newest load may be for /healthz, in hours. [default: 26]"),
+    typer.Option(min=0.01, help="Maximum age of the newest load for /healthz, in hours. [default: 26]"),
 ]
 
 
@@ -45,56 +50,69 @@ def serve(
     store: OptionalStore = None,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", readable=False, help="A callgauge.toml; options here win over it."),
+        typer.Option(
+            metavar="FILE", readable=False, help="A callgauge.toml. Options on the command line override it."
+        ),
     ] = None,
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="The port to listen on. [default: 8501]")
     ] = None,
     address: Annotated[
         str | None,
-        typer.Option(help="0.0.0.0 lets the network in; that takes a sign-in. [default: 127.0.0.1]"),
+        typer.Option(
+            help="The address to listen on. 0.0.0.0 opens it to the network and requires a sign-in. "
+            "[default: 127.0.0.1]"
+        ),
     ] = None,
-    host: Annotated[
+    allowed_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which browsers may reach it, besides localhost."),
+        typer.Option(
+            "--allowed-host",
+            "--host",
+            metavar="NAME",
+            help="A host name that browsers may use in addition to localhost. Repeatable.",
+        ),
     ] = None,
     embed_in: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A site whose pages may show it in a frame: https://wiki.test."),
+        typer.Option(metavar="ORIGIN", help="A site that may embed the dashboard: https://wiki.test."),
     ] = None,
     sign_in: Annotated[
         Literal["password", "link"] | None,
-        typer.Option(help="How the people of `callgauge users` sign in; other ways in callgauge.toml."),
+        typer.Option(help="How users of `callgauge users` sign in. callgauge.toml has more methods."),
     ] = None,
     no_sign_in: Annotated[
-        bool, typer.Option("--no-sign-in", help="Whoever reaches the address sees everything in the store.")
+        bool,
+        typer.Option(
+            "--no-sign-in", help="Require no sign-in: anyone who reaches the address sees everything."
+        ),
     ] = False,
-    no_texts: NoTexts = False,
+    hide_content: HideContent = False,
     healthy_hours: HealthyHours = None,
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
         render.fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
-    told = _read_configuration(config)
-    folder = store or (told.store if told else None)
+    configuration = _read_configuration(config)
+    folder = store or (configuration.store if configuration else None)
     if folder is None:
         render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
     folder = folder.resolve()
-    known = told.serve if told else ServeSettings()
+    known = configuration.serve if configuration else ServeSettings()
     known = replace(
         known,
         address=address or known.address,
         port=port or known.port,
-        hosts=tuple(host or known.hosts),
+        hosts=tuple(allowed_host or known.hosts),
         embed_in=tuple(embed_in or known.embed_in),
-        texts=known.texts and not no_texts,
+        texts=known.texts and not hide_content,
         healthy_hours=healthy_hours or known.healthy_hours,
     )
-    signing = told.sign_in if told and not no_sign_in else SignInSettings()
+    signing = configuration.sign_in if configuration and not no_sign_in else SignInSettings()
     if sign_in is not None:
         signing = replace(signing, method=sign_in)
     _check_address(known, signing, is_meant=no_sign_in)
-    _check_store(folder, has_configuration=told is not None)
+    _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
     _check_port(known)
     render.print_message(f"Callgauge on http://{known.address}:{known.port} (Ctrl-C stops it)")
@@ -114,19 +132,19 @@ def _read_configuration(path: Path | None) -> Configuration | None:
 
 
 def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
-    """Refuse to let the network in where nobody signs in, unless that is meant; then warn."""
+    """Exit if the server is open to the network without a sign-in; only warn with `is_meant`."""
     if is_loopback(known.address) or signing.method != "none":
         return
-    what = "every text" if known.texts else "every number"
+    what = "all content" if known.texts else "all numbers"
     if not is_meant:
         render.fail(
-            f"{known.address} lets the network in, and there is no sign-in: whoever reaches it could read "
+            f"{known.address} is open to the network without a sign-in: anyone who reaches it could read "
             f"{what} in the store. Choose a sign-in (--sign-in password, or [sign_in] in callgauge.toml; "
-            "docs/service.md), or say --no-sign-in if that is meant",
+            "see docs/service.md), or use --no-sign-in to allow it",
             _WRONG_USE,
         )
     render.print_message(
-        f"Warning: no sign-in. Whoever reaches {known.address}:{known.port} reads {what} in the store"
+        f"Warning: no sign-in. Anyone who reaches {known.address}:{known.port} can read {what} in the store"
     )
 
 
@@ -135,7 +153,7 @@ def _check_store(store: Path, *, has_configuration: bool) -> None:
         render.fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
     if not (store / "CURRENT").exists():
         how = "callgauge nightly" if has_configuration else f"callgauge ingest PATH --store {store}"
-        render.print_message(f"{store} holds no data yet; it shows as soon as `{how}` ran")
+        render.print_message(f"{store} is empty; data appears after `{how}`")
 
 
 def _check_sign_in(signing: SignInSettings, store: Path) -> None:
@@ -144,7 +162,10 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
     from callgauge.serving.sign_in.setup import SignInSetupError, check_sign_in
 
     if not store.is_dir():
-        render.fail(f"there is no folder {store}: a sign-in keeps its key and its log there", _WRONG_USE)
+        render.fail(
+            f"folder {store} does not exist; a sign-in needs it for its key and its log. Create it first",
+            _WRONG_USE,
+        )
     try:
         check_sign_in(signing, store)
     except SignInSetupError as problem:
@@ -159,7 +180,8 @@ def _check_port(known: ServeSettings) -> None:
             trial.bind((known.address, known.port))
         except OSError as taken:
             render.fail(
-                f"cannot listen on {known.address}:{known.port}: {taken.strerror}; name another with --port",
+                f"cannot listen on {known.address}:{known.port}: {taken.strerror}; choose another port with "
+                "--port",
                 _WRONG_USE,
             )
 

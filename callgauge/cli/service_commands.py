@@ -29,21 +29,28 @@ Config = Annotated[
 ]
 File = Annotated[Path, typer.Argument(metavar="[FILE]", readable=False, help="The team's callgauge.toml.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Again = Annotated[bool, typer.Option("--again", help="Do the whole night once more, though it is done.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Run the whole nightly job again, even if it is complete.")
+]
 WaitAtMost = Annotated[
     float,
-    typer.Option("--wait-at-most", metavar="SECONDS", min=0, help="While another load holds the store."),
+    typer.Option(
+        "--wait-at-most",
+        metavar="SECONDS",
+        min=0,
+        help="How long to wait while another load locks the store.",
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but what went wrong.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only problems.")]
 _APART = ("reason", "problem", "sources", "tries", "name")
 _COUNTED = ("files", "lines", "calls", "sessions", "backups")
 
 
 def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> None:
-    """Say what is wrong with a callgauge.toml, every mistake at once, and what it would do on this machine.
+    """List every mistake in a callgauge.toml, and what is missing on this machine. Changes nothing.
 
-    Exits with 0 when all is as the file says, 1 when something is missing here (a file, a folder, a
-    variable), 2 when the file itself has mistakes. Changes nothing.
+    Exits with 0 if everything is in order, 1 if something is missing here (a file, a folder, a variable), 2
+    if the file has mistakes.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.nightly.configuration_check import check_configuration
@@ -61,27 +68,27 @@ def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> 
 
 
 def init_config(file: File = Path("callgauge.toml")) -> None:
-    """Write an example of a callgauge.toml, with every key, to change. Never writes over a file."""
+    """Write an example callgauge.toml with every key. Never overwrites a file."""
     from callgauge.configuration.configuration_file import EXAMPLE
 
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(EXAMPLE)
     except FileExistsError:
-        render.fail(f"{file} is there already; name another file, or move it away", _FAILED)
+        render.fail(f"{file} already exists; name another file, or move it away", _FAILED)
     except OSError as problem:
         render.fail(f"cannot write {file}: {problem.strerror}", _FAILED)
-    print(f"wrote {file}; change it, then: callgauge check-config {file}")
+    print(f"wrote {file}; edit it, then run: callgauge check-config {file}")
 
 
 def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -> Iterator[str]:
     load, retention, report = configuration.load, configuration.retention, configuration.report
-    yield f"{configuration.path} reads well"
+    yield f"{configuration.path} is valid"
     yield _line("store", str(configuration.store))
     for number, source in enumerate(outlook.sources):
         yield _line("sources" if not number else "", f"{source.name}: {_describe_source(source)}")
     if not outlook.sources:
-        yield _line("sources", "none; a night loads nothing")
+        yield _line("sources", "none; a nightly run loads nothing")
     options = [
         *([_count(len(load.tools), "file", "of tool definitions")] if load.tools else []),
         *(["names for prompts"] if load.labels else []),
@@ -90,10 +97,10 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
         *([f"files since {load.since}"] if load.since else []),
         *([_count(len(configuration.aliases), "other name", "of models")] if configuration.aliases else []),
     ]
-    yield _line("load", ", ".join(options) or "as it comes")
-    kept = (("texts", retention.text_days), ("calls, turns, sessions", retention.fact_days))
-    told = [f"{what} go after {days:,} days" for what, days in kept if days is not None]
-    yield _line("retention", ", ".join(told) or "nothing goes")
+    yield _line("load", ", ".join(options) or "default options")
+    limits = (("content", retention.text_days), ("calls, turns, sessions", retention.fact_days))
+    rules = [f"delete {what} after {days:,} days" for what, days in limits if days is not None]
+    yield _line("retention", ", ".join(rules) or "nothing is deleted")
     backup = configuration.backup
     yield _line(
         "backup", f"to {backup.to}{_not_tried(backup.to)}, {backup.keep} kept" if backup.to else "none"
@@ -103,15 +110,15 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
     folder = report.folder or configuration.store / "reports"
     yield _line("report", f"to {folder}, sent {f'to {channels}' if sent else 'nowhere'}")
     serve, sign_in = configuration.serve, configuration.sign_in
-    yield _line("serve", f"{serve.address}:{serve.port}{'' if serve.texts else ', without texts'}")
-    yield _line("sign-in", sign_in.method if sign_in.method != "none" else "none: only this machine")
+    yield _line("serve", f"{serve.address}:{serve.port}{'' if serve.texts else ', content hidden'}")
+    yield _line("sign-in", sign_in.method if sign_in.method != "none" else "none: this machine only")
     if outlook.variables:
         yield _line("variables", ", ".join(outlook.variables))
 
 
 def _not_tried(place: str) -> str:
-    """Say that nothing was written to an address: only a backup does."""
-    return " (not tried)" if is_address(place) else ""
+    """Return " (not tested)" for an address: only a backup writes to it."""
+    return " (not tested)" if is_address(place) else ""
 
 
 def _line(name: str, words: str) -> str:
@@ -135,14 +142,14 @@ def nightly(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Do the night's work: load all sources, let old data go, back up, report.
+    """Run the nightly job: load sources, apply retention, back up, send the report.
 
-    Each step is recorded; run again the same night, it goes on at the first that is not done.
+    Each step is recorded. If you run it again on the same day, it continues at the first unfinished step.
 
-    Exits with 0 when all is done, 1 when nothing could be done, 3 when all is done but lines or files were
-    rejected for the first time, 4 when a source or a later step failed, 130 when a signal stopped it.
+    Exits with 0 if everything is done, 1 if nothing could be done, 3 if everything is done but there are new
+    unreadable lines or files, 4 if a source or a later step failed, 130 if a signal stopped it.
 
-    Ctrl-C and SIGTERM stop it after the current batch; what was loaded by then is kept.
+    Ctrl-C and SIGTERM stop it after the current batch. Data that was loaded by then is kept.
     """
     from callgauge.configuration.configuration_file import read_configuration
     from callgauge.memory.nights.night_lock import NightBusyError
@@ -182,15 +189,18 @@ def _show_step(name: str, step: StepResult, *, silent: bool) -> None:
 
 def _show_end(result: NightResult) -> None:
     if not result.steps and not result.problem and not result.is_stopped:
-        print(f"the night of {result.night} is done already; --again does it once more")
+        print(f"the nightly run of {result.night} is already complete; --again runs it again")
     elif result.is_stopped:
-        print(f"the night of {result.night} was stopped; run again, it goes on from there")
+        print(f"the nightly run of {result.night} was stopped; run the command again to continue")
 
 
 def _night_data(result: NightResult) -> dict[str, Any]:
     steps = [
-        *({"step": one.step, "outcome": one.outcome, "before": True, **one.told} for one in result.before),
-        *({"step": name, "outcome": one.outcome, **one.figures} for name, one in result.steps.items()),
+        *(
+            {"step": step.step, "outcome": step.outcome, "before": True, **step.told}
+            for step in result.before
+        ),
+        *({"step": name, "outcome": step.outcome, **step.figures} for name, step in result.steps.items()),
     ]
     return {"night": result.night.isoformat(), "exit": int(result.exit_code), "steps": steps}
 
@@ -205,7 +215,7 @@ def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator
 
 
 def _describe_figures(figures: Mapping[str, Any]) -> str:
-    """Return the figures of a step or a source: `12 files, 34 calls, 1 refused line`.
+    """Return the figures of a step or a source: `12 files, 34 calls, 1 unreadable line`.
 
     Counts of 0 are left out, except the first.
     """
@@ -228,15 +238,17 @@ def metrics(
     store: Store,
     textfile: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write them here, whole or not at all: a .prom of node_exporter."),
+        typer.Option(metavar="FILE", help="Write them to this .prom file of node_exporter, atomically."),
     ] = None,
 ) -> None:
-    """Print the figures of loads, nights and rates in Prometheus' text format.
+    """Print metrics of loads, nightly runs and rates in the Prometheus text format.
 
-    Exits with 1 when the store does not open; the figures say so, too.
+    Exits with 1 if the store cannot be opened; a metric reports that, too.
     """
     if textfile is not None and textfile.suffix != ".prom":
-        render.print_message(f"{textfile}: node_exporter reads only files that end in .prom; name it so")
+        render.print_message(
+            f"{textfile}: node_exporter reads only files whose names end in .prom; rename it"
+        )
         raise typer.Exit(_WRONG_USE)
     let_pandas_in()  # the pages' numbers are its frames
     from callgauge.monitoring.exposition import StoreFigures
@@ -250,7 +262,7 @@ def metrics(
             problem = figures.write_file(textfile)
         except OSError as error:
             render.print_message(
-                f"{textfile} cannot be written: {error.strerror}; what was there is still there. Check the "
+                f"cannot write {textfile}: {error.strerror}. An existing file is unchanged. Check the "
                 "folder, its permissions and the free space"
             )
             raise typer.Exit(_FAILED) from None

@@ -22,16 +22,23 @@ _WRONG_USE = 2
 Store = Annotated[
     Path | None,
     typer.Option(
-        "--store", metavar=STORE_METAVAR, parser=find_store, help="users.json in its folder is the file."
+        "--store",
+        metavar=STORE_METAVAR,
+        parser=find_store,
+        help="The store's folder; its users.json is used.",
     ),
 ]
 Config = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", readable=False, help="A callgauge.toml, which names store and file."),
+    typer.Option(
+        metavar="FILE", readable=False, help="A callgauge.toml that names the store and the users file."
+    ),
 ]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name, or e-mail address.")]
 
-users = typer.Typer(name="users", help="People who sign in with a password or a link.", no_args_is_help=True)
+users = typer.Typer(
+    name="users", help="Manage people who sign in with a password or a link.", no_args_is_help=True
+)
 
 
 @users.command()
@@ -40,13 +47,13 @@ def add(
     store: Store = None,
     config: Config = None,
     admin: Annotated[
-        bool, typer.Option("--admin", help="May ask SQL, take raw texts out, and forget.")
+        bool, typer.Option("--admin", help="May run SQL, export raw content and delete sessions.")
     ] = False,
     without_password: Annotated[
-        bool, typer.Option("--without-password", help="Signs in by links only.")
+        bool, typer.Option("--without-password", help="Allow sign-in by link only.")
     ] = False,
 ) -> None:
-    """Add a user, or change one; asks for the password, or reads it from standard input."""
+    """Add or change a user. Asks for the password, or reads it from standard input."""
     from callgauge.serving.sign_in.users_file import tidy_name
 
     with _explain_problems():
@@ -54,7 +61,7 @@ def add(
         try:
             tidy = tidy_name(name)
         except ValueError as problem:
-            render.fail(f"{name!r} is no user's name: {problem}", _WRONG_USE)
+            render.fail(f"invalid user name {name!r}: {problem}", _WRONG_USE)
         password = None if without_password else _ask_password()
         file.put(tidy, "admin" if admin else "viewer", password)
     render.print_message(f"{tidy} may sign in as {'an admin' if admin else 'a viewer'} ({file.path})")
@@ -65,19 +72,19 @@ def link(
     name: Name,
     store: Store = None,
     config: Config = None,
-    hours: Annotated[float, typer.Option(min=0.01, max=24 * 31, help="How long the link is good.")] = 24.0,
+    hours: Annotated[float, typer.Option(min=0.01, max=24 * 31, help="How long the link is valid.")] = 24.0,
     address: Annotated[
-        str | None, typer.Option(help="Where people reach the dashboard: https://gauge.example.com.")
+        str | None, typer.Option(help="The dashboard's address: https://gauge.example.com.")
     ] = None,
 ) -> None:
-    """Print a link that signs a user in, once."""
+    """Print a link that signs a user in once."""
     with _explain_problems():
         file = _find_file(store, config)
         text = file.make_link(name, hours)
     if text is None:
-        render.fail(f"there is no user {name}: callgauge users add {name}")
+        render.fail(f"no user {name}; add one with: callgauge users add {name}")
     print(f"{(address or _find_address(config)).rstrip('/')}/sign-in/link?token={text}")
-    render.print_message(f"Good for {hours:g} hours and one sign-in; keep it as a secret")
+    render.print_message(f"Valid for {hours:g} hours and one sign-in; keep it secret")
 
 
 @users.command("list")
@@ -89,17 +96,17 @@ def list_(store: Store = None, config: Config = None) -> None:
     for line in align_columns(rows):
         print(line)
     if not rows:
-        render.print_message("nobody yet: callgauge users add NAME --admin")
+        render.print_message("no users yet; add one with: callgauge users add NAME --admin")
 
 
 @users.command()
 def remove(name: Name, store: Store = None, config: Config = None) -> None:
-    """Remove a user; what is open in a browser shows nothing new from then on."""
+    """Remove a user. Pages that are open in a browser load nothing new from then on."""
     with _explain_problems():
         is_removed = _find_file(store, config).remove(name)
     if not is_removed:
-        render.fail(f"there is no user {name}; `callgauge users list` names them")
-    render.print_message(f"{name} is removed")
+        render.fail(f"no user {name}; `callgauge users list` lists all users")
+    render.print_message(f"removed {name}")
 
 
 def _find_file(store: Path | None, config: Path | None) -> UsersFile:
@@ -109,17 +116,17 @@ def _find_file(store: Path | None, config: Path | None) -> UsersFile:
         from callgauge.configuration.configuration_file import ConfigurationError, read_configuration
 
         try:
-            told = read_configuration(config)
+            configuration = read_configuration(config)
         except ConfigurationError as mistakes:
             render.print_mistakes(mistakes)
             raise typer.Exit(_WRONG_USE) from None
-        path = told.sign_in.password_file or (store or told.store) / FILE
+        path = configuration.sign_in.password_file or (store or configuration.store) / FILE
     elif store is not None:
         path = store / FILE
     else:
         render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
     if not path.parent.is_dir():
-        render.fail(f"there is no folder {path.parent}; make it, or load logs into it first", _WRONG_USE)
+        render.fail(f"folder {path.parent} does not exist; create it, or load logs into it first", _WRONG_USE)
     return UsersFile(path)
 
 
@@ -127,9 +134,9 @@ def _find_address(config: Path | None) -> str:
     if config is not None:
         from callgauge.configuration.configuration_file import read_configuration
 
-        told = read_configuration(config)
-        known = told.sign_in.address or told.report.address
-        return known or f"http://{told.serve.address}:{told.serve.port}"
+        configuration = read_configuration(config)
+        known = configuration.sign_in.address or configuration.report.address
+        return known or f"http://{configuration.serve.address}:{configuration.serve.port}"
     return "http://127.0.0.1:8501"
 
 
@@ -143,7 +150,7 @@ def _ask_password() -> str:
         password = sys.stdin.readline().rstrip("\r\n")
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         render.fail(
-            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; several words are good",
+            f"a password needs {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; use several words",
             _WRONG_USE,
         )
     return password

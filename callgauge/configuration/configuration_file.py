@@ -131,7 +131,7 @@ def _check_sources(reading: TomlReading, sources: Mapping[str, Mapping[str, Any]
         for kind in ("paths", "manifests"):
             for place in source.get(kind, ()):
                 if place == _STANDARD_INPUT:
-                    what = '"-" is standard input, which a night does not have'
+                    what = '"-" is standard input, which a nightly run does not have'
                     reading.note((*key, kind), what, "name files, folders or addresses")
                 elif (owner := owners.setdefault(resolve_place(folder, place), name)) != name:
                     reading.note(
@@ -144,7 +144,7 @@ def _check_sources(reading: TomlReading, sources: Mapping[str, Mapping[str, Any]
 def _check_retention(reading: TomlReading, retention: Mapping[str, Any]) -> None:
     text, facts = retention.get("text_days"), retention.get("fact_days")
     if text is not None and facts is not None and text > facts:
-        what = f"texts would stay for {text:,} days, and the calls that they belong to for {facts:,}"
+        what = f"content would be kept for {text:,} days, but its calls only for {facts:,}"
         reading.note(("retention", "text_days"), what, f"write {facts} or less")
 
 

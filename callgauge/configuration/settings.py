@@ -52,7 +52,7 @@ def _list_of(item: FieldType) -> ListOf:
 
 
 _VARIABLE = VariableText(
-    'write "env:NAME", the environment variable that holds it; no secret is in this file',
+    'write "env:NAME", naming the environment variable with the secret; this file must not contain secrets',
     r"env:[A-Za-z_][A-Za-z0-9_]*",
     is_secret=True,
 )
@@ -84,7 +84,7 @@ class SourceSettings:
         str | None, Text(), "Read all as this format; contents decide without it.", Key("format")
     ] = None
     model: Annotated[str | None, Text(), "The model of logs that name none."] = None
-    from_path: Annotated[tuple[str, ...], _TEXTS, "Where the path says what the log does not."] = ()
+    from_path: Annotated[tuple[str, ...], _TEXTS, "Patterns that take names from the path."] = ()
     silent_after: Annotated[float | None, Number(0), "Days without new data that are too many; 0: never."] = (
         2.0
     )
@@ -105,12 +105,10 @@ class LoadSettings:
     ] = None
     max_line: Annotated[int | None, Number(1024, is_whole=True), "The longest line to read, in bytes."] = None
     since: Annotated[str | None, _MOMENT, "Only files changed since: 2026-11-20, 12h, 7d, 2w."] = None
-    replace: Annotated[bool, Flag(), "Of files that got other content, drop what they no longer hold."] = (
-        False
-    )
+    replace: Annotated[bool, Flag(), "Remove sessions that changed files no longer contain."] = False
     redact: Annotated[bool, Flag(), "Replace secrets, e-mail addresses and home folders."] = False
     redact_config: Annotated[Path | None, FileText(), "A file of own patterns; redacts."] = None
-    results: Annotated[bool, Flag(), "Keep what tools said."] = True
+    results: Annotated[bool, Flag(), "Store the results of tools."] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +139,7 @@ class WebhookSettings:
     """A webhook that takes the report. `url_variable` holds its address, which is a secret by itself."""
 
     kind: Annotated[WebhookKind, Choice(get_args(WebhookKind)), "What the address understands."] = "json"
-    url_variable: Annotated[str, _VARIABLE, "env:NAME, the variable that holds the address.", Key("url")]
+    url_variable: Annotated[str, _VARIABLE, "env:NAME, the variable with the address.", Key("url")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +153,7 @@ class EmailSettings:
     )
     user: Annotated[str | None, Text(), "The name to sign in with; none without it."] = None
     password_variable: Annotated[
-        str | None, _VARIABLE, "env:NAME, the variable that holds the password.", Key("password")
+        str | None, _VARIABLE, "env:NAME, the variable with the password.", Key("password")
     ] = None
     sender: Annotated[str, Text(), "The address it comes from.", Key("from", is_required=True)] = ""
     to: Annotated[tuple[str, ...], _TEXTS, "The addresses it goes to.", Key("to", is_required=True)] = ()
@@ -184,7 +182,9 @@ class ServeSettings:
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
     port: Annotated[int, _PORT, "The port."] = 8501
-    hosts: Annotated[tuple[str, ...], _TEXTS, "Names by which browsers reach it, besides localhost."] = ()
+    hosts: Annotated[
+        tuple[str, ...], _TEXTS, "Host names that browsers may use in addition to localhost."
+    ] = ()
     embed_in: Annotated[tuple[str, ...], _TEXTS, "Sites whose pages may show it in a frame."] = ()
     texts: Annotated[bool, Flag(), "Show arguments, messages and results; else rates and codes only."] = True
     healthy_hours: Annotated[

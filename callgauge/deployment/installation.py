@@ -73,9 +73,11 @@ def describe_installation(
     """Return what a configuration needs to run as a service. Raises DeploymentError."""
     begins = _TIME.fullmatch(at)
     if begins is None:
-        raise DeploymentError(f"--at {at!r} is no time of a day: write 02:14")
+        raise DeploymentError(f"--at {at!r} is not a time of day; write it like 02:14")
     if user is not None and (user == "root" or not _USER.fullmatch(user)):
-        raise DeploymentError(f"--user {user!r} is no name of a user other than root: write callgauge")
+        raise DeploymentError(
+            f"--user {user!r} is not the name of a user other than root; write for example callgauge"
+        )
     described = Installation(
         command=tuple(command),
         config=Path(os.path.normpath(known.path)),
@@ -127,7 +129,7 @@ def _list_logs(known: Configuration) -> Iterator[Path]:
                 path = Path(_before_pattern(place))
                 found.append(path.parent if is_file or path.is_file() else path)
     if Path("/") in found:
-        raise DeploymentError("a source lies in / itself: put the logs into a folder, and name that")
+        raise DeploymentError("a source is directly in /; move the logs to a folder, and name that folder")
     outermost = [path for path in found if not any(path != one and path.is_relative_to(one) for one in found)]
     yield from _unique(outermost)
 
@@ -170,4 +172,6 @@ def _refuse_unwritable_names(described: Installation) -> None:
     paths += (*described.writable, *described.logs)
     for word in (*described.command, described.image, *map(str, paths)):
         if not all(character.isprintable() for character in word):
-            raise DeploymentError(f"{word!r} holds a character that no service file can name: rename it")
+            raise DeploymentError(
+                f"{word!r} contains a character that service files do not support; rename it"
+            )

@@ -312,8 +312,8 @@ def write_files(files: Mapping[str, str], folder: Path, *, force: bool) -> list[
         differing = [str(folder / name) for name in new if os.path.lexists(folder / name)]
         if differing and not force:
             raise DeploymentError(
-                f"{', '.join(differing)}: there already, with other content; nothing was written. Look at "
-                "it, and say --force to replace it"
+                f"{', '.join(differing)}: exists with other content; nothing was written. Check it, then "
+                "use --force to replace it"
             )
         for name in new:
             unfinished = folder / f".{name}.{os.getpid()}"

@@ -140,13 +140,13 @@ class Endpoint:
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         if wire not in WIRES:
-            raise ValueError(f"{wire!r} is no wire: {', '.join(WIRES)}.")
+            raise ValueError(f"{wire!r} is not an API: use {', '.join(WIRES)}.")
         if urlsplit(url).scheme not in ("http", "https"):
-            raise ValueError(f"{url!r} is no address: it begins with http:// or https://.")
+            raise ValueError(f"{url!r} is not an address; it must begin with http:// or https://.")
         if not (key.isascii() and key.isprintable()):
             raise ValueError(
-                "the key holds what no header may hold, such as a line break or a letter outside ASCII: "
-                "set its variable anew."
+                "the key has characters that a header cannot have (a line break, a letter outside ASCII); "
+                "set its variable again."
             )
         self.url = url.rstrip("/")
         self.wire: Wire = WIRES[wire]

@@ -30,7 +30,7 @@ Seed = Literal["equal", "different", "no effect seen", "refused", "not offered",
 Usage = Literal["reported", "not reported", "unknown"]
 _MOOD = ToolDefinition.from_json_schema(
     name="mood",
-    description="An answer that nobody gives unasked.",
+    description="An answer that nobody gives without a question.",
     schema={
         "type": "object",
         "properties": {
@@ -270,7 +270,9 @@ class _Questions:
         try:
             reply = await self._ask(
                 ChatMessage("system", "Use the tool. Make both calls in one answer."),
-                ChatMessage("user", "Report the numbers 7 and 8 with report_number, both calls at once."),
+                ChatMessage(
+                    "user", "Report the numbers 7 and 8 with report_number, both calls in one answer."
+                ),
             )
         except NoReplyError as told:
             self.notes["supports_parallel_tools"] = str(told)
@@ -365,10 +367,10 @@ def _explain_text(text: str) -> str:
     found = extract_tool_calls(text, _CATALOG)
     if found:
         return (
-            f"the call stands in the text ({found[0].dialect}): the server's parser of calls is off or "
+            f"the call is in the text ({found[0].dialect}): the server's parser of calls is off or "
             "missing, which is not the model's fault"
         )
-    return "the answer held no tool call"
+    return "the answer has no tool call"
 
 
 def _is_one_clean_block(text: str) -> bool:

@@ -33,9 +33,7 @@ _ATTEMPTS = {
     "a token of calls": re.compile(
         r"<tool_call|<function|\[TOOL_CALLS\]|<\|python_tag\|>|tool▁call|<\|tool_call|functools\["
     ),
-    "a block that is no readable JSON": re.compile(
-        r"```(?:json|tool|tool_call)\s*\n?\s*[\[{]", re.IGNORECASE
-    ),
+    "a block of unreadable JSON": re.compile(r"```(?:json|tool|tool_call)\s*\n?\s*[\[{]", re.IGNORECASE),
 }
 
 

@@ -23,7 +23,7 @@ When you need no tool, answer in plain text without such a block."""
 FALLBACK_IS_DEPRECATED = (
     "calls are written as JSON into the text: deprecated, for models without tool use only"
 )
-CALL_BY_INTERFACE = "No tool was run: the call stands in your text. Call the tool by its interface instead."
+CALL_BY_INTERFACE = "No tool was run: the call is in your text. Call the tool through its interface instead."
 NO_READABLE_BLOCK = (
     "No tool was run: no call could be read in your answer. "
     "Answer with exactly one fenced block as described, and nothing else."

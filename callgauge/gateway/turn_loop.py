@@ -135,7 +135,8 @@ class TurnLoop:
             self._use_compensation(NOT_RUN + results[0].text)
         elif self._repeats_itself(done):
             self._end(
-                "max_steps", f"{NOT_RUN}the same call was refused {MOST_REPEATS} times: {results[0].text}"
+                "max_steps",
+                f"{NOT_RUN}the same invalid call was sent {MOST_REPEATS} times: {results[0].text}",
             )
 
     async def _execute(self, step: int, calls: Sequence[ReadCall]) -> list[ToolResult]:

@@ -95,7 +95,7 @@ def record_decision(
     """Keep a decision. Raises ValueError without a title, or with a link that is too long."""
     row = {
         "id": make_id(),
-        "title": cut_text(require_text(title, "a decision says what was decided")),
+        "title": cut_text(require_text(title, "a decision needs a text: what was decided")),
         "reason": cut_text(reason.strip()),
         "link": check_link(link),
         "figures": json.dumps(asdict(figures), ensure_ascii=False, default=str),

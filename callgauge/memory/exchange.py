@@ -148,7 +148,7 @@ _FIGURES = KeyedTable(
     }
 )
 if set(_FIGURES.fields) != set(FrozenComparison.__slots__) or set(_SIDE.fields) != set(FrozenSide.__slots__):
-    raise AssertionError("the file of a memory holds all of a frozen comparison")
+    raise AssertionError("an export contains the whole stored comparison")
 
 
 @dataclass(frozen=True, slots=True)

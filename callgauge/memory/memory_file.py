@@ -80,7 +80,7 @@ class MemoryFile:
                     )
                 yield connection
         except sqlite3.IntegrityError as refused:
-            raise MemoryProblemError(f"{self.path} refuses this: {refused}.") from None
+            raise MemoryProblemError(f"{self.path} does not allow this: {refused}.") from None
         except sqlite3.DatabaseError as problem:
             raise MemoryProblemError(
                 f"{self.path} cannot be read or written ({problem}): check its permissions and the free "

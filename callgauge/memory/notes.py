@@ -110,5 +110,5 @@ def _overwrite_deleted(path: Path) -> None:
             connection.execute("VACUUM")
     except sqlite3.Error as problem:
         raise MemoryProblemError(
-            f"{path} cannot be written anew ({problem}): free some space and run this again."
+            f"{path} cannot be rewritten ({problem}): free some space and run this again."
         ) from None

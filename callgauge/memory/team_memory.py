@@ -47,8 +47,8 @@ class TeamMemory:
             return self._make_records(self.file.read_rows(*_ALL))
         except (ValueError, TypeError, AttributeError) as problem:
             raise MemoryProblemError(
-                f"{self.path} holds a record that cannot be read ({problem}): restore a backup, or move it "
-                "away to begin with an empty one."
+                f"{self.path} has an unreadable record ({problem}): restore a backup, or move it "
+                "away to start with an empty one."
             ) from None
 
     def _make_records(self, rows: Sequence[Sequence[Sequence[Any]]]) -> TeamRecords:

@@ -58,12 +58,12 @@ class TokenList:
         """Keep a new token and return its text, which cannot be read again. Raises TokenProblemError."""
         if not _NAME.fullmatch(name):
             raise TokenProblemError(
-                f"{name[:80]!r} is no name for a token: take up to 80 letters, digits, blanks and . @ + - _"
+                f"{name[:80]!r} is not a valid token name; use up to 80 letters, digits, blanks and . @ + - _"
             )
         if role not in ROLES:
-            raise TokenProblemError(f"{role[:80]!r} is no role: {' or '.join(ROLES)}")
+            raise TokenProblemError(f"{role[:80]!r} is not a role; use {' or '.join(ROLES)}")
         if expires is not None and expires <= datetime.now(UTC):
-            raise TokenProblemError("the token would have expired already: name a later time")
+            raise TokenProblemError("this expiry is in the past; name a later time")
         if any(one.name == name for one in self.read()):
             raise TokenProblemError(f"there is a token {name!r} already: revoke it, or take another name")
         text = PREFIX + secrets.token_urlsafe(_BYTES)
@@ -109,7 +109,7 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(1)
     except (ValueError, OverflowError):
         raise TokenProblemError(
-            f"{text[:40]!r} is no time: write 90d, 12h, 8w, 2027-01-31 or never"
+            f"--expires {text[:40]!r} is not a valid expiry; use 90d, 12h, 8w, 2027-01-31 or never"
         ) from None
 
 

@@ -114,10 +114,12 @@ def _collect_nightly_figures(folder: Path, now: datetime) -> Iterator[Metric]:
 def _collect_steps(newest: dict[str, NightStep]) -> Iterator[Metric]:
     outcome = GaugeMetricFamily(
         "callgauge_night_step_outcome",
-        "1 for how the step ended in its newest night, 0 for how it did not.",
+        "1 for the outcome of the step in its newest nightly run, 0 for other outcomes.",
         labels=["step", "outcome"],
     )
-    night = _family("night_step_night_timestamp_seconds", "Midnight (UTC) of the newest night with it.")
+    night = _family(
+        "night_step_night_timestamp_seconds", "Midnight (UTC) of the newest nightly run with this step."
+    )
     ended = _family("night_step_end_timestamp_seconds", "When the step ended.")
     lasted = _family("night_step_duration_seconds", "How long the step took.")
     for name, step in newest.items():

@@ -63,9 +63,9 @@ def _collect_load(store: StoreReader) -> Iterator[Metric]:
     files = {"loaded": state.files, "rejected": state.rejected_files, "foreign": state.foreign_files}
     yield _labelled("store_files", "Files of the store: in it, of no use, or no logs at all.", "state", files)
     yield _gauge("store_lines", "Lines of the files that are in.", state.lines)
-    yield _gauge("store_lines_left_out", "Those of which something was rejected.", state.lines_left_out)
+    yield _gauge("store_lines_left_out", "Files with unreadable lines.", state.lines_left_out)
     yield _gauge("store_calls", "Tool calls that the pages count.", state.calls)
-    yield _gauge("store_copies", "Calls that a second file tells again, which count once.", state.copies)
+    yield _gauge("store_copies", "Copies of calls in a second file; they count once.", state.copies)
     codes = store.ask("rejects_by_code").head(_MOST_CODES)
     rejects = {
         clean_label(str(code)): lines for code, lines in zip(codes["code"], codes["lines"], strict=True)
@@ -92,7 +92,7 @@ def _collect_load(store: StoreReader) -> Iterator[Metric]:
 def _collect_spans(store: StoreReader, newest: date, today: date) -> Iterator[Metric]:
     calls = GaugeMetricFamily(
         "callgauge_calls",
-        "Tool calls by what became of their arguments, within the newest days with data.",
+        "Tool calls by outcome, within the newest days with data.",
         labels=["model", "days", "outcome"],
     )
     parts = {
@@ -103,11 +103,11 @@ def _collect_spans(store: StoreReader, newest: date, today: date) -> Iterator[Me
             labels=["rate", "model", "days"],
         )
         for part, meaning in (
-            ("numerator", "Calls, chains or turns that a rate counts"),
-            ("denominator", "Calls, chains or turns of which the log tells whether they count"),
+            ("numerator", "Numerator of a rate: calls, retry sequences or turns"),
+            ("denominator", "Denominator of a rate: measured calls, retry sequences or turns"),
             (
                 "unmeasured",
-                "Calls, chains or turns of which the log does not tell; in neither number of the rate",
+                "Calls, retry sequences or turns that were not measured; in neither number of the rate",
             ),
         )
     }

@@ -23,7 +23,7 @@ from callgauge.serving.settings import texts_are_shown
 _KEPT = 2.0  # seconds: whoever asks more often gets the answer before
 _NIGHTS = 7  # that are looked at; a limit of more hours asks for the newest load that changed the store
 _NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
-_NOT_OPEN = "The store cannot be opened: look at the Data page, or at the log of the load."
+_NOT_OPEN = "The store cannot be opened; see the Data page or the log of the load."
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,14 +64,18 @@ def check_configuration(
             outlook = _look_at_source(source, configuration)
             sources.append(outlook)
             if outlook.problem:
-                note(("sources", source.name), outlook.problem, "mend it here, or in the file")
+                note(("sources", source.name), outlook.problem, "fix it here, or in the file")
         except InputError as problem:
-            note(("sources", source.name), str(problem), "mend it here, or in the file")
+            note(("sources", source.name), str(problem), "fix it here, or in the file")
             sources.append(SourceOutlook(source.name))
     variables = list_variables(configuration)
     for key, name in variables:
         if not environment.get(name, "").strip():
-            note(key, f"the variable {name} is not set here", "set it where this is used: night or dashboard")
+            note(
+                key,
+                f"the variable {name} is not set here",
+                "set it on the machine that uses it (nightly run or dashboard)",
+            )
     return ConfigurationOutlook(
         tuple(sources),
         tuple(name for _, name in variables),
@@ -104,7 +108,11 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
         check_store_place(configuration.store)
         published_generation(configuration.store)
     except IngestError as problem:
-        yield ("store",), _without_option(str(problem)), "a night makes the store in a folder that is there"
+        yield (
+            ("store",),
+            _without_option(str(problem)),
+            "create this folder; a nightly run creates the store in it",
+        )
     else:
         if not _can_write(configuration.store):
             yield (
@@ -139,7 +147,7 @@ def _check_files(configuration: Configuration) -> Iterator[tuple[KeyPath, str, s
     ]
     for key, file in files:
         if file is not None and not (file.is_file() and os.access(file, os.R_OK)):
-            yield key, f"{file} is no file that can be read here", "check its name and its permissions"
+            yield key, f"{file} is not a readable file on this machine", "check its name and its permissions"
 
 
 def _check_load(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:

@@ -295,11 +295,11 @@ def _run_step(name: StepName, run: NightRun) -> StepResult:
     try:
         return NIGHT_STEPS[name](run)
     except KeyboardInterrupt:
-        return StepResult("stopped", {"problem": "stopped at once; what it had not finished is undone"})
+        return StepResult("stopped", {"problem": "stopped immediately; unfinished work was rolled back"})
     except (IngestError, MemoryProblemError) as problem:
         return StepResult("failed", {"problem": str(problem)}, ends_night=name == "load")
     except Exception as mistake:
         traceback.print_exc()
         # The message may quote a log, and nothing would remove that from the team's memory.
-        reason = f"{type(mistake).__name__}; the output of the night says more"
+        reason = f"{type(mistake).__name__}; see the output of the nightly run"
         return StepResult("failed", {"problem": reason})

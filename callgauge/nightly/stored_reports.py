@@ -29,7 +29,7 @@ def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> i
             file.unlink(missing_ok=True)
         except OSError as problem:
             raise StoreError(
-                f"{file} is older than texts may be and cannot be removed: {problem.strerror}"
+                f"{file} is older than the retention limit and cannot be deleted: {problem.strerror}"
             ) from None
     return len(old)
 

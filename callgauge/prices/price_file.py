@@ -45,7 +45,7 @@ def read_price_file(path: Path) -> list[ModelPrice]:
         raise PriceFileError(f"{path} cannot be read: {reason}") from None
     entries = list(_read_json(path, text) if text.lstrip().startswith(("[", "{")) else _read_csv(path, text))
     if not entries:
-        raise PriceFileError(f"{path} holds no price: add a line for each model and day")
+        raise PriceFileError(f"{path} has no price; add a line for each model and day")
     prices: list[tuple[str, ModelPrice]] = []
     problems: list[str] = []
     for entry in entries:

@@ -269,7 +269,7 @@ class ExchangeLog:
                 self.written += 1
                 if self._is_failing:
                     self._is_failing = False
-                    _LOG.warning("Recording goes on. %s", self._count_lost())
+                    _LOG.warning("Recording continues. %s", self._count_lost())
             finally:
                 self._free(exchange)
 

@@ -61,7 +61,7 @@ class RecordingProxy:
     ) -> None:
         parts = urlsplit(target)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{target!r} is no address: it begins with http:// or https://.")
+            raise ValueError(f"{target!r} is not an address; it must begin with http:// or https://.")
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._path = parts.path.rstrip("/")
         self._log = log

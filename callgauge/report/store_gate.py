@@ -167,11 +167,11 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     verdict: Verdict = "cannot be told"
     if held is None or found is None:
         sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
-        why = f"No {margin.rate.noun} of {sides} could be judged."
+        why = f"No {margin.rate.noun} of {sides} was measured."
     elif basis.rate is None:
         why = basis.sentence
     elif do_overlap(*arms):
-        why = "Both sides have calls in common: choose other days with --days, or another baseline."
+        why = "Both sides share calls; choose other days with --days, or another baseline."
     elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
         why = describe_verdict(held, margin.size)
     else:
@@ -351,8 +351,8 @@ def _find_values(dimension: str, asked: Sequence[str], labels: Labels) -> tuple[
 
 
 def _describe_unknown(baseline: str, names: Sequence[str]) -> str:
-    known = f"the team keeps {', '.join(names[:10])}" if names else "the team keeps none yet"
+    known = f"saved baselines are {', '.join(names[:10])}" if names else "no baselines are saved yet"
     return (
-        f"{baseline!r} is no baseline: {known}; or write days: 7 days (before those that are judged), "
+        f"no baseline {baseline!r}: {known}; or use days: 7 days (before the tested days), "
         "2026-11-01 to 2026-11-07, or same days"
     )

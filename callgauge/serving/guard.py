@@ -81,7 +81,7 @@ class ServerGuard:
             return 405, "This server takes no uploads."
         _, is_core, route = scope["path"].partition(_CORE)
         if is_core and not route.startswith(_CORE_ROUTES):
-            return 404, "There is no such address."
+            return 404, "No such address."
         return None
 
     def _is_known(self, name: str | None) -> bool:

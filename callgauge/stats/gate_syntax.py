@@ -25,10 +25,10 @@ def read_gate_text(text: str, names: Collection[str], what: str, example: str) -
     """
     matched = _SYNTAX.fullmatch(text)
     if matched is None:
-        raise GateSyntaxError(f"a gate is no-worse=0.02 or no-worse:{example}=0.02, not {text!r}")
+        raise GateSyntaxError(f"invalid gate {text!r}; use no-worse=0.02 or no-worse:{example}=0.02")
     name, written = matched["name"], matched["size"]
     if name is not None and name not in names:
-        raise GateSyntaxError(f"a gate has no {what} {name!r}; there are {', '.join(names)}")
+        raise GateSyntaxError(f"unknown {what} {name!r} in the gate; use one of {', '.join(names)}")
     try:
         size = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
     except ValueError:

@@ -128,7 +128,7 @@ class Share:
 
     def __post_init__(self) -> None:
         if not 0 <= self.k <= self.n:
-            raise ValueError(f"{self.k} of {self.n} is no share")
+            raise ValueError(f"{self.k} of {self.n} is not a share")
 
     def __add__(self, other: Share) -> Share:
         """Return the share of both together. Where a session is in both, its observations stay together."""

@@ -169,7 +169,7 @@ class _Mix:
         by_mix = float(((mixes[0] - mixes[1]) * (self.k / self.n).mean(0)).sum())
         whole, within = self.totals[0] / self.totals[1], self.k.sum(1) / self.n.sum(1)
         by_mix += float((whole[0] - whole[1]) - (within[0] - within[1]))
-        method = f"mix-adjusted over {len(self.used):,} strata (Mantel-Haenszel), {found.method}"
+        method = f"mix-adjusted over {len(self.used):,} groups (Mantel-Haenszel), {found.method}"
         of, against = self.rates.tolist()
         return StandardisedDifference(
             Difference(found.estimate, found.low, found.high, found.p, method),

@@ -19,17 +19,17 @@ _CUSTOMERS = (
     *("Acme Corp", "Initech", "Umbrella GmbH", "Stark & Sons", "Wayne Ltd", "Globex", "Soylent", "Hooli"),
     *("Vandelay Imports", "Duff Brewing", "Tyrell", "Cyberdyne", "Wonka", "Oscorp"),
 )
-_PLAN = """# Made by `callgauge trial demo`. Change it, or the files beside it, and run the demo again.
-# The "models" are toys that answer on this machine: scripts whose slips are drawn from a seed.
+_PLAN = """# Made by `callgauge trial demo`. Change it, or the files next to it, and run the demo again.
+# The "models" are scripts on this machine that make random mistakes from a seed.
 
 name = "demo: does a better definition help?"
-question = "Are fewer calls refused when the definition says how dates and states are written?"
+question = "Are fewer calls invalid if the definition shows how to write dates and states?"
 
 [measure]
-primary = "refused"        # calls that a tool cannot be run on
-smallest = 0.10            # the smallest difference worth knowing: ten points
+primary = "refused"        # calls that no tool can run
+smallest = 0.10            # the smallest difference of interest: ten points
 reference = "toy-quick+old"
-looks = 4                  # how often the run may look and stop early
+looks = 4                  # the number of interim analyses, at which the run may stop early
 secondary = ["right", "mended", "cost"]
 
 [run]

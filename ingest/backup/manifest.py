@@ -90,11 +90,11 @@ def choose_backup(place: BackupPlace, wanted: str | None) -> str:
     """Return the name of a place's newest backup, or check that `wanted` is there. Raises BackupError."""
     there = list_backups(place)
     if not there:
-        raise BackupError(f"there is no backup in {place.name}; check the spelling")
+        raise BackupError(f"no backup in {place.name}; check the spelling")
     if wanted is None:
         return there[-1]
     if wanted not in there:
-        raise BackupError(f"there is no backup {wanted} in {place.name}, only {', '.join(there[-10:])}")
+        raise BackupError(f"no backup {wanted} in {place.name}, only {', '.join(there[-10:])}")
     return wanted
 
 

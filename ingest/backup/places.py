@@ -128,7 +128,7 @@ class FolderPlace:
             next_step = (
                 "free some space, or keep fewer with --keep, and run this again"
                 if full
-                else "mend that and run this again"
+                else "fix the problem and run the command again"
             )
             raise BackupError(
                 f"the backups in {self.name} cannot be used: {error.strerror or error}; {next_step}. "

@@ -103,7 +103,7 @@ def _check_target(store_dir: Path, *, replace: bool) -> None:
     with explain_os_errors(store_dir):
         names = {path.name for path in store_dir.iterdir()} if store_dir.is_dir() else {store_dir.name}
     if CURRENT in names:
-        raise StoreError(f"{store_dir} holds a store; add --replace to put the backup in its place")
+        raise StoreError(f"{store_dir} already contains a store; add --replace to replace it with the backup")
     others = {name for name in names - {LOCK, LINK, FETCH_LOCK} if not name.startswith(BUILDING)}
     if others and _MARK not in others:
         raise StoreError(
@@ -141,7 +141,7 @@ def _check_names(manifest: Manifest) -> None:
     """Raise BackupError when a backup names files that are none of a store: it may be a forged one."""
     names = [file.name for file in manifest.files]
     if not generation_number(manifest.generation) or manifest.generation not in names:
-        raise BackupError(f"the backup of {manifest.made_at} names no generation")
+        raise BackupError(f"the backup of {manifest.made_at} names no published file")
     for name in names:
         parts = PurePosixPath(name).parts
         is_own = (

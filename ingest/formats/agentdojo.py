@@ -44,14 +44,14 @@ SOURCE = Source(
     name="agentdojo",
     title="AgentDojo runs",
     raw_arguments="no",
-    argument_failures="partly: what the input schema refused, and unknown tools",
+    argument_failures="partly: arguments that the input schema rejected, and unknown tools",
     error_flag="yes: error",
     definitions="no: supply them with --tools",
     system_prompt="partly: where the run has a system message",
     model="yes: from the pipeline's name",
     turn_end="yes: utility",
     cannot_tell="Arguments that could not be parsed: such a reply has no tool call. "
-    "Whether an attack succeeded is in the log, and is no verdict on the turn.",
+    "The log records whether an attack succeeded; that is not the success of the turn.",
 )
 
 _MESSAGES = ("messages", "conversations")

@@ -57,7 +57,7 @@ SOURCE = Source(
     name="ai_sdk_devtools",
     title="AI SDK DevTools",
     raw_arguments="yes",
-    argument_failures="yes: judged here, on the raw text and the definitions in the input",
+    argument_failures="yes: parsed here, from the raw text and the definitions in the input",
     error_flag="yes: the type of a tool's output",
     definitions="yes: in every step",
     system_prompt="yes: in every step",
@@ -93,7 +93,7 @@ class _DevTools:
             where = record.find_line(f'"{read_text(step.get("id")) or ""}"')
             body = open_json(step.get("input"))
             if not isinstance(body, dict):
-                reason = "the input of the step is no JSON object"
+                reason = "the input of the step is not a JSON object"
                 yield Rejected(where, "wrong_type", reason, make_snippet(record.data))
                 continue
             reply = _read_reply(step) if not step.get("error") else None

@@ -38,14 +38,14 @@ from ingest.log_format import About, Source, Translator
 SOURCE = Source(
     name="ai_sdk_messages",
     title="AI SDK messages",
-    raw_arguments="partly: of calls whose arguments were refused",
-    argument_failures="yes: the SDK marks every refusal",
+    raw_arguments="partly: of calls with invalid arguments",
+    argument_failures="yes: the SDK marks all invalid arguments",
     error_flag="yes: a part's state, or the type of a tool's output",
     definitions="no: supply them with --tools",
     system_prompt="partly: where it is among the messages",
     model="partly: where the application writes it into metadata",
     turn_end="partly: an answer ends a turn, without a verdict",
-    cannot_tell="Clean and mended calls cannot be told apart without the model's own text.",
+    cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text.",
 )
 
 _PART = "tool-"

@@ -76,7 +76,7 @@ class _Replies:
             found.provider = provider.lower() if provider else None
             yield from self._traffic.take(found)
         elif not is_error(record.value):
-            reason = "the object is no reply of an API that is known here"
+            reason = "the object is not a reply of a supported API"
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
 
     def finish(self) -> Iterator[Event]:

@@ -37,21 +37,20 @@ SOURCE = Source(
     name="autogen",
     title="AutoGen recorded model calls",
     raw_arguments="yes",
-    argument_failures="yes: judged on the model's own text",
+    argument_failures="yes: parsed from the model's own text",
     error_flag="partly: is_error of a result",
     definitions="no: supply them with --tools",
     system_prompt="yes",
     model="no",
     turn_end="yes: finish_reason, without a verdict",
-    cannot_tell="Which model it was, and when. Runs of Who&When are refused: they hold no call as data.",
+    cannot_tell="Which model it was, and when. Who&When runs are not loaded: they contain no calls as data.",
 )
 
 _ROLES = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant"}
 _RESULTS = "FunctionExecutionResultMessage"
 _FINISH = {"function_calls": "tool_calls"}
 _NO_CALLS = (
-    "a run of Who&When: what agents said to one another, as text; no tool call stands in it as data, so "
-    "nothing is read from this file"
+    "a Who&When run: messages of agents as text, without tool calls as data, so there is nothing to load"
 )
 
 

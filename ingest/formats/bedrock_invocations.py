@@ -117,7 +117,7 @@ def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejec
     if found is None:
         if not any(True for body in response.objects for _ in find_marks(body)):
             return None
-        reason = "the reply holds tool calls in a shape that is not known here"
+        reason = "the reply contains tool calls in an unsupported form"
         return Rejected(record.where, "unread_calls", reason, make_snippet(record.data))
     found.provider = "aws"
     model = (read_text(value.get("modelId")) or "").rsplit("/", 1)[-1] or None

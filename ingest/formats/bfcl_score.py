@@ -90,7 +90,7 @@ class _Score:
     def _take_score(self, record: Record) -> Iterator[Rejected]:
         count = read_count(record.value.get("correct_count"))
         if count is None or count > _LARGEST:
-            reason = f"correct_count is no number up to {_LARGEST:,}: the right entries cannot be counted"
+            reason = f"correct_count is not a number up to {_LARGEST:,}: the right entries cannot be counted"
             yield Rejected(record.where, "wrong_type", reason, make_snippet(record.data))
             return
         self._right, self._where = count, record.where

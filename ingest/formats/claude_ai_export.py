@@ -44,7 +44,7 @@ SOURCE = Source(
     system_prompt="no",
     model="partly: where the conversation names it",
     turn_end="no: concluded from the last message",
-    cannot_tell="Clean and mended arguments cannot be told apart. Branches that were left are not read.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished. Discarded branches are not read.",
 )
 
 _ROOT = "00000000-0000-4000-8000-000000000000"

@@ -61,13 +61,13 @@ SOURCE = Source(
     name="cline",
     title="Cline, Roo and Kilo tasks",
     raw_arguments="no: the decoded object",
-    argument_failures="no: how refused arguments are worded is not known well enough",
+    argument_failures="no: the wording for invalid arguments is not known well enough",
     error_flag="yes: is_error, or success of each query",
     definitions="no: supply them with --tools",
     system_prompt="partly: in sessions of the CLI",
-    model="yes: per step; of Roo and Kilo from the file beside it",
+    model="yes: per step; for Roo and Kilo from the file next to it",
     turn_end="no: concluded from the last message",
-    cannot_tell="Clean and mended arguments cannot be told apart. What a compaction replaced is gone.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished. Compacted text is lost.",
 )
 
 _TEXTS: Texts = (

@@ -68,7 +68,7 @@ SOURCE = Source(
     system_prompt="yes: system.message",
     model="yes: per step; not who served it",
     turn_end="partly: the answer, abort and session.error, without a verdict",
-    cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
 _UNUSED = re.compile(rb'\{"type":"(?:hook\.|assistant\.turn_|assistant\.reasoning|session\.(?:info|usage))')

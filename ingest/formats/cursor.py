@@ -68,13 +68,13 @@ SOURCE = Source(
     name="cursor",
     title="Cursor chats",
     raw_arguments="partly: in the database, where rawArgs is kept",
-    argument_failures="no: how refused arguments are worded is not known",
+    argument_failures="no: the wording for invalid arguments is not known",
     error_flag="partly: status in the database; none in transcripts",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="partly: in the database, for the whole chat; not in transcripts",
     turn_end="partly: turn_ended in transcripts",
-    cannot_tell="In a transcript what became of a call is unknown.",
+    cannot_tell="A transcript does not record the result of a call.",
 )
 _USER, _MODEL = 1, 2
 _UNNAMED = ("", "default")  # Cursor chooses, and does not say what

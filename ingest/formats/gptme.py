@@ -46,8 +46,8 @@ from lenient.calls.reading.json_in_text import find_json_end
 SOURCE = Source(
     name="gptme",
     title="gptme conversations",
-    raw_arguments="partly: of calls written as @tool(id): {json}; code blocks are no JSON",
-    argument_failures="partly: judged where the arguments are JSON",
+    raw_arguments="partly: of calls written as @tool(id): {json}; code blocks are not JSON",
+    argument_failures="partly: parsed if the arguments are JSON",
     error_flag="no",
     definitions="no: supply them with --tools",
     system_prompt="yes: as a message",

@@ -49,13 +49,13 @@ SOURCE = Source(
     name="http_cassette",
     title="HTTP recordings (VCR, nock, HAR)",
     raw_arguments="partly: OpenAI and the like always; Anthropic where the reply was streamed; Google never",
-    argument_failures="yes: judged here, on the raw text; where there is none only what the definition shows",
+    argument_failures="yes: parsed here from the raw text, else only checked against the definition",
     error_flag="partly: Anthropic's is_error; no other API has one",
     definitions="partly: where the request is recorded and offers tools",
     system_prompt="partly: where the request is recorded",
     model="yes: per step, as the reply names it; the provider from the host",
     turn_end="yes: finish_reason or stop_reason, without a verdict",
-    cannot_tell="Whether a tool failed, unless its client told Anthropic so. "
+    cannot_tell="Whether a tool failed, unless its client reported it to Anthropic. "
     "Calls in a history whose reply was not recorded are not counted.",
 )
 
@@ -115,7 +115,7 @@ class _CassetteTranslator:
         elif found is not None:
             yield from self._traffic.take(found)
         elif any(True for body in came.objects for _ in find_marks(body)):
-            reason = "a reply holds tool calls, and its API is not known here"
+            reason = "a reply contains tool calls of an unsupported API"
             yield Rejected(reply_where, "unread_calls", reason, make_snippet(record.data))
 
     def finish(self) -> Iterator[Event]:

@@ -48,13 +48,13 @@ SOURCE = Source(
     name="kiro",
     title="Kiro and Amazon Q CLI conversations",
     raw_arguments="no: the decoded object",
-    argument_failures="no: how refused arguments are worded is not known",
+    argument_failures="no: the wording for invalid arguments is not known",
     error_flag="yes: status, and the exit status of commands",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="partly: in newer versions",
     turn_end="no: concluded from the last message",
-    cannot_tell="Clean and mended arguments cannot be told apart.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished.",
 )
 
 _PASSED_EXITS = (None, 0, "0")

@@ -38,13 +38,13 @@ SOURCE = Source(
     name="langchain_messages",
     title="LangChain messages",
     raw_arguments="partly: where additional_kwargs or chunks keep the model's text, and of invalid calls",
-    argument_failures="partly: invalid_tool_calls name every text that was no JSON",
+    argument_failures="partly: invalid_tool_calls lists every text that was not JSON",
     error_flag="yes: a tool message's status",
     definitions="no: supply them with --tools",
     system_prompt="partly: where it is among the messages",
     model="partly: response_metadata, where the integration writes it",
     turn_end="partly: an answer ends a turn, without a verdict",
-    cannot_tell="Arguments that parsed are mostly kept decoded: what the parser mended cannot be seen.",
+    cannot_tell="Valid arguments are mostly stored decoded, so repairs of the parser are not visible.",
 )
 
 _TYPES = frozenset(

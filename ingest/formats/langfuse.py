@@ -56,13 +56,13 @@ SOURCE = Source(
     name="langfuse",
     title="Langfuse traces and observations",
     raw_arguments="partly: where the traced library had the model's text and nobody opened it",
-    argument_failures="partly: judged where the text is there; a refusal shows as a tool's error, if at all",
-    error_flag="yes: the level of the tool's observation; what only messages tell has no flag",
+    argument_failures="partly: parsed if the text is there; a denial shows as a tool's error, if at all",
+    error_flag="yes: the level of the tool's observation; calls that only messages record have no flag",
     definitions="partly: where the traced library sent them",
     system_prompt="yes: as a message, or name and version of a managed prompt",
     model="yes: per generation; the provider where the traced library names it",
     turn_end="partly: the last reply without a call; no verdict",
-    cannot_tell="Frameworks that decode arguments send objects: what was not JSON is gone. A tool that "
+    cannot_tell="Frameworks that decode arguments send objects: text that was not JSON is lost. A tool that "
     "reports an error in its answer counts as one that ran.",
 )
 

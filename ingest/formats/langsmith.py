@@ -48,13 +48,13 @@ SOURCE = Source(
     name="langsmith",
     title="LangSmith runs",
     raw_arguments="partly: of calls that were not JSON, and where LangChain kept the text of the others",
-    argument_failures="yes: invalid_tool_calls; what was mended silently cannot be seen",
+    argument_failures="yes: invalid_tool_calls; silent repairs are not visible",
     error_flag="yes: error and status of the tool's run",
     definitions="partly: invocation_params.tools",
     system_prompt="yes: as a message; name and commit of a prompt from the hub",
     model="yes: per model call, with its provider",
     turn_end="partly: the last reply without a call; no verdict",
-    cannot_tell="Arguments that LangChain could decode are objects: what needed mending cannot be told. "
+    cannot_tell="Arguments that LangChain could decode are objects, so repairs are not visible. "
     "Whether a turn did what the user wanted is not recorded.",
 )
 

@@ -38,13 +38,13 @@ SOURCE = Source(
     name="letta",
     title="Letta agent files",
     raw_arguments="yes",
-    argument_failures="yes: judged on the model's own text",
+    argument_failures="yes: parsed from the model's own text",
     error_flag="yes: status of the tool's return",
     definitions="yes: the tools of the agent",
     system_prompt="yes",
     model="yes: per message",
     turn_end="partly: send_message, or a message without a call; no verdict",
-    cannot_tell="What was said before the messages that the agent still holds.",
+    cannot_tell="Messages before those that the agent still has.",
 )
 
 _ANSWER = "send_message"

@@ -43,13 +43,13 @@ SOURCE = Source(
     name="litellm",
     title="LiteLLM standard logging payload",
     raw_arguments="partly: of providers that send text; LiteLLM writes it itself for the others",
-    argument_failures="partly: judged here; what LiteLLM's adapters mended or dropped cannot be seen",
+    argument_failures="partly: parsed here; repairs and losses of LiteLLM's adapters are not visible",
     error_flag="no",
     definitions="yes: model_parameters.tools",
     system_prompt="yes: unless message logging is off",
     model="yes: per step, and the provider",
     turn_end="yes: finish_reason, without a verdict",
-    cannot_tell="Whether a tool failed, and which calls an adapter of LiteLLM mended before it logged them.",
+    cannot_tell="Whether a tool failed, and which calls a LiteLLM adapter repaired before logging.",
 )
 
 _REDACTED = "redacted-by-litellm"
@@ -95,7 +95,7 @@ class _Payloads:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         payload = _find_payload(record.value)
         if not _is_payload(payload):
-            reason = "the line is no standard logging payload: call_type, messages or response is missing"
+            reason = "the line is not a standard logging payload: call_type, messages or response is missing"
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         elif _is_redacted(payload):
             if not self._told_redacted:

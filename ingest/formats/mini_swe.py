@@ -72,16 +72,16 @@ from ingest.log_format import About, Record, Source, Translator
 SOURCE = Source(
     name="mini_swe",
     title="mini-swe-agent trajectories",
-    raw_arguments="partly: since 2.0; before that the action is a bash block, which is no JSON",
+    raw_arguments="partly: since 2.0; before that the action is a bash block, which is not JSON",
     argument_failures="yes: the harness's answer to a reply without exactly one action",
     error_flag="yes: the return code",
-    definitions="no: supply them with --tools; up to 1.17 there are none",
+    definitions="no: supply them with --tools; versions up to 1.17 have none",
     system_prompt="yes",
     model="yes: per message",
     turn_end="partly: exit_status, without a verdict on the patch",
     cannot_tell=(
-        "A bash block has no arguments that could be malformed: its failures are emission faults, replies "
-        "without exactly one block. A share of parse errors cannot be read from runs before 2.0."
+        "A bash block has no arguments that could be malformed: its failures are missing calls (replies "
+        "without exactly one block). Runs before 2.0 have no rate of parse errors."
     ),
 )
 

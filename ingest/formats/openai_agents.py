@@ -44,13 +44,13 @@ SOURCE = Source(
     name="openai_agents",
     title="OpenAI Agents SDK traces",
     raw_arguments="yes: a function's input, unless the exporter decoded it",
-    argument_failures="yes: judged on the model's own text",
+    argument_failures="yes: parsed from the model's own text",
     error_flag="yes: error of the function's span",
     definitions="no: supply them with --tools",
     system_prompt="partly: in generations",
     model="partly: in generations; a response does not name it",
     turn_end="partly: the trace's end, or the error of its agent; no verdict",
-    cannot_tell="What the model said where only responses are traced. Handoffs are not counted.",
+    cannot_tell="The model's text, if only responses are traced. Handoffs are not counted.",
 )
 
 _SPAN, _TRACE = "trace.span", "trace"

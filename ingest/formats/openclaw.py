@@ -78,7 +78,7 @@ SOURCE = Source(
     system_prompt="no",
     model="partly: per session, as soon as an event names it",
     turn_end="partly: agent.end where it is written, with the log's own verdict",
-    cannot_tell="Answers stand in the agent.start of the next turn: the last turn of a session has none.",
+    cannot_tell="The answer of a turn is in the agent.start of the next one, so the last turn has none.",
 )
 
 _LANES = 10_000  # sessions that are known at the same time; one that was forgotten begins a new turn

@@ -17,7 +17,7 @@ aborted (status `cancelled`). `bashExecution` is what a person typed, no call of
   what the model had sent until then. It is `truncated`: the cut is not the model's. Its `usage` is that of
   the stream's start, so no tokens are counted.
 - The other arguments are the decoded object. pi reads them with a lenient parser as they stream in, so text
-  that was not JSON is mended silently; only what then does not fit the tool's schema is refused, in words.
+  that was not JSON is repaired silently; only what then does not fit the tool's schema is refused, in words.
 - `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them
   apart.
 - A rewind (`/tree`) goes on from an earlier `parentId` in the same file, a fork copies entries into a new
@@ -66,13 +66,13 @@ SOURCE = Source(
     name="pi",
     title="Pi and OpenClaw sessions",
     raw_arguments="partly: only of calls that were cut off, as far as they came",
-    argument_failures="partly: what does not fit the schema; text that is not JSON is mended silently",
-    error_flag="yes: isError, the layer told from the text",
+    argument_failures="partly: what does not fit the schema; text that is not JSON is repaired silently",
+    error_flag="yes: isError; the stage is derived from the text",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="yes: per step, with its provider",
     turn_end="yes: stopReason; whether the turn did what the user wanted is not recorded",
-    cannot_tell="Arguments that were not JSON cannot be told from good ones.",
+    cannot_tell="Arguments that were not JSON look like valid ones.",
 )
 
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom"})

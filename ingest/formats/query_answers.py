@@ -41,8 +41,8 @@ SOURCE = Source(
     model="no",
     turn_end="no",
     cannot_tell=(
-        "Whether calls are labels or a model's is only told by the field they stand in. An answer that did "
-        "not parse has left no trace."
+        "Only the field shows whether calls are labels or a model's. An answer that could not be "
+        "parsed leaves no trace."
     ),
 )
 

@@ -45,13 +45,13 @@ SOURCE = Source(
     name="qwen_code",
     title="Qwen Code sessions",
     raw_arguments="no: the decoded object",
-    argument_failures="yes: errorType; text that is not JSON is mended silently",
+    argument_failures="yes: errorType; text that is not JSON is repaired silently",
     error_flag="yes: status and errorType",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="yes: per step",
     turn_end="no: concluded from the last message",
-    cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
 _HELD = 1_000  # records of one message

@@ -52,13 +52,13 @@ SOURCE = Source(
     name="request_log",
     title="Request–response logs",
     raw_arguments="partly: OpenAI and the like yes; Anthropic where the reply was streamed; Google never",
-    argument_failures="yes: judged here, on the raw text and the definitions in the request",
+    argument_failures="yes: parsed here, from the raw text and the definitions in the request",
     error_flag="partly: Anthropic's is_error; no other API has one",
     definitions="yes: in every request that offers tools; not in result files of batch jobs",
     system_prompt="yes: in every request; not in result files of batch jobs",
     model="yes: per step, as the reply names it; the provider where the log has a URL",
     turn_end="yes: finish_reason or stop_reason, without a verdict",
-    cannot_tell="Whether a tool failed, unless its client told Anthropic so. "
+    cannot_tell="Whether a tool failed, unless its client reported it to Anthropic. "
     "Calls in a history whose reply is not in the log are not counted.",
 )
 

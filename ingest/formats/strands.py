@@ -48,7 +48,7 @@ SOURCE = Source(
     system_prompt="partly: where the dump has it",
     model="no",
     turn_end="partly: an answer ends a turn, without a verdict",
-    cannot_tell="The model, and what it wrote: a call whose text was no JSON never became a message.",
+    cannot_tell="The model, and what it wrote: a call whose text was not JSON never became a message.",
 )
 
 _REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))

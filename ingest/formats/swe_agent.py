@@ -65,13 +65,13 @@ SOURCE = Source(
     title="SWE-agent trajectories",
     raw_arguments="partly: of native calls that were accepted",
     argument_failures="partly: since 1.0, from the harness's answer in the next query",
-    error_flag="partly: refused edits, blocked commands and timeouts, told from the text",
+    error_flag="partly: rejected edits, blocked commands and timeouts, derived from the text",
     definitions="partly: command_docs in replay_config",
     system_prompt="yes",
     model="partly: in replay_config",
     turn_end="partly: exit_status, without a verdict on the patch",
     cannot_tell=(
-        "The arguments of a call that the harness refused are not in the file, only why. Runs whose actions "
+        "Arguments that the agent rejected are not in the file, only the reason. Runs whose actions "
         "are code blocks have no arguments that could be malformed."
     ),
 )

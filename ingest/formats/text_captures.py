@@ -54,14 +54,14 @@ from lenient.definitions.tools import ToolCatalog, ToolDefinition
 SOURCE = Source(
     name="text_captures",
     title="Captured text replies",
-    raw_arguments="yes: as they stand in the reply",
+    raw_arguments="yes: as in the reply",
     argument_failures="yes",
     error_flag="no: nothing is run",
     definitions="yes",
     system_prompt="no: it is part of the prompt",
     model="yes",
     turn_end="partly: the class that the bench gave to the reply, without a verdict",
-    cannot_tell="Whether a call was due: a reply without a call may be a refusal, a question or the answer.",
+    cannot_tell="Whether a call was due: a reply without a call may be a denial, a question or the answer.",
 )
 
 _KEYS = {"request_tools", "prompt", "raw_path"}
@@ -97,7 +97,7 @@ def explain(about: About) -> str | None:
     request = _request_name(about)
     if request is None or about.read_sibling(request) is not None:
         return None
-    return f"if it is a captured reply: {request}, with which it would be read, is not beside it"
+    return f"if it is a captured reply: {request}, which is needed to read it, is not next to it"
 
 
 def _request_name(about: About) -> str | None:
@@ -136,7 +136,7 @@ def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], byt
     for one in filter(None, names):
         if (found := read_sibling(one)) is not None:
             return found
-    return f"the reply is not beside this file ({' or '.join(dict.fromkeys(filter(None, names)))})"
+    return f"the reply is not next to this file ({' or '.join(dict.fromkeys(filter(None, names)))})"
 
 
 def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Iterator[Event]:

@@ -68,7 +68,7 @@ SOURCE = Source(
     definitions="yes",
     system_prompt="yes",
     model="no: only in the file's name",
-    turn_end="yes: win, which says that an answer was given, not that it is right",
+    turn_end="yes: win, which means that there is an answer, not that it is right",
     cannot_tell="The model. A search is one turn: calls of other branches count as tries of the same thing.",
 )
 

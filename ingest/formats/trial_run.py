@@ -37,9 +37,9 @@ SOURCE = Source(
     error_flag="no: they are in the sessions of the run",
     definitions="no: they are in the sessions of the run",
     system_prompt="no: they are in the sessions of the run",
-    model="yes: of each arm",
+    model="yes: for each variant",
     turn_end="no: they are in the sessions of the run",
-    cannot_tell="Whether the run has ended. It holds the plan and the looks; the calls are in its sessions.",
+    cannot_tell="Whether the run is finished. It has the plan and interim analyses, not the calls.",
 )
 
 _LOCK, _MARK = "lock.json", "callgauge_trial"
@@ -163,7 +163,7 @@ def _read_lock(record: Record) -> Iterator[Event | Rejected]:
     run, arms = read_text(value.get("run")), read_objects(value.get("arms"))
     names = [name for arm in arms if (name := read_text(arm.get("name")))]
     if not run or not names or len(names) != len(arms):
-        lacking = "run" if not run else "arms" if not arms else "the name of an arm"
+        lacking = "run" if not run else "arms" if not arms else "the name of a variant"
         yield _reject(record, "missing_field", f"a trial's lock without {lacking}; the run is not listed")
         return
     lock = _Fields(value)
@@ -218,7 +218,9 @@ def _read_look(record: Record) -> Iterator[Event | Rejected]:
     }
     lacking = [name for name in ("run", "look", "arm", "decision") if facts[name] is None]
     if lacking:
-        yield _reject(record, "missing_field", f"a look of a trial without {' and '.join(lacking)}")
+        yield _reject(
+            record, "missing_field", f"an interim analysis of a trial without {' and '.join(lacking)}"
+        )
         return
     ts = read_time(record.value.get("at"))
     yield TrialLookTaken(session_id=str(facts["run"]), where=record.where, ts=ts, facts=facts)

@@ -77,14 +77,14 @@ def _count_anew(building: GenerationBuilder) -> None:
 
 def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> StoreLimits:
     if text_days is None and fact_days is None:
-        raise OptionError("say what is to go, with --text-days or --fact-days")
+        raise OptionError("nothing to delete: use --text-days or --fact-days")
     for days in (text_days, fact_days):
         if days is not None and days < 1:
-            raise OptionError(f"what is kept for {days} days is never there; keep it for 1 at least")
+            raise OptionError(f"{days} days is too short; keep data for at least 1 day")
     if text_days is not None and fact_days is not None and text_days > fact_days:
         raise OptionError(
-            f"texts would stay for {text_days:,} days, and the calls that they belong to for {fact_days:,}: "
-            f"write --text-days {fact_days} or less"
+            f"content would be kept for {text_days:,} days, but its calls only for {fact_days:,}: "
+            f"use --text-days {fact_days} or less"
         )
     text_before, facts_before = (
         None if days is None else today - timedelta(days=min(days, (today - date.min).days))

@@ -149,7 +149,7 @@ def _enabled_detectors(given: Any) -> frozenset[str]:
     on = set(_NAMES - _OFF)
     for name, switch in _config_table(given, "detectors").items():
         if name not in _NAMES:
-            raise ValueError(f"there is no detector {name!r}; there are {', '.join(sorted(_NAMES))}")
+            raise ValueError(f"unknown detector {name!r}; use one of {', '.join(sorted(_NAMES))}")
         if not isinstance(switch, bool):
             raise ValueError(f"detectors.{name} must be true or false")  # noqa: TRY004
         (on.add if switch else on.discard)(name)
@@ -164,7 +164,7 @@ def _parse_pattern(kind: str, given: Any) -> CustomPattern:
     try:
         pattern = re.compile(given)
     except re.error as error:
-        raise ValueError(f"patterns.{kind} is no regular expression: {error}") from error
+        raise ValueError(f"patterns.{kind} is not a valid regular expression: {error}") from error
     if pattern.match(""):
         raise ValueError(f"patterns.{kind} fits a text without characters; make it say what to find")
     return CustomPattern(kind, pattern)

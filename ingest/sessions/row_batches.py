@@ -127,7 +127,7 @@ class TableColumns:
             # Lone surrogates have no UTF-8; their escapes do.
             return str(value).encode("utf-8", "backslashreplace").decode()
         except (TypeError, ValueError, OverflowError):
-            reason = f"{table}.{field.name} cannot hold {shorten(value)}; it is stored as unknown"
+            reason = f"{table}.{field.name} cannot store {shorten(value)}; it is stored as unknown"
             unfit.append(_reject_row(self.read_row(number), "wrong_type", reason))
             return None
         return value

@@ -71,7 +71,7 @@ class OpenCall(msgspec.Struct, gc=False):
     def verdict(self) -> CallClassification:
         verdict: CallClassification | None = self._verdict
         if verdict is None:
-            raise LookupError("a call is judged when its turn closes")
+            raise LookupError("a call is classified when its turn closes")
         return verdict
 
     def judge(self, definitions: CallDefinitions) -> None:
@@ -352,7 +352,7 @@ def _find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None)
             args_source=ArgsSource.RAW,
             strategy=step.strategy,
             refused_by_harness=FaultLayer.EMISSION,
-            harness_message=f"the call stood in the text, as {call.dialect} writes it",
+            harness_message=f"the call is in the text, in the dialect {call.dialect}",
         )
         for call in leaked_tool_calls(step.text, offered)
     ]

@@ -154,7 +154,7 @@ def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -
             listed = zip_archive.list_zip_members(file)
     for count, member in enumerate(member for member in listed if not _is_hidden(member.name)):
         if count == MEMBERS:
-            raise DamagedFileError(f"it holds more than {MEMBERS:,} files; unpack it")
+            raise DamagedFileError(f"it contains more than {MEMBERS:,} files; unpack it")
         yield member
 
 

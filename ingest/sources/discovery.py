@@ -50,7 +50,7 @@ def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | Non
     hidden.idle += gathered.idle
     if not gathered.logs:
         where = ", ".join(stored_path(one) for one in named) or "no path"
-        raise NothingFoundError("; ".join((f"nothing to load: {where} holds no files", *hidden.notes())))
+        raise NothingFoundError("; ".join((f"nothing to load: {where} contains no files", *hidden.notes())))
     return sorted(gathered.logs, key=lambda log: log.name)
 
 
@@ -225,13 +225,13 @@ class HiddenNames:
         notes = []
         if self.searched:
             told = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))
-            notes.append(f"in hidden folders only the logs of known agents were looked for: {told}")
+            notes.append(f"skipped hidden folders, except the log folders of known agents: {told}")
         if self.left_out or self.files:
             notes.append(self._describe_left_out())
         for (agent, tree), count in sorted(self.idle.items()):
             files = _count(count, "file")
             notes.append(
-                f"passed over {files} in {tree} that {agent} keeps beside its sessions: no calls in them"
+                f"skipped {files} in {tree} that {agent} keeps next to its sessions (they contain no calls)"
             )
         return tuple(notes)
 

@@ -89,7 +89,7 @@ def read_file_list(file: str) -> list[str]:
     except OSError as error:
         raise OptionError(f"cannot read the list of files {file}: {error.strerror or error}") from error
     if b"\0" in data:
-        raise OptionError(f"cannot read the list of files {file}: it is no text; write one path a line")
+        raise OptionError(f"cannot read the list of files {file}: it is not text; write one path per line")
     folder = Path.cwd() if file == STDIN else Path(file).absolute().parent
     names = list(_listed_names(data.removeprefix(_BOM), folder))
     if not names:

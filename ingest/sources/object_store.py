@@ -173,7 +173,7 @@ def describe_failure(error: Exception) -> str:
     if isinstance(cause, FileNotFoundError) or status in (404, 410):
         return "does not exist"
     said = " ".join(str(cause).split())[:200]
-    return f"cannot be looked at: {type(cause).__name__}{f': {strip_credentials(said)}' if said else ''}"
+    return f"cannot be accessed: {type(cause).__name__}{f': {strip_credentials(said)}' if said else ''}"
 
 
 def _without_query(url: str) -> str:

@@ -145,8 +145,8 @@ class BuildingMonths:
         found = self._con.execute(_ON_SEALED_DAYS).fetchone() if self._months else None
         if found and found[0]:
             raise StoreError(
-                f"sums of {found[0]} were written beside those of its month; nothing was published. "
-                "This is a bug: report it"
+                f"sums of {found[0]} conflict with those of its month; nothing was published. "
+                "This is a bug; please report it"
             )
 
     def _choose_months(self) -> list[date]:

@@ -135,7 +135,7 @@ def explain_duckdb_errors(path: Path) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         if is_of_object_store(error):
-            raise StoreError(f"{describe_failure(error)}. What was published is untouched.") from error
+            raise StoreError(f"{describe_failure(error)}. The published store is unchanged.") from error
         next_step = (
             "check that the disk has space and is healthy, then run the same command again"
             if isinstance(error, _THE_DISK)
@@ -143,5 +143,5 @@ def explain_duckdb_errors(path: Path) -> Iterator[None]:
         )
         raise StoreError(
             f"the store {path.parent} failed at {path.name}: {describe_failure(error)}; "
-            f"{next_step}. What was published is untouched."
+            f"{next_step}. The published store is unchanged."
         ) from error

@@ -67,10 +67,10 @@ def published_generation(store_dir: Path) -> Path | None:
         ) from error
     path = store_dir / name
     if not _GENERATION.fullmatch(name) or not path.is_file():
-        what = "which is not there" if _GENERATION.fullmatch(name) else "which is no generation's name"
+        what = "which is not there" if _GENERATION.fullmatch(name) else "which is not a valid name"
         raise StoreError(
             f"{store_dir / CURRENT} names {name[:80]!r}, {what}; write the name of one of the "
-            "gen-*.duckdb files beside it into CURRENT, or load into a new folder"
+            "gen-*.duckdb files next to it into CURRENT, or load into a new folder"
         )
     return path
 
@@ -281,18 +281,16 @@ def check_store_place(store_dir: Path) -> None:
     """Raise StoreError where a folder is no store and cannot become one; nothing is made."""
     if not store_dir.parent.is_dir():
         raise StoreError(
-            f"cannot make the store {store_dir}: there is no folder {store_dir.parent}; make it, or name "
+            f"cannot make the store {store_dir}: no folder {store_dir.parent}; create it, or name "
             "another place with --store"
         )
     if store_dir.exists() and not store_dir.is_dir():
-        raise StoreError(
-            f"the store {store_dir} is a file; a store is a folder: name another place with --store"
-        )
+        raise StoreError(f"the store {store_dir} is a file, not a folder; name another place with --store")
     with explain_os_errors(store_dir):
         names = {path.name for path in store_dir.iterdir()} if store_dir.exists() else set()
     if not names & {CURRENT, LOCK} and not all(map(_BESIDE.fullmatch, names)):
         raise StoreError(
-            f"{store_dir} holds other files and no Callgauge store; name a new or empty folder with --store"
+            f"{store_dir} contains other files and no store; name a new or empty folder with --store"
         )
 
 

@@ -262,6 +262,6 @@ def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         if is_of_object_store(error):
             raise StoreError(describe_failure(error)) from error
         raise StoreError(
-            f"the published generation {generation} cannot be read ({describe_failure(error)}); "
+            f"the published file {generation} cannot be read ({describe_failure(error)}); "
             "load the logs into a new folder, or put the file back from a backup"
         ) from error

@@ -190,7 +190,7 @@ def _repair_plainly(call: _Call) -> ToolCallRequest | None:
         arguments, found = plain
         if not (needs_no_conversion(arguments) if known is None else known.check(arguments) >= 0):
             return _convert_plain(call, text, arguments, found)
-        step = (Stage.REPAIR, "text mended", text, arguments)
+        step = (Stage.REPAIR, "text repaired", text, arguments)
     added = NO_DEFINITION if known is None else ()
     rest = (arguments, _REPAIRED, found + added, call.policy, call.tool, NOTHING_REJECTED, (step,))
     return _NEW(ToolCallRequest, call.head + rest)
@@ -205,7 +205,7 @@ def _convert_plain(
         return None
     run = _Run(call)
     run.findings.extend(found)
-    run.trace.append((Stage.REPAIR, "text mended", text, arguments))
+    run.trace.append((Stage.REPAIR, "text repaired", text, arguments))
     try:
         return run.finish(LocatedValue(arguments, mark, SourceText(text), strict=False))
     except TooManyFindingsError:
@@ -337,7 +337,7 @@ class _TolerantReader(_Run):
         text = _replace_invalid(self.call.raw)
         made = ", ".join(dict.fromkeys(found.code for found in self.findings.items))
         hint = f"Tried: {', '.join(dict.fromkeys(self.tried))}." + (
-            f" Mended so far: {made}." if made else ""
+            f" Repaired so far: {made}." if made else ""
         )
         position = min(position, len(text))
         deep = reason == "nested_too_deep"

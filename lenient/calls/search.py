@@ -108,7 +108,7 @@ def extract_tool_calls(
     """
     if dialect is not None:
         if dialect not in DIALECTS:
-            raise ValueError(f"{dialect!r} is no dialect: {', '.join(DIALECTS)}.")
+            raise ValueError(f"{dialect!r} is not a dialect; use one of {', '.join(DIALECTS)}.")
         told = ModelText(text, catalog, told=True)
         find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
         found = [

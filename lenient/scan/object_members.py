@@ -153,7 +153,7 @@ def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> st
         reading.drop_member(frame, start)
         return None
     if not frame.fields and (line := reading.text.find("\n", at, end.body)) >= 0:
-        reading.report("ambiguous", line, line + 1, hint="Or the line break is no part of the name.")
+        reading.report("ambiguous", line, line + 1, hint="Or the line break is not part of the name.")
     return text
 
 

@@ -217,7 +217,7 @@ class _LayerReader:
         if _SIDE_BY_SIDE.search(text) and find_valid_end(text, 0) is not None:
             return None
         apart = _LayerReader(self.node, Findings(), self.path, [], self.fits)
-        self.tried.append("mends")
+        self.tried.append("repairs")
         try:
             located, end = apart.repair_at_start(ValueStart(piece, 0), Lookahead(text))
         except UnreadableError:
@@ -322,7 +322,7 @@ class _LayerReader:
                 where = render_path((self.path, name))
                 self.findings.add(Diagnostic("duplicate_key", where, *span, found=name, detail=shorten(name)))
         self.findings.extend(added)
-        self.trace.append((Stage.REPAIR, "text mended", piece.text[key : found.end], found.value))
+        self.trace.append((Stage.REPAIR, "text repaired", piece.text[key : found.end], found.value))
         first.value.update(found.value)  # in place: a long text may hold many such members
         if isinstance(found.mark.children, dict):
             marks.update(found.mark.children)
@@ -392,7 +392,7 @@ class _LayerReader:
 
     def repair_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
-        self.tried.append("mends")
+        self.tried.append("repairs")
         before = len(self.findings.items)
         found = self.scan_repaired(start, ahead)
         repairs = self.findings.items[before:]
@@ -400,7 +400,7 @@ class _LayerReader:
             raise UnreadableError("truncated", start.piece.to_raw(start.position))
         if repairs:
             text = start.piece.text[start.position : found.end]
-            self.trace.append((Stage.REPAIR, "text mended", text, found.value))
+            self.trace.append((Stage.REPAIR, "text repaired", text, found.value))
         settled = self.fits is not None and self.fits(found.value, None)
         return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
 

@@ -138,7 +138,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
         ]
         if len(found) < len(places) or next(parts, None) is not None:
             return None
-    return _NEW(FastResult, (value, tuple(found), (_REPAIR, "text mended", text, value)))
+    return _NEW(FastResult, (value, tuple(found), (_REPAIR, "text repaired", text, value)))
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
@@ -189,7 +189,7 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
         if broken is None or not broken.arguments:
             return None
         value, known = broken.arguments, broken.diagnostics
-    return FastResult(value, (*known, found), (_REPAIR, "text mended", text, value))
+    return FastResult(value, (*known, found), (_REPAIR, "text repaired", text, value))
 
 
 def _may_hold_path(value: dict[str, Any]) -> bool:
@@ -211,7 +211,7 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
             found = Diagnostic("missing_closer", where, end, end, None, closers)
             number = _LAST_NUMBER.search(text, end - _LONGEST_NUMBER) if text[-1].isdigit() else None
             cut = () if number is None else (_report_cut_number(number, value),)
-            return FastResult(value, (*cut, found), (_REPAIR, "text mended", text, value))
+            return FastResult(value, (*cut, found), (_REPAIR, "text repaired", text, value))
     return None
 
 

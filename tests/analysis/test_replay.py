@@ -264,7 +264,7 @@ def test_values_that_moved_are_told_by_path_and_true_is_not_one() -> None:
         ({"edited": "{"}, "cannot be read"),
         ({"edited": "[]"}, "defines no tool"),
         ({"edited": "[" * 100_000}, "cannot be read"),
-        ({"refused": ("no_such",)}, "no code called"),
+        ({"refused": ("no_such",)}, "Unknown code"),
         ({"refused": ("single_quotes",), "silent": ("single_quotes",)}, "cannot both"),
         ({"before": "never"}, "nothing to compare"),
     ],

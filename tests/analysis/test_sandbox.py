@@ -385,7 +385,7 @@ def test_a_refusal_names_no_place_of_this_machine(generation: Path) -> None:
 
 
 def test_a_generation_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
-    assert "loaded anew" in refusal(tmp_path / "gen-1.duckdb", "SELECT 1")
+    assert "loaded again" in refusal(tmp_path / "gen-1.duckdb", "SELECT 1")
 
 
 ASKING = """

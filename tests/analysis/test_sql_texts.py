@@ -56,7 +56,7 @@ def test_a_filled_metric_gives_what_the_metric_gives(connection: duckdb.DuckDBPy
 def test_a_filled_metric_says_what_was_asked() -> None:
     sql = fill_parameters(metrics()["coverage"], {"models": ("a",), "not_a_parameter": 1})
     assert sql.startswith("-- title: ")
-    assert "-- with models as asked there; NULL stands for all\n" in sql
+    assert "-- with models as asked there; NULL means all\n" in sql
     assert "['a']" in sql
 
 

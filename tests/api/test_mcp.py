@@ -91,8 +91,8 @@ def test_the_parser_itself_can_be_asked(small: Api) -> None:
     assert {one["code"] for one in told["diagnostics"]} >= {"unquoted_key", "trailing_comma"}
     assert told["diagnostics"][0]["start"] is not None
     for wrong, words in (
-        ({}, "raw_arguments is the text"),
-        ({"raw_arguments": {"a": 1}}, "raw_arguments is the text"),
+        ({}, "raw_arguments must be the text"),
+        ({"raw_arguments": {"a": 1}}, "raw_arguments must be the text"),
         ({"raw_arguments": "{}", "tool": 1}, "no parameter 'tool'"),
         ({"raw_arguments": "{}", "definition": []}, "definition"),
     ):
@@ -142,7 +142,7 @@ def test_the_command_speaks_mcp_on_standard_input_and_output(small: Api) -> None
 def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["mcp", "--store", str(tmp_path / "none")])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "is no store" in done.stderr
+    assert "is not a store" in done.stderr
 
 
 def test_over_http_the_gate_must_have_named_somebody(small: Api) -> None:

@@ -55,7 +55,7 @@ def test_values_have_the_kind_that_is_declared() -> None:
         ("smallest", ["nan"], "is no number"),
         ("smallest", ["inf"], "from 0 to 1"),
         ("reversed", ["perhaps"], "is no true or false"),
-        ("day", ["2026-02-30"], "is no day"),
+        ("day", ["2026-02-30"], "is not a date"),
         ("call", ["123456"], "6 characters; 5 are read"),
         ("call", ["a\0"], "NUL"),
         ("call", ["\ud800"], "half of a character"),
@@ -102,10 +102,10 @@ def test_days_are_read_as_people_say_them(
 
 def test_days_that_are_none_are_refused() -> None:
     for given, words in (
-        ({"days": "soon"}, "is no range of days"),
+        ({"days": "soon"}, "is not a range of days"),
         ({"days": "7 days", "since": "monday"}, "not both"),
         ({"since": "2026-11-09", "until": "2026-11-01"}, "no day is between"),
-        ({"since": "someday"}, "is no day"),
+        ({"since": "someday"}, "is not a date"),
     ):
         with pytest.raises(ProblemError, match=words):
             choose_days(given, None, TODAY)

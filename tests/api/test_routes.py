@@ -107,9 +107,9 @@ def test_what_is_not_known_is_refused_by_its_name(small: Api) -> None:
         ("/sessions/none", {}, 404, "no session with this id"),
         ("/rate", {}, 404, "There is no address"),
         ("/comparison", {"a_model": "falcon-3", "b_model": "falcon-3"}, 400, "Both sides are the same"),
-        ("/calls", {"cursor": "WzEsMl0"}, 409, "loaded anew"),
-        ("/calls", {"cursor": "%%%"}, 400, "none of ours"),
-        ("/calls", {"cursor": "e30"}, 400, "none of ours"),
+        ("/calls", {"cursor": "WzEsMl0"}, 409, "loaded again"),
+        ("/calls", {"cursor": "%%%"}, 400, "Invalid cursor"),
+        ("/calls", {"cursor": "e30"}, 400, "Invalid cursor"),
         ("/rates", {"format": "xml"}, 400, "format"),
         ("/calls/c41", {"format": "parquet"}, 406, "JSON only"),
     ):

@@ -42,7 +42,7 @@ def app(trials: Served, context: BrowserContext) -> Iterator[App]:
 
 def test_the_page_of_a_run_fills_up_while_it_is_open(app: App) -> None:
     app.open("/trials?trial=orders.7f3a")
-    app.expect("No trial has ended yet")
+    app.expect("No trial has finished yet")
     verdicts = app.page.get_by_role("table", name="Refused by arm")
     for number, (done, verdict) in enumerate(((15, "Still open"), (33, "Still open"), (100, "Better")), 2):
         publish(app.served.store, tables(done), number=number)

@@ -62,7 +62,7 @@ def test_one_publishes_what_was_read_whole_and_the_next_load_reads_the_rest(
     code, said, heard = interrupted(logs, store, which)
     assert code == 130
     assert "stopping after this batch" in heard
-    assert f"stopped: {FILES - 2} files wait" in said
+    assert f"stopped: {FILES - 2} files are left" in said
     assert "published gen-000001.duckdb" in said
     sessions = ask(store, "SELECT session_id FROM sessions ORDER BY 1")
     assert sessions == [("s0",), ("s1",)]

@@ -65,7 +65,8 @@ REPORT = LoadReport(
 
 def test_the_line_says_bytes_rate_time_left_files_rejects_and_the_file() -> None:
     assert (
-        progress_figures(NOW, 5_000_000) == " 25 % of 100.0 MB  5.0 MB/s  15 s left  3 of 12 files  7 rejects"
+        progress_figures(NOW, 5_000_000)
+        == " 25 % of 100.0 MB  5.0 MB/s  15 s left  3 of 12 files  7 unreadable lines"
     )
     assert current_file(NOW, 20) == "…p/deep/deep/a.jsonl"
     assert current_file(replace(NOW, files_done=12), 20) == "writing the store"
@@ -105,7 +106,7 @@ def test_the_closing_table_has_what_was_read_and_the_rates_of_the_store() -> Non
     rates = [("parse errors", "1 of 4 calls (25%)"), ("mended", "0 of 4 calls (0%)")]
     text = load_report(REPORT, Path("s"), rates)
     lines = dict(line.strip().split(maxsplit=1) for line in text.splitlines())
-    assert lines["tool"] == "calls  50, 10 of them copies that count once"
+    assert lines["tool"] == "calls  50 (10 copies counted once)"
     assert lines["read"] == "24.0 MB in 2.0 s (12.0 MB/s)"
     assert text.endswith("  parse errors  1 of 4 calls (25%)\n  mended        0 of 4 calls (0%)")
 
@@ -113,16 +114,16 @@ def test_the_closing_table_has_what_was_read_and_the_rates_of_the_store() -> Non
 def test_a_file_that_is_read_together_with_another_is_no_failure() -> None:
     beside = (RejectedFile("/logs/a.txt", "is read with a.json"),)
     text = load_report(replace(REPORT, companions=beside), Path("s"))
-    assert text.startswith("3 files in: 2 read, 1 unchanged, 0 moved; 1 read together with another\n")
+    assert text.startswith("3 files loaded: 2 read, 1 unchanged, 0 moved; 1 read together with another\n")
     assert "rejected" not in text
 
 
 def test_the_closing_lines_name_refused_files_and_what_waits() -> None:
     refused = tuple(RejectedFile(f"/logs/{number}\n", "is empty") for number in range(12))
     text = load_report(replace(REPORT, rejected=refused, unread=3), Path("s"))
-    assert "rejected: /logs/0\\n is empty" in text
-    assert "… and 2 more files rejected" in text
-    assert "stopped: 3 files wait; the same command reads them" in text
+    assert "unreadable: /logs/0\\n is empty" in text
+    assert "… and 2 more unreadable files" in text
+    assert "stopped: 3 files are left; run the same command to read them" in text
 
 
 def test_a_quiet_load_says_only_what_went_wrong(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_a_quiet_load_says_only_what_went_wrong(tmp_path: Path) -> None:
     words[1:2] = [str(tmp_path / "a.jsonl"), str(tmp_path / "empty.jsonl")]
     done = CliRunner().invoke(cli.app, words)
     assert (done.exit_code, done.stdout) == (3, "")
-    assert done.stderr.startswith("callgauge: rejected: ")
+    assert done.stderr.startswith("callgauge: unreadable: ")
 
 
 @pytest.mark.thorough

@@ -61,9 +61,9 @@ def test_a_file_with_a_mistake_changes_nothing_and_names_it(store: Path, other: 
 
 def test_what_is_no_store_or_cannot_be_written_is_said(store: Path, tmp_path: Path) -> None:
     found = run("export", "--store", tmp_path / "nothing")
-    assert (found.exit_code, "is no store" in found.stderr) == (2, True)
+    assert (found.exit_code, "is not a store" in found.stderr) == (2, True)
     found = run("export", "--store", store, tmp_path / "no folder" / "memory.json")
-    assert (found.exit_code, "cannot be written" in found.stderr) == (1, True)
+    assert (found.exit_code, "cannot write" in found.stderr) == (1, True)
     (store / FILE).write_bytes(b"no database at all, but long enough" * 40)
     found = run("export", "--store", store)
     assert (found.exit_code, "move it away" in found.stderr) == (1, True)

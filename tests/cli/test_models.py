@@ -81,10 +81,10 @@ def test_a_chat_that_fails_exits_with_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--endpoint", "models.test"), "'models.test' is no address: it begins with http:// or https://."),
-        (("--endpoint", "http://x", "--wire", "grpc"), "is no wire: openai-chat, openai-responses"),
-        (("--endpoint", "http://x", "--key", "NO_SUCH_KEY"), "--key names NO_SUCH_KEY, and the environment"),
-        (("--endpoint", "http://x", "--tools", "missing.py"), "missing.py cannot be run: FileNotFoundError"),
+        (("--endpoint", "models.test"), "'models.test' is not an address; it must begin with http:// or https://."),
+        (("--endpoint", "http://x", "--wire", "grpc"), "is not an API: use openai-chat, openai-responses"),
+        (("--endpoint", "http://x", "--key", "NO_SUCH_KEY"), "variable NO_SUCH_KEY is not set"),
+        (("--endpoint", "http://x", "--tools", "missing.py"), "cannot run missing.py: FileNotFoundError"),
         (("--endpoint", "http://x", "--tools", "missing.json"), "missing.json: "),
     ],
 )  # fmt: skip
@@ -124,7 +124,7 @@ def test_a_probe_is_one_table_with_a_column_a_model() -> None:
     assert rows["text of calls"] == ["unknown", "unknown"]
     assert rows["cost"] == ["unpriced", "unpriced"]
     assert "seed" not in rows, "nobody asked"
-    assert told.stdout.splitlines()[-1] == "poor: native calls: the answer held no tool call"
+    assert told.stdout.splitlines()[-1] == "poor: native calls: the answer has no tool call"
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -208,12 +208,12 @@ def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--mcp", ""), "--mcp is empty: it is a command in quotes, or an address"),
+        (("--mcp", ""), "--mcp is empty; give a command in quotes, or an address"),
         (("--mcp", "python 'x"), "No closing quotation"),
-        (("--mcp", "python x", "--mcp-key", "HOME"), "--mcp-key is for one address, and --mcp names 0"),
-        (("--mcp", "http://x", "--mcp-key", "NO_SUCH_KEY"), "--mcp-key names NO_SUCH_KEY"),
+        (("--mcp", "python x", "--mcp-key", "HOME"), "--mcp-key needs exactly one --mcp address, not 0"),
+        (("--mcp", "http://x", "--mcp-key", "NO_SUCH_KEY"), "--mcp-key: the environment variable"),
         (("--mcp", "python x", "--mcp-env", "NO_SUCH"), "the environment has no variable NO_SUCH"),
-        (("--mcp", "no-such-command-7f3a"), "there is no command no-such-command-7f3a"),
+        (("--mcp", "no-such-command-7f3a"), "command not found: no-such-command-7f3a"),
     ],
 )  # fmt: skip
 def test_an_mcp_server_that_cannot_be_used_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:

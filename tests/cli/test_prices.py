@@ -41,7 +41,7 @@ def test_a_file_is_kept_and_the_models_without_a_price_are_named(store: Path, fi
     assert found.exit_code == 0, found.output
     assert [price.model for price in TeamMemory(store).prices()] == ["m"]
     assert "The team's prices: 1, for 1 model." in found.stdout
-    assert "Models of the store without a price:" in run("--store", store).stdout
+    assert "Models without a price:" in run("--store", store).stdout
 
 
 def test_a_bad_file_changes_nothing(store: Path, file: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_list_is_data_too(store: Path, file: Path) -> None:
 def test_a_store_without_data_and_a_broken_memory_are_said_in_a_sentence(
     store: Path, file: Path, tmp_path: Path
 ) -> None:
-    assert "holds no data yet" in run(file, "--store", tmp_path / "none").stderr
+    assert "is empty" in run(file, "--store", tmp_path / "none").stderr
     (store / FILE).write_bytes(b"no database" * 1000)
     found = run("--store", store)
     assert found.exit_code == 1

@@ -66,9 +66,9 @@ def test_what_cannot_work_is_said_before_anything_listens(tmp_path: Path) -> Non
     file = tmp_path / "file"
     file.write_text("")
     cases = [
-        (("--to", "api.openai.com"), 2, "begins with http:// or https://"),
-        (("--to", "http://h", "--port", taken.getsockname()[1]), 2, "name another with --port"),
-        (("--to", "http://h", "--port", free_port(), "--log", file), 1, "name a folder to write to"),
+        (("--to", "api.openai.com"), 2, "begin with http:// or https://"),
+        (("--to", "http://h", "--port", taken.getsockname()[1]), 2, "choose another port with --port"),
+        (("--to", "http://h", "--port", free_port(), "--log", file), 1, "name a writable folder"),
     ]
     with taken:
         for words, code, sentence in cases:

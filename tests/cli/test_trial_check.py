@@ -83,8 +83,8 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
     for line in (
         "Do enums in search_orders lower its refusals?",
         "  old  qwen3-8b at local, prompt agent-12, definitions old, strategy auto  (the reference)",
-        "  1 task × 2 arms × 2 repeats = 4 trials",
-        "  about 8 requests, at most 32, and up to 3 of the probe",
+        "  1 task × 2 variants × 2 repeats = 4 trials",
+        "  about 8 requests, at most 32, plus up to 3 for the probe",
         "  not known: add expected_rate to [measure], or name a store that knows the model with --store",
         "    search_orders      55",
         "  - the environment has no LOCAL_KEY, the key of endpoint local",
@@ -108,8 +108,8 @@ def test_mistakes_end_it_with_2_and_a_line_each(tmp_path: Path) -> None:
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.split("\n") == [
         f"callgauge: {path}:8: measure.looks: 0 is too small; write a whole number from 1 to 20",
-        f'callgauge: {path}:14: run.sed: there is no such key; did you mean "seed"?',
-        "callgauge: 2 mistakes: nothing was asked",
+        f'callgauge: {path}:14: run.sed: unknown key; did you mean "seed"?',
+        "callgauge: 2 mistakes: nothing was sent",
         "",
     ]
 
@@ -128,7 +128,7 @@ def test_functions_that_cannot_be_imported_are_told(tmp_path: Path) -> None:
     text = PLAN.replace('answers = "recorded"\ndefault = "no orders"', 'function = "own_tools:search"')
     task = {**TASK, "expect": {"check": "own_tools:gone"}}
     found = check(write_plan(tmp_path, text=text, tasks=[task]), environment={"LOCAL_KEY": "x"})
-    notes = found.stdout[found.stdout.index("To look at first") :].strip().split("\n")[1:]
+    notes = found.stdout[found.stdout.index("Check first") :].strip().split("\n")[1:]
     assert notes == [
         "  - own_tools:gone failed: AttributeError: module 'own_tools' has no attribute 'gone'",
     ]
@@ -158,8 +158,8 @@ def test_a_store_tells_the_rate_and_the_size_of_turns(tmp_path: Path, store: Pat
 def test_a_model_that_the_store_does_not_know_is_guessed(tmp_path: Path, store: Path) -> None:
     found = check(write_plan(tmp_path, [["qwen3-8b", "owl"]]), "--store", store)
     assert found.returncode == 0
-    assert f"  - {store} holds no turns of owl: what it comes to is guessed" in found.stdout
-    assert "  guessed for qwen: a call and an answer a trial" in found.stdout
+    assert f"  - {store} has no turns of owl: its estimate is a guess" in found.stdout
+    assert "  guessed for qwen: one call and one answer per trial" in found.stdout
 
 
 def test_a_store_that_is_none_is_told(tmp_path: Path) -> None:

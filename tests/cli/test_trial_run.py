@@ -126,7 +126,7 @@ def test_a_plan_runs_goes_on_and_is_in_the_store(tmp_path: Path, server: ModelSe
     plan = write_plan(tmp_path, server.url)
     code, out, err = callgauge("run", plan, "--limit", 2, folder=tmp_path)
     assert code == 3, err
-    assert "run again to go on" in err
+    assert "run again to continue" in err
     (folder,) = (tmp_path / "runs").iterdir()
     assert re.fullmatch(r"careful-or-sloppy\.[0-9a-f]{8}", folder.name)
     assert len(read_ledger(folder / "ledger.jsonl")) == 4
@@ -187,8 +187,8 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_asked(
         ),
         (("--out", plan, "--redact"), "name another place with --out"),
         (("--out", plan / "below"), "name another place with --out"),
-        (("--store", plan), "plan.toml is a file; a store is a folder: name another place with --store"),
-        (("--store", tmp_path), "holds other files and no Callgauge store"),
+        (("--store", plan), "plan.toml is a file, not a folder; name another place with --store"),
+        (("--store", tmp_path), "contains other files and no store"),
     ):
         code, _, err = callgauge("run", plan, *words, folder=tmp_path)
         assert (code, told in err, "Traceback" in err) == (2, True, False), err
@@ -210,7 +210,7 @@ def test_a_server_that_is_not_there_is_code_1(tmp_path: Path) -> None:
     with serve_model(lambda _: Emitted(status=404, body={"error": "no such model"})) as served:
         code, _, err = callgauge("run", write_plan(tmp_path, served.url), folder=tmp_path)
     assert code == 1
-    assert "careful was not asked to the end" in err
+    assert "variant careful stopped early" in err
     assert "404" in err
 
 
@@ -225,7 +225,7 @@ def test_ctrl_c_waits_for_what_is_under_way(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=240)
         assert process.returncode == signal.SIGINT + 128
-        assert "stopping when what is under way has ended" in err
+        assert "stopping after the running trials" in err
     (folder,) = (tmp_path / "runs").iterdir()
     ended = read_ledger(folder / "ledger.jsonl")
     assert 4 <= len(ended) < 100

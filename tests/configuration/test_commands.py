@@ -41,7 +41,7 @@ _KEYS = {
     "ingest": {"paths": "sources.paths", "manifest": "sources.manifests", "form": "sources.format",
                "model": "sources.model", "from_path": "sources.from_path", "no_results": "load.results",
                "store": "store"},
-    "serve": {"store": "store", "host": "serve.hosts", "no_texts": "serve.texts",
+    "serve": {"store": "store", "allowed_host": "serve.hosts", "hide_content": "serve.texts",
               "sign_in": "sign_in.method"},
 }  # fmt: skip
 _SECTION = {"ingest": "load", "serve": "serve"}
@@ -94,12 +94,12 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
     problems = [line.partition("callgauge.toml:")[2] for line in told.stderr.splitlines()]
     for number, begins in enumerate(
         [
-            f"1: store: cannot make the store {tmp_path}/none/store: there is no folder",
+            f"1: store: cannot make the store {tmp_path}/none/store: no folder",
             f"2: sources.eu: {tmp_path}/nowhere does not exist",
             "4: sources.eu.format: there is no format 'otlpp'; did you mean otlp?",
             "5: sources.eu.from_path: --from-path '{modle}' has {modle}, which is unknown",
             "6: load: --since '2026-99-99' is no time",
-            f"7: load.tools: {tmp_path}/tools.json is no file that can be read here",
+            f"7: load.tools: {tmp_path}/tools.json is not a readable file on this machine",
             f"10: backup.to: {tmp_path}/file/backup cannot be written",
             "14: report.webhooks[0].url: the variable CALLGAUGE_TEST_HOOK is not set here",
         ]
@@ -199,4 +199,4 @@ def test_a_night_is_told_and_its_exit_code_too(tmp_path: Path) -> None:
     (tmp_path / "away").rename(tmp_path / "us")
     night = json.loads(run("nightly", "--config", file, "--json").stdout)
     assert (night["exit"], night["steps"][0]["outcome"]) == (0, "done")
-    assert "is done already; --again does it once more" in run("nightly", "--config", file).stdout
+    assert "is already complete; --again runs it again" in run("nightly", "--config", file).stdout

@@ -1,4 +1,4 @@
-"""An opened page in, our own tables on it out; and calls to fill it with."""
+"""Return the tables on an opened page, and make calls to fill a page with."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_stored_call_is_read_as_the_load_read_it() -> None:
         ({"fault_layer": "emission"}, "No call was made"),
         ({"raw_arguments": None, "args_source": "missing"}, "kept no text"),
         ({"args_source": "truncated"}, "blamed for the cut"),
-        ({"args_source": "reserialised", "tools_offered": False}, "no definition to hold it against"),
+        ({"args_source": "reserialised", "tools_offered": False}, "no definition to check it against"),
         ({"raw_arguments": "x" * (LONGEST + 1)}, "1,000,001 characters"),
     ],
 )

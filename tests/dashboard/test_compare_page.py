@@ -130,7 +130,7 @@ def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Pa
         compared(store, a_model="falcon-3", b_model="heron", show="ways"),
         "The difference, compared in several ways",
     )
-    assert "mix-adjusted over 2 strata (Mantel-Haenszel), Newcombe over" in mixed["Rests on"]["text"]
+    assert "mix-adjusted over 2 groups (Mantel-Haenszel), Newcombe over" in mixed["Rests on"]["text"]
     assert first["Difference"]["at"] > 0.5 > mixed["Difference"]["at"]
     assert (mixed["falcon-3"]["text"], mixed["heron"]["text"]) == ("22.0%", "16.6%")
 

@@ -11,24 +11,31 @@ from tests.dashboard.conftest import opened
 
 
 def meanings() -> dict[str, str]:
-    """Each word of the glossary and its meaning."""
+    """Return the meaning of each word of the glossary."""
     text = Path(glossary.__file__).with_name("glossary.md").read_text(encoding="utf-8")
     rows = (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))
     return {cells[0]: cells[1] for cells in rows}
 
 
-def test_enough_is_said_for_a_rank_and_for_a_difference() -> None:
-    told = meanings()["enough"]
-    assert f"a rank or an alert: {ENOUGH} observed in {ENOUGH_SESSIONS} sessions" in told
-    assert f"a difference of two: {ENOUGH} observed in {ENOUGH_TO_COMPARE} sessions on each side" in told
+def test_enough_is_explained_for_a_rank_and_for_a_difference() -> None:
+    meaning = meanings()["enough"]
+    assert f"a rank or an alert: {ENOUGH} observed in {ENOUGH_SESSIONS} sessions" in meaning
+    assert f"a difference of two: {ENOUGH} observed in {ENOUGH_TO_COMPARE} sessions on each side" in meaning
 
 
 def test_words_that_pages_show_are_explained() -> None:
-    assert {"recovered", "abandoned", "unknown", "not declared", "no definition"} <= meanings().keys()
+    assert {
+        "recovered",
+        "given up",
+        "mix-adjusted",
+        "unknown",
+        "not declared",
+        "no definition",
+    } <= meanings().keys()
 
 
 def test_a_link_opens_one_subject() -> None:
     app = opened(glossary.__file__.replace("__init__", "page"), about="how-rates-are-counted-and-compared")
     (shown,) = (element.value for element in app.markdown if "| word |" in element.value)
     assert "95 % interval" in shown
-    assert "checkpoint" not in shown
+    assert "unreadable line" not in shown

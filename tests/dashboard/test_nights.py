@@ -73,7 +73,7 @@ def test_a_night_that_runs_is_not_wrong() -> None:
 def test_a_missing_night_is_told_by_the_rhythm_of_those_before(
     days_ago: list[float], is_missing: bool
 ) -> None:
-    missing = describe(*map(a_night, days_ago)).startswith("no night since ")
+    missing = describe(*map(a_night, days_ago)).startswith("no nightly run since ")
     assert missing is is_missing
 
 

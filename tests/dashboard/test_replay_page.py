@@ -146,7 +146,7 @@ def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
     app.button(key="replay_testset_prepare").click().run()
     assert not app.exception
     assert "No task." in said(app)
-    assert "the log keeps no text of the user" in said(app)
+    assert "the user's message is not in the log" in said(app)
 
 
 @pytest.mark.thorough

@@ -111,7 +111,7 @@ def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Pat
 @pytest.mark.thorough
 def test_before_a_trial_has_ended_the_page_waits(store: Path) -> None:
     app = run_page(store, tasks=100, done=0)
-    assert "No trial has ended yet. The page fills up by itself." in said(app)
+    assert "No trial has finished yet. The page fills up by itself." in said(app)
     assert answer(app).startswith("Not decided yet: new, after 0 of 100 tasks.")
 
 

@@ -400,8 +400,8 @@ def test_no_secret_is_in_a_file(target: str, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("said", "advice"),
     [
-        ({"at": "2:14"}, "write 02:14"),
-        ({"at": "24:00"}, "write 02:14"),
+        ({"at": "2:14"}, "like 02:14"),
+        ({"at": "24:00"}, "like 02:14"),
         ({"user": "root"}, "other than root"),
         ({"user": "a b"}, "other than root"),
         ({"user": "a\nUser=root"}, "other than root"),
@@ -417,14 +417,14 @@ def test_what_makes_no_service_is_refused(said: dict[str, Any], advice: str, tmp
 @pytest.mark.parametrize("name", ["a\nb", "a\x7fb", "a\u202eb"])
 def test_a_path_that_would_end_a_line_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(DeploymentError, match="no service file can name"):
+    with pytest.raises(DeploymentError, match="service files do not support"):
         describe(configure(tmp_path / name, 'store = "store"'))
 
 
 def test_a_path_that_is_no_text_is_refused(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
     folder.mkdir()
-    with pytest.raises(DeploymentError, match="no service file can name"):
+    with pytest.raises(DeploymentError, match="service files do not support"):
         describe(configure(folder, 'store = "store"'))
 
 

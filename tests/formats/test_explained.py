@@ -12,7 +12,7 @@ from ingest.pipeline.reading.format_explanation import explain_files
 CASES = Path(__file__).parents[1] / "cases" / "formats" / "text_captures"
 NAME = "a_call_in_a_dialect_of_its_own"
 BELONGS = "is read with 0141.json"
-ALONE = "if it is a captured reply: 0141.json, with which it would be read, is not beside it"
+ALONE = "if it is a captured reply: 0141.json, which is needed to read it, is not next to it"
 
 
 def reason(path: Path) -> str:
@@ -35,7 +35,7 @@ def test_a_reply_names_the_file_that_it_is_read_with(tmp_path: Path, reply: str)
 def test_another_file_of_that_name_is_not_taken_for_it(tmp_path: Path, beside: bytes) -> None:
     (tmp_path / "0141.txt").write_text("No call.\n")
     (tmp_path / "0141.json").write_bytes(beside)
-    assert reason(tmp_path / "0141.txt").endswith("bytes looked at)")
+    assert reason(tmp_path / "0141.txt").endswith("bytes checked)")
 
 
 def test_a_hostile_name_is_shown_in_one_line(tmp_path: Path) -> None:

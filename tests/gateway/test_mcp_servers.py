@@ -326,16 +326,19 @@ def test_what_a_server_prints_beside_messages_is_passed_over_and_said_once(
         assert call(raw_server(kind), "echo", '{"text": "hi"}').text == "said hi"
     ours = [record for record in caplog.records if record.name == "callgauge.Tools"]
     assert len(ours) == 1
-    assert "prints what is no message" in ours[0].getMessage()
+    assert "prints lines that are not messages" in ours[0].getMessage()
 
 
 @pytest.mark.parametrize(
     ("server", "sentence"),
     [
-        (raw_server("quits"), "it ended before it answered. (it last said: cannot read the configuration of"),
+        (
+            raw_server("quits"),
+            "it ended before it answered. (its last output: cannot read the configuration of",
+        ),
         (raw_server("silent", timeout=0.5), "it did not answer within 0.5 s."),
         (raw_server("endless"), "its list of tools has no end after 100 pages."),
-        (McpServer(command=("no-such-command-7f3a",)), "there is no command no-such-command-7f3a."),
+        (McpServer(command=("no-such-command-7f3a",)), "command not found: no-such-command-7f3a."),
         (raw_server("plain", environment=("NO_SUCH_NAME",)), "the environment has no variable NO_SUCH_NAME."),
         (McpServer(url="http://user:pw@127.0.0.1:1/mcp"), "MCP server 127.0.0.1: ConnectError"),
     ],

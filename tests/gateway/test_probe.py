@@ -56,8 +56,8 @@ def test_a_model_that_can_do_all_of_it(wire: str) -> None:
 @pytest.mark.parametrize(
     ("emitted", "error"),
     [
-        (Emitted("The number is 7."), "the answer held no tool call"),
-        (Emitted(IN_TEXT), "the call stands in the text (hermes): the server's parser of calls is off"),
+        (Emitted("The number is 7."), "the answer has no tool call"),
+        (Emitted(IN_TEXT), "the call is in the text (hermes): the server's parser of calls is off"),
         (Emitted(status=400, body=NO_TOOLS), "models.test: HTTP 400: m does not support tools"),
     ],
 )

@@ -120,7 +120,7 @@ def test_an_unknown_tool_never_runs_and_the_nearest_is_named() -> None:
         "There is no tool search_order. Did you mean search_orders? The tools are: search_orders."
     )
     empty = run(Executor(Toolbox()).execute(ToolContext(parse_arguments("{}", ToolCatalog(), tool_name="x"))))
-    assert empty.text == "There is no tool x. There are no tools."
+    assert empty.text == "There is no tool x. No tools are available."
 
 
 def test_only_declared_parameters_are_passed_on() -> None:

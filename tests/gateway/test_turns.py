@@ -148,7 +148,7 @@ def test_a_call_in_the_text_is_asked_for_by_the_interface() -> None:
     [turn], endpoint = converse(script(leaked, Emitted(calls=[GOOD]), DONE))
     assert (turn.status, turn.compensations) == ("ok", 1)
     assert turn.steps[0].fault == "a call of search_orders in the text"
-    assert endpoint.asked[1].last.text.endswith("Call the tool by its interface instead.")
+    assert endpoint.asked[1].last.text.endswith("Call the tool through its interface instead.")
     assert endpoint.asked[1].last.role == "user"
     with_system = Capabilities(
         supports_tool_use=True, supports_parallel_tools=True, allows_midturn_system=True
@@ -197,7 +197,7 @@ def test_ids_that_cannot_be_used_are_replaced_and_both_are_logged(tmp_path: Path
 def test_the_same_refused_call_again_and_again_ends_the_turn() -> None:
     [turn], endpoint = converse(script(Emitted(calls=[("search_orders", '{"limit": 3}')])))
     assert (turn.status, len(endpoint.asked)) == ("max_steps", 3)
-    assert turn.answer.startswith(NOT_RUN + "the same call was refused 3 times")
+    assert turn.answer.startswith(NOT_RUN + "the same invalid call was sent 3 times")
 
 
 def test_a_turn_ends_after_the_steps_it_may_have() -> None:

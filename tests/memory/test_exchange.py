@@ -107,11 +107,11 @@ def changed(table: str, **values: Any) -> Any:
         (changed("alert_rules", kind="sideways"), "sideways"),
         (changed("signature_states", fixed_day=None), "day of its fix"),
         (changed("signature_states", at="yesterday"), "not a time"),
-        (changed("signature_states", spy="me"), "spy.*no such key"),
+        (changed("signature_states", spy="me"), "spy.*unknown key"),
         (lambda told: told["goals"].append(told["goals"][0]), "listed twice"),
         (lambda told: told.update(goals={}), "not a list"),
         (lambda told: told.update(callgauge_memory=99), "too large"),
-        (lambda told: told.update(tokens=[]), "tokens.*no such key"),
+        (lambda told: told.update(tokens=[]), "tokens.*unknown key"),
         (lambda told: told["goals"].append(None), "not a table"),
     ],
 )

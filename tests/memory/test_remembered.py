@@ -89,7 +89,7 @@ def test_a_view_is_renamed_shared_and_deleted_and_its_name_is_taken_once_by_each
 ) -> None:
     views.save_view(file, " Monday ", "models", "days=7+days", owner="ada", shared=False)
     views.save_view(file, "Monday", "errors", "", owner="bob")
-    with pytest.raises(MemoryProblemError, match="refuses this"):
+    with pytest.raises(MemoryProblemError, match="does not allow this"):
         views.save_view(file, "Monday", "tools", "", owner="ada")
     mine = next(view for view in read(file).views if view.owner == "ada")
     assert (mine.name, mine.page, mine.query, mine.shared) == ("Monday", "models", "days=7+days", False)

@@ -73,7 +73,7 @@ def test_prices_are_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     ]
     memory.replace_prices(kept)
     assert memory.prices() == kept
-    with pytest.raises(MemoryProblemError, match="refuses this"):
+    with pytest.raises(MemoryProblemError, match="does not allow this"):
         memory.replace_prices([kept[0], kept[0]])
     assert memory.prices() == kept
     memory.replace_prices([])

@@ -20,7 +20,7 @@ SOON = datetime(2100, 1, 1, tzinfo=UTC)
 def test_commands_refuse_a_folder_that_is_no_store(tmp_path: Path) -> None:
     for words in (["create", "ci"], ["list"], ["revoke", "ci"]):
         told = CliRunner().invoke(app, ["token", *words, "--store", str(tmp_path / "gone")])
-        assert (told.exit_code, "is no store: name the folder" in told.stderr) == (2, True), words
+        assert (told.exit_code, "is not a store; name the folder" in told.stderr) == (2, True), words
 
 
 def test_a_token_is_kept_as_a_hash_only(tmp_path: Path) -> None:
@@ -75,11 +75,11 @@ def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:
     tokens.create("ci", "viewer", None)
     for name, role, expires, words in (
         ("ci", "viewer", None, "already"),
-        ("", "viewer", None, "no name"),
-        ("a\nb", "viewer", None, "no name"),
-        ("a" * 81, "viewer", None, "no name"),
-        ("other", "owner", None, "no role"),
-        ("other", "viewer", datetime(2020, 1, 1, tzinfo=UTC), "expired already"),
+        ("", "viewer", None, "not a valid token name"),
+        ("a\nb", "viewer", None, "not a valid token name"),
+        ("a" * 81, "viewer", None, "not a valid token name"),
+        ("other", "owner", None, "not a role"),
+        ("other", "viewer", datetime(2020, 1, 1, tzinfo=UTC), "in the past"),
     ):
         with pytest.raises(TokenProblemError, match=words):
             tokens.create(name, role, expires)
@@ -89,7 +89,7 @@ def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:
     assert read_expiry("2027-01-31", now) == datetime(2027, 2, 1, tzinfo=UTC)
     assert read_expiry("never", now) is None
     for wrong in ("", "90", "d", "-1d", "2027-02-30", "tomorrow", "9999-12-31"):
-        with pytest.raises(TokenProblemError, match="no time"):
+        with pytest.raises(TokenProblemError, match="not a valid expiry"):
             read_expiry(wrong, now)
 
 

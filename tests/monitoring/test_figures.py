@@ -204,4 +204,4 @@ def test_the_command_says_what_is_wrong(store: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "none" / "x.prom"
     lost = CliRunner().invoke(cli, ["metrics", "--store", str(store), "--textfile", str(nowhere)])
     assert lost.exit_code == 1
-    assert "cannot be written: No such file or directory" in lost.stderr
+    assert ": No such file or directory" in lost.stderr

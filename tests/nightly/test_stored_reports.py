@@ -64,4 +64,4 @@ def test_retain_and_forget_tell_of_reports(tmp_path: Path) -> None:
     assert json.loads(run("retain", "--text-days", "300", "--json"))["reports_removed"] == 1
     assert list_report_nights(store) == [today]
     forgotten = run("forget", "--session", "s")
-    assert f"the reports of 1 night in {store / 'reports'} may quote its errors" in forgotten
+    assert f"the reports of 1 night in {store / 'reports'} may quote the deleted errors" in forgotten

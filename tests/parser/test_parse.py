@@ -135,8 +135,8 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     assert (request.parse_error, request.arguments) == ("json_parse_error:ellipsis", None)
     assert found.found == ("Well: ```json\n{'path': ...}" + "x" * 200)[:100]
     assert found.message.endswith(
-        "Tried: strict JSON, key=value lines, YAML, fences, tags and prose around, mends. "
-        "Mended so far: narration_removed, code_fence_removed, single_quotes."
+        "Tried: strict JSON, key=value lines, YAML, fences, tags and prose around, repairs. "
+        "Repaired so far: narration_removed, code_fence_removed, single_quotes."
     )
 
 
@@ -144,16 +144,16 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     ("raw", "tried"),
     [
         ("call me maybe", "strict JSON, key=value lines, YAML, fences, tags and prose around."),
-        ('{"limit": 1 + 1}', "strict JSON, mends, fences, tags and prose around."),
+        ('{"limit": 1 + 1}', "strict JSON, repairs, fences, tags and prose around."),
         (
             json.dumps(json.dumps("{...}")),
-            "strict JSON, string encoding, fences, tags and prose around, mends.",
+            "strict JSON, string encoding, fences, tags and prose around, repairs.",
         ),
     ],
 )
 def test_what_was_tried_names_every_step(raw: str, tried: str) -> None:
     [found] = parse_arguments(raw, TOOL).diagnostics
-    assert (found.hint or "").partition(" Mended")[0] == f"Tried: {tried}"
+    assert (found.hint or "").partition(" Repaired")[0] == f"Tried: {tried}"
 
 
 def test_an_error_names_its_parameter_in_parse_error() -> None:
@@ -214,7 +214,7 @@ def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
 
 def test_a_message_is_a_sentence_with_what_was_found_and_what_it_became() -> None:
     [found] = parse_arguments('{"path": "a", "limit": "42"}', TOOL).diagnostics
-    assert found.message == "$.limit: Text that holds an integer became one. Found '\"42\"', read as '42'."
+    assert found.message == "$.limit: Text with an integer became an integer. Found '\"42\"', read as '42'."
     assert found.text == found.code == "string_literal_converted_to_integer"
 
 

@@ -82,8 +82,8 @@ def test_json_holds_only_plain_numbers_too(tmp_path: Path, number: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "holds no price"),
-        (HEAD, "holds no price"),
+        ("", "has no price"),
+        (HEAD, "has no price"),
         ("model,from_day,input\na,2026-11-01,1", "line 1: lacks columns output"),
         (f"{HEAD},price\n", "has unknown columns price"),
         (f"{HEAD},model\n", "repeats columns model"),

@@ -161,7 +161,7 @@ def test_an_address_that_apprise_does_not_know_is_told_without_it(sender: Sender
     settings = ReportSettings(webhooks=(WebhookSettings(kind="apprise", url_variable="HOOK"),))
     (found,) = sender.send(settings, {"HOOK": "nonsense://S3CRET"})
     assert found.result == "failed"
-    assert found.told.startswith("its address is none that Apprise knows")
+    assert found.told.startswith("Apprise does not support its address")
 
 
 def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> None:
@@ -179,7 +179,7 @@ def test_what_is_no_address_is_told_without_it(sender: Sender, address: str) -> 
     found = sender.post(address)
     assert found.result == "failed"
     assert found.told in (
-        "the variable HOOK is not set", "its address is none: it must be http:// or https:// and a host",
+        "the variable HOOK is not set", "its address is invalid; it needs http:// or https:// and a host",
     )  # fmt: skip
 
 

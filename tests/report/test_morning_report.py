@@ -195,7 +195,7 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     told = report_of(tmp_path / "store", LAST)
     assert not told.is_quiet
     assert "Too few days to find a change: it takes 5 before the newest one" in told.answer
-    assert "too little to tell" in told.title
+    assert "not enough data" in told.title
     again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, told.told)))
     assert again.is_quiet  # nobody needs to hear it every morning
     assert again.answer == told.answer
@@ -228,7 +228,7 @@ def test_since_is_a_day_or_how_long_ago(text: str, day: date) -> None:
 
 
 def test_since_that_is_no_day_is_refused() -> None:
-    with pytest.raises(ValueError, match="write yesterday, last week, 3d"):
+    with pytest.raises(ValueError, match="use yesterday, last week, 3d"):
         read_since("tomorrow-ish", LAST)
 
 

@@ -76,7 +76,7 @@ def test_a_report_is_printed_or_written(published: Path, tmp_path: Path) -> None
     [
         ([], 2, "name --store DIR or --config FILE"),
         (["--store", "x", "--send"], 2, "--send takes --config"),
-        (["--store", "x", "--since", "soon"], 2, "write yesterday"),
+        (["--store", "x", "--since", "soon"], 2, "use yesterday"),
         (["--store", "x"], 1, "callgauge ingest"),
         (["--config", "no-such.toml"], 2, "no-such.toml"),
     ],
@@ -90,4 +90,4 @@ def test_what_cannot_be_done_is_told_with_the_next_step(words: list[str], code: 
 def test_a_file_that_cannot_be_written_is_told(published: Path, tmp_path: Path) -> None:
     code, _, told = run("--store", str(published), "-o", str(tmp_path / "none" / "report.md"))
     assert code == 1
-    assert "cannot be written" in told
+    assert "cannot write" in told

@@ -109,7 +109,7 @@ def test_too_few_days_on_both_sides_tell_nothing(published: Path) -> None:
 def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
     found = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
     assert found.verdict == "cannot be told"
-    assert "calls in common" in describe_gate(found)
+    assert "share calls" in describe_gate(found)
 
 
 def test_a_kept_baseline_is_found_by_its_name(store: Path) -> None:
@@ -167,9 +167,9 @@ def test_a_host_narrows_both_sides_and_the_baseline_may_have_another() -> None:
     ("words", "told"),
     [
         ({"provider": ["east-2"]}, "the store has no host 'east-2'; did you mean 'east-1'"),
-        ({"baseline": "v13"}, "the team keeps v12"),
+        ({"baseline": "v13"}, "saved baselines are v12"),
         ({"baseline": "all"}, "write 7 days, or a first and a last day"),
-        ({"days": "sometime"}, "is no range of days"),
+        ({"days": "sometime"}, "is not a range of days"),
         ({"model": ["herron"]}, "did you mean 'heron'"),
         ({"tool": ["x"]}, "there are none"),
     ],
@@ -182,9 +182,9 @@ def test_what_cannot_be_read_is_told_with_what_to_write(words: dict[str, str], t
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("better=0.02", "a gate is no-worse=0.02 or no-worse:retried=0.02"),
-        ("no-worse:nonsense=0.02", "there are parse_error"),
-        ("no-worse:refused=0.02", "has no rate 'refused'"),
+        ("better=0.02", "use no-worse=0.02 or no-worse:retried=0.02"),
+        ("no-worse:nonsense=0.02", "use one of parse_error"),
+        ("no-worse:refused=0.02", "unknown rate 'refused'"),
         ("no-worse=2", "is a share such as 0.02"),
         ("no-worse=0", "above 0"),
     ],

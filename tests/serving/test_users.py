@@ -75,7 +75,7 @@ def test_users_are_added_changed_listed_and_removed(tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_seen_is_refused(tmp_path: Path, name: str) -> None:
     code, told = run("users", "add", "--without-password", "--store", tmp_path, "--", name)
     assert code == 2
-    assert "is no user's name" in told
+    assert "invalid user name" in told
     assert not (tmp_path / FILE).exists()
 
 
@@ -182,7 +182,7 @@ def test_the_log_is_bounded_escaped_and_stops_nobody(
     ("settings", "told"),
     [
         (SignInSettings(method="oidc"), "needs issuer"),
-        (SignInSettings(method="oidc", issuer="http://login.test", client_id="x"), "no https"),
+        (SignInSettings(method="oidc", issuer="http://login.test", client_id="x"), "not an https"),
         (SignInSettings(method="oidc", issuer="https://login.test", client_id="x"), "SECRET_OF_TESTS"),
         (SignInSettings(method="header", proxies=()), "needs proxies"),
         (SignInSettings(method="header", proxies=("proxy.test",)), "proxies"),

@@ -55,7 +55,7 @@ def test_an_object_store_that_is_gone_is_told_and_what_was_fetched_is_read(
     asked = run("verify", "--store", STORE)
     assert asked.exit_code == 0, asked.output
     assert f"the shared store {STORE} cannot be reached" in asked.stderr
-    assert "What was fetched before is in" in asked.stderr
+    assert "Data that was fetched earlier is in" in asked.stderr
     loaded = run("ingest", log, "--store", STORE)
     assert loaded.exit_code == 1
     assert loaded.stderr.count("cannot be reached") == 2  # nothing is loaded

@@ -191,7 +191,7 @@ def test_an_emptied_bucket_is_not_filled_again_unasked(s3: Any, logs: Path, fold
     for key in keys(s3):
         s3.delete_object(Bucket=ADDRESS.split("/")[2], Key=f"team/store/{key}")
     (logs / "b").write_text(session("s2"))
-    with pytest.raises(StoreError, match=r"holds no store any more"):
+    with pytest.raises(StoreError, match=r"has no store any more"):
         load([logs], folder("one"))
 
 

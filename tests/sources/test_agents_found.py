@@ -129,7 +129,7 @@ def test_a_named_home_gives_the_logs_in_its_hidden_folders_and_says_what_was_lef
     report = load([home], tmp_path / "store")
     assert (report.loaded, report.sessions, report.rejected) == (1, 1, ())
     searched, left_out = report.notes
-    assert searched.endswith(f"only the logs of known agents were looked for: {home}/.memo (1)")
+    assert searched.endswith(f"except the log folders of known agents: {home}/.memo (1)")
     assert left_out.startswith("left out 3 hidden folders: .git (2), .cache and 1 hidden file; ")
     assert "`callgauge ingest " in left_out
     assert load([home / ".cache"], tmp_path / "store").loaded == 1

@@ -289,7 +289,7 @@ def test_a_log_that_becomes_an_archive_stays_beside_its_members(logs: Path, stor
 def test_an_archive_of_nothing_is_named(logs: Path, store: Path) -> None:
     zipped(logs / "night", {".hidden": b"x"})
     load([logs], store)
-    assert rejected(store) == {"night": "is an archive that holds no files (hidden ones are left out)"}
+    assert rejected(store) == {"night": "is an archive without files (hidden files are skipped)"}
 
 
 def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_path: Path) -> None:

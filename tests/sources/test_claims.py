@@ -29,9 +29,9 @@ def reason(recognise: Recognise) -> str:
 @pytest.mark.parametrize(
     ("recognise", "said"),
     [
-        (lambda head: "missing" in head[0], "asks for `missing`: not there"),
-        (lambda head: head[0].get("missing"), "asks for `missing`: not there"),
-        (lambda head: {"x", "type", "b"} <= head[0].keys(), "asks for `b`, `x`: not there"),
+        (lambda head: "missing" in head[0], "needs `missing`, which are missing"),
+        (lambda head: head[0].get("missing"), "needs `missing`, which are missing"),
+        (lambda head: {"x", "type", "b"} <= head[0].keys(), "needs `b`, `x`, which are missing"),
         (lambda head: head[0].keys() >= {"type", "z"}, "asks for `z`: not there"),
         (lambda head: head[0]["a"].get("missing"), "asks for `a.missing`: not there"),
         (lambda head: head[0]["list"][0].get("missing"), "asks for `list[].missing`: not there"),
@@ -41,7 +41,7 @@ def reason(recognise: Recognise) -> str:
         (lambda head: any(n in head[0] for n in "01234"),
          "asks for `0`, `1`, `2`, `3` and 1 more: not there"),
         (lambda head: len(head) == 1, format_explanation._BEFORE),
-        (lambda head: bool(int(head)), "looks at whole objects"),
+        (lambda head: bool(int(head)), "checks whole objects"),
     ],
 )  # fmt: skip
 def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, said: str) -> None:

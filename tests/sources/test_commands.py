@@ -29,12 +29,12 @@ def log(tmp_path: Path) -> Path:
 def test_files_can_be_piped_in_listed_and_named_by_pattern(log: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     piped = run("ingest", "-", "--store", store, stdin=log.read_bytes())
-    assert (piped.exit_code, "1 files in: 1 read" in piped.stdout) == (0, True), piped.output
+    assert (piped.exit_code, "1 files loaded: 1 read" in piped.stdout) == (0, True), piped.output
     (tmp_path / "list").write_text("# last night\nnight.jsonl\n")
     listed = run("ingest", "--manifest", tmp_path / "list", "--store", store)
-    assert "1 files in: 0 read, 0 unchanged, 1 moved" in listed.stdout
+    assert "1 files loaded: 0 read, 0 unchanged, 1 moved" in listed.stdout
     pattern = run("ingest", tmp_path / "n*.jsonl", "--store", store)
-    assert "1 files in: 0 read, 1 unchanged" in pattern.stdout
+    assert "1 files loaded: 0 read, 1 unchanged" in pattern.stdout
 
 
 @pytest.mark.thorough
@@ -55,19 +55,19 @@ def test_what_is_left_out_is_said_and_is_no_failure(log: Path, tmp_path: Path) -
     second = tmp_path / "second.jsonl"
     second.write_text(log.read_text().replace("2026", "2027"))
     limited = run("ingest", log, second, "--store", tmp_path / "store", "--limit", "1")
-    assert (limited.exit_code, "left out: 1 files (--since, --limit)" in limited.stdout) == (0, True)
+    assert (limited.exit_code, "skipped: 1 files (--since, --limit)" in limited.stdout) == (0, True)
     none = run("ingest", log, second, "--store", tmp_path / "empty", "--since", "2099-01-01")
-    assert (none.exit_code, "left out: 2 files" in none.stdout) == (0, True)
+    assert (none.exit_code, "skipped: 2 files" in none.stdout) == (0, True)
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "nothing to load: name files or folders, a list of them with --manifest, or --mine"),
+        ([], "nothing to load: name files or folders, use --manifest for a list of them, or --mine"),
         (["x", "--since", "soon"], "--since 'soon' is no time; write a date"),
         (["x", "--format", "nonsense"], "there is no format 'nonsense'; `callgauge formats` lists them all"),
         (["-", "--watch"], "standard input cannot be watched; name a folder"),
-        (["x", "--watch", "--dry-run"], "--watch loads and --dry-run does not: choose one"),
+        (["x", "--watch", "--dry-run"], "--watch and --dry-run cannot be combined"),
         (["--manifest", "nowhere"], "cannot read the list of files nowhere: No such file or directory"),
         (["ftp://host/x"], "ftp://host/x cannot be read: addresses begin with one of s3://"),
     ],
@@ -116,7 +116,7 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
         watching.send_signal(signal.SIGINT)
         said = watching.stderr.read()
     assert (watching.returncode, "Traceback" in said) == (0, False)
-    assert f"no longer watching; what was loaded is in {tmp_path / 'store'}" in said
+    assert f"stopped watching; all loaded data is in {tmp_path / 'store'}" in said
 
 
 def heed_ctrl_c() -> None:

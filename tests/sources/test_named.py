@@ -196,7 +196,7 @@ def test_a_moment_is_a_date_a_time_or_so_long_ago(text: str, expected: datetime)
 
 @pytest.mark.parametrize("text", ["", "yesterday", "7", "d", "-7d", "999999w", "2026-13-01", "7d7d", "٣d x"])
 def test_what_is_no_moment_is_wrong_use(text: str) -> None:
-    with pytest.raises(OptionError, match="is no time; write a date"):
+    with pytest.raises(OptionError, match="is not a time; use a date"):
         parse_moment(text, NOW)
 
 

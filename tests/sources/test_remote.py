@@ -328,7 +328,7 @@ def test_an_address_without_a_file_is_one_sentence(site: str, store: Path, logs:
     (logs / "a").write_text(session("s1"))
     report = load([logs, "http://127.0.0.1:9/x"], store)
     assert report.rejected[0].path == "http://127.0.0.1:9/x"
-    assert "cannot be looked at: ClientConnectorError" in report.rejected[0].reason
+    assert "cannot be accessed: ClientConnectorError" in report.rejected[0].reason
 
 
 # --- addresses ---------------------------------------------------------------------------------------

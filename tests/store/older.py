@@ -1,4 +1,4 @@
-"""A published store in, the same store as an older Callgauge would have left it out."""
+"""Turn a published store into the form that an older Callgauge would have left."""
 
 # ruff: noqa: S608 - the statements are made of our own table and column names
 

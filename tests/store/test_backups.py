@@ -280,5 +280,5 @@ def test_places_and_options_must_make_sense(loaded: Path, store: Path, tmp_path:
         make_backup(loaded, tmp_path / "b", keep=0)
     with pytest.raises(InputError):
         make_backup(tmp_path / "nothing", tmp_path / "b")
-    with pytest.raises(BackupError, match="there is no backup in"):
+    with pytest.raises(BackupError, match="no backup in"):
         restore(tmp_path / "b", tmp_path / "new")

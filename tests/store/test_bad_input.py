@@ -42,7 +42,7 @@ def rejected(logs: Path, store: Path) -> dict[str, str]:
         ("no log\n".encode("utf-16"), "has no JSON object on any of its first lines"),
         (b"one\ntwo\n", "has no JSON object on any of its first lines"),
         (b'{\n  "ts": 1\n}\n', "is in no format known here (its first object has the keys ts)"),
-        (b"[1, 2]\n", "is no JSON document, and no line of it is a JSON object"),
+        (b"[1, 2]\n", "is not a JSON document, and none of its lines is a JSON object"),
         (b'{"colour": "red"}\n', "is in no format known here (its first object has the keys colour)"),
         (b"\n\n\n", "has no JSON object"),
     ],
@@ -310,7 +310,7 @@ def test_hidden_files_and_the_store_itself_are_left_out_of_a_walk(logs: Path) ->
 
 
 def test_a_folder_without_logs_is_one_sentence_and_makes_no_store(logs: Path, store: Path) -> None:
-    with pytest.raises(InputError, match=r"nothing to load: .*logs holds no files"):
+    with pytest.raises(InputError, match=r"nothing to load: .*logs contains no files"):
         load([logs], store)
     assert not store.exists()
 

@@ -49,7 +49,7 @@ def test_the_exit_code_is_that_of_a_load_without_trouble(logs: Path, store: Path
 def test_a_reply_without_its_request_is_rejected_until_it_comes(logs: Path, store: Path) -> None:
     (logs / "0141.json").rename(logs.parent / "away")
     (rejected,) = load([logs], store).rejected
-    assert "0141.json, with which it would be read, is not beside it" in rejected.reason
+    assert "0141.json, which is needed to read it, is not next to it" in rejected.reason
     (logs.parent / "away").rename(logs / "0141.json")
     assert load([logs], store).rejected == ()
     assert ask(store, STATUS) == BOTH_READ

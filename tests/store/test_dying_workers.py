@@ -214,6 +214,6 @@ def test_a_disk_that_is_full_for_a_worker_ends_the_load_with_a_sentence(logs: Pa
     command = [sys.executable, "-c", FULL, str(logs), str(store), "2000000"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.count("\n") == 1, done.stderr
-    assert "What was published is untouched." in done.stdout
+    assert "The published store is unchanged." in done.stdout
     assert not list(store.glob("building*"))
     assert load([logs], store, workers=2).loaded == 2

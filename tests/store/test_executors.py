@@ -93,7 +93,7 @@ def test_without_ray_the_message_says_how_to_get_it(
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"shared": "rows"}, "add --on ray"), ({"on": "dask"}, "is no cluster")],
+    [({"shared": "rows"}, "add --on ray"), ({"on": "dask"}, "is not a cluster")],
     ids=["rows without a cluster", "another engine"],
 )
 def test_options_that_make_no_sense_are_refused(

@@ -231,7 +231,9 @@ def test_the_backups_that_may_still_hold_it_are_named(logs: Path, store: Path, t
     place = tmp_path / "backups"
     assert run(app, ["backup", "--store", str(store), str(place)]).exit_code == 0
     said = run(app, ["forget", "--store", str(store), "--session", "go"]).stdout.splitlines()[-1]
-    assert said.startswith(f"1 backup in {place} may still hold it: `callgauge backup")
+    assert said.startswith(
+        f"1 backup in {place} may still contain the data; to replace them, run `callgauge backup"
+    )
     assert run(app, ["backup", "--store", str(store), str(place), "--keep", "1"]).exit_code == 0
     (manifest,) = (place / "backups").iterdir()
     restored = tmp_path / "restored"

@@ -221,10 +221,10 @@ def make_foreign(place: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (make_parent_missing, "there is no folder .*missing; make it"),
-        (make_parent_a_file, "there is no folder .*store; make it"),
+        (make_parent_missing, "no folder .*missing; create it"),
+        (make_parent_a_file, "no folder .*store; create it"),
         (make_file, "store is a file; a store is a folder"),
-        (make_foreign, "holds other files and no Callgauge store"),
+        (make_foreign, "contains other files and no store"),
     ],
 )
 def test_a_place_that_can_be_no_store_is_one_sentence(
@@ -258,7 +258,7 @@ def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp
     (tmp_path / "mixed").mkdir()
     for name in (users_file.FILE, "thesis.txt"):
         (tmp_path / "mixed" / name).touch()
-    with pytest.raises(StoreError, match="holds other files"):
+    with pytest.raises(StoreError, match="contains other files"):
         load([logs], tmp_path / "mixed")
 
 
@@ -307,7 +307,7 @@ def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
         limit = int((loaded / "gen-000001.duckdb").stat().st_size * share)
     command = [sys.executable, "-c", FULL_DISK, str(logs), str(loaded), str(limit)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "What was published is untouched." in said, said
+    assert "The published store is unchanged." in said, said
     assert said.count("\n") == 1
     assert rows_by_reference(loaded) == before
     assert sorted(path.name for path in loaded.iterdir()) == ["CURRENT", "gen-000001.duckdb", "lock"]

@@ -231,7 +231,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "no run": (lock() | {"run": ""}, "a trial's lock without run"),
     "no arms": (lock() | {"arms": []}, "a trial's lock without arms"),
     "arms of another kind": (lock() | {"arms": {"old": 1}}, "a trial's lock without arms"),
-    "an arm without a name": (lock() | {"arms": [{"model": "m"}]}, "without the name of an arm"),
+    "an arm without a name": (lock() | {"arms": [{"model": "m"}]}, "without the name of a variant"),
     "a newer version": (
         lock() | {"callgauge_trial": 2},
         "callgauge_trial is 2; this Callgauge reads version 1",
@@ -288,7 +288,9 @@ def test_a_look_without_its_place_is_rejected(logs: Path, store: Path, missing: 
         "".join(json.dumps(row) + "\n" for row in (look(1), look(2) | {missing: None}))
     )
     load([logs], store)
-    assert ask(store, "SELECT reason FROM rejects") == [(f"a look of a trial without {missing}",)]
+    assert ask(store, "SELECT reason FROM rejects") == [
+        (f"an interim analysis of a trial without {missing}",)
+    ]
     assert ask(store, COUNTED) == [(RUN, 1, "new", "go on")]
 
 

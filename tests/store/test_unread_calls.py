@@ -177,7 +177,7 @@ def test_a_file_of_which_no_call_was_read_says_so_once(logs: Path, store: Path) 
     assert ask(store, "SELECT source, calls FROM files") == [("hermes", 0)]
     ((line, offset, code, reason),) = rejects(store)
     assert code == "unread_calls"
-    assert reason == "the file holds tool calls (`tool_use`), and none of them was read"
+    assert reason == "the file contains tool calls (`tool_use`), but none of them was read"
     assert text.splitlines()[line - 1].strip() == '"type": "tool_use",'
     assert text[offset:].startswith(text.splitlines()[line - 1])
 
@@ -244,5 +244,5 @@ def test_only_lines_with_a_mark_take_the_room_of_others(
 def test_a_file_in_no_format_says_that_calls_stand_in_it(logs: Path, store: Path, name: str) -> None:
     write(logs / "log.json", {"colour": "red", "said": CALLS[name]})
     (rejected,) = load([logs], store).rejected
-    assert "tool calls stand in it (`" in rejected.reason
-    assert "in a shape that no format reads" in rejected.reason
+    assert "it contains tool calls (`" in rejected.reason
+    assert "in a form that no format reads" in rejected.reason

@@ -99,13 +99,13 @@ def test_what_the_tasks_needed_rest_on_is_told(tmp_path: Path) -> None:
     [
         (
             PLAN.replace("tokens = 2_000_000", "tokens = 100"),
-            "tokens are expected, and the budget ends it at 100",
+            "tokens are above the budget of 100",
         ),
-        (PLAN.replace("cost = 5.00", "cost = 0.0001"), "USD are expected, and the budget ends the run at"),
-        (ONE_ARM, "nothing is compared"),
+        (PLAN.replace("cost = 5.00", "cost = 0.0001"), "USD, above the budget of"),
+        (ONE_ARM, "there is nothing to compare"),
         (
             ONE_ARM,
-            "no arm uses new of [definitions]",
+            "no variant uses new of [definitions]",
         ),
     ],
 )

@@ -123,8 +123,8 @@ def test_an_irrelevant_question_expects_no_call(tmp_path: Path) -> None:
         ),
         ({"id": "simple_java_4"}, "its answers are literals of Java"),
         ({"id": "simple_javascript_4"}, "its answers are literals of Javascript"),
-        ({"question": "Paris?"}, "question or function is no list"),
-        ({"question": [[]]}, "the messages are no list, or an empty one"),
+        ({"question": "Paris?"}, "question or function is not a list"),
+        ({"question": [[]]}, "the messages are not a list, or an empty one"),
         ({"function": [{"description": "x"}]}, "a function has no name"),
     ],
 )
@@ -310,7 +310,7 @@ def test_a_config_gives_each_test_the_rendered_prompt_and_what_it_asserts(tmp_pa
         (
             "  - vars: {question: Hello, language: English}",
             "  - file://more.yaml\n  - vars: {}",
-            "tests is no list",
+            "tests is not a list",
         ),
         ("prompts:", "prompts: [", "this is not YAML"),
     ],

@@ -140,7 +140,7 @@ def test_single_arms_take_what_they_do_not_say_from_the_run(tmp_path: Path) -> N
     [
         (
             '[arms]\nmodels = ["qwen"]\n[[arms.only]]\nmodel = "qwen"\n',
-            "62: arms: names single arms and what is to be combined; leave out models, or [[arms.only]]",
+            "62: arms: both single variants and combinations; leave out models, or [[arms.only]]",
         ),
         (
             '[[arms.only]]\nname = "A"\nmodel = "qwen"\n[[arms.only]]\nname = "a"\nmodel = "qwen"\n',
@@ -152,8 +152,8 @@ def test_single_arms_take_what_they_do_not_say_from_the_run(tmp_path: Path) -> N
         (
             '[[arms.only]]\nname = "con"\nmodel = "qwen"\n',
             (
-                '63: arms.only[0].name: "con" cannot be a folder\'s name on every system; '
-                "give the arm another name"
+                '63: arms.only[0].name: "con" is not a valid folder name on every system; '
+                "give the variant another name"
             ),
         ),
         (
@@ -174,8 +174,8 @@ def test_a_list_in_the_run_makes_arms_and_single_arms_do_not_take_it(tmp_path: P
     text = text.replace("compensations = 1", "compensations = [0, 1]") + '[[arms.only]]\nmodel = "qwen"\n'
     assert told_of(write_plan(tmp_path, text=text)) == [
         (
-            "15: run.compensations: a list makes arms, and [[arms.only]] names them; "
-            "write one value there, and `compensations` in the arms that differ"
+            "15: run.compensations: a list makes variants, but [[arms.only]] lists them; "
+            "write one value there, and `compensations` in the variants that differ"
         )
     ]
 

@@ -103,7 +103,7 @@ def test_only_the_primary_measure_has_a_planned_verdict(tmp_path: Path) -> None:
     assert (difference["refused"].kind, difference["right"].kind) == ("adjusted", "fixed")
     told = "\n".join(trial_report_lines(found, []))
     assert "right *" in told
-    assert "* not what the run was planned for" in told
+    assert "* not the planned analysis" in told
     # Nothing but the primary measure and those that the plan names.
     assert {row[1] for row in table_rows(found)} == {"refused", "right *"}
 
@@ -272,7 +272,7 @@ def test_half_a_line_and_a_line_twice_are_told_and_counted_once(tmp_path: Path) 
     after = report_run(root)
     assert after.arms == before.arms
     assert [line.split(" ", 1)[0] for line in after.warnings] == ["6", "1"]
-    assert "later line counts" in after.warnings[1]
+    assert "later line is used" in after.warnings[1]
 
 
 def test_broken_looks_are_made_again(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_run_without_any_outcome_says_so(tmp_path: Path) -> None:
         exit_code, told, _ = run_command(root)
         assert exit_code == 0
         assert "Not decided yet: new, after 0 of 160 tasks. The next interim analysis is at 32." in told
-        assert "No trial has ended yet" in told
+        assert "No trial has finished yet" in told
 
 
 def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_full_disk_is_said_and_what_was_whole_stays(tmp_path: Path, number: in
         end = go(plan, tasks, tmp_path / "r.1", on_write=full)
         assert (end.reason, end.code) == ("disk", 3)
         assert "No space left on device" in end.sentence
-        assert "run again to go on" in end.sentence
+        assert "run again to continue" in end.sentence
         ended = read_ledger(end.folder.ledger)
         assert set(ended) <= set(end.outcomes)
     again = go(plan, tasks, tmp_path / "r.1")

@@ -165,5 +165,5 @@ def test_a_run_whose_server_cannot_be_used_asks_nothing(tmp_path: Path) -> None:
         tmp_path, tools={"echo": ToolSource("server", "files")}, servers={"files": server}, definitions={}
     )
     plan = replace(plan, arms=tuple(replace(arm, definitions=None) for arm in plan.arms))
-    with pytest.raises(RunError, match="MCP server files: there is no command no-such-command-7f3a"):
+    with pytest.raises(RunError, match="MCP server files: command not found: no-such-command-7f3a"):
         made_plan.go(plan, (Task("t1", (ChatMessage("user", "Go."),)),), tmp_path / "run")

@@ -174,11 +174,11 @@ def list_cautions(
     """Yield a sentence for each reason to doubt the comparison `held` of B with A."""
     for side, whole in ((a, held.other), (b, held.slice)):
         if side.concentration:
-            yield f"{side.arm.letter} rests on few sessions: {side.concentration}."
+            yield f"{side.arm.letter} depends on few sessions: {side.concentration}."
         if whole is not None and not whole.is_rankable:
             yield (
-                f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} could be "
-                "judged: those that could may be unlike the others."
+                f"Less than {100 * MEASURED_ENOUGH:.0f}% of the {rate.noun}s of {side.arm.letter} were "
+                "measured; they may differ from the others."
             )
     if do_overlap(a.arm, b.arm):
         yield (

@@ -50,7 +50,7 @@ class RuleState(Enum):
 
     FIRES = "fires"
     QUIET = "quiet"
-    TOO_FEW = "too few calls, sessions or days to tell"
+    TOO_FEW = "not enough calls, sessions or days"
     UNKNOWN = "its rate is not known to this version"
 
 

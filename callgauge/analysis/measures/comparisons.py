@@ -20,7 +20,7 @@ SMALLEST = 0.02
 class Standing(Enum):
     """What can be said of a slice beside the one it is held against."""
 
-    REFERENCE = "nothing to be held against"
+    REFERENCE = "nothing to compare with"
     UNNAMED = "several things that the log does not name"
     UNMEASURED = "nothing was observed"
     TOO_FEW = "too few observed or sessions on a side, or less than a fifth measured"

@@ -103,7 +103,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
         TrialMeasure(
             "refused",
             "Refused",
-            "Share of calls whose arguments are no JSON, or not what the definition asks for",
+            "Share of calls whose arguments are not JSON or do not match the definition",
             "call",
             lambda one: _of_calls(one.refused, one.calls),
         ),
@@ -117,7 +117,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
         TrialMeasure(
             "right",
             "Right",
-            "Share of trials that the task's own check says are right",
+            "Share of trials that pass the task's own check",
             "trial",
             lambda one: _of_trial(one.right),
             is_good=True,
@@ -125,7 +125,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
         TrialMeasure(
             "turn_ok",
             "Turn ok",
-            "Share of trials whose turn ended with an answer, whatever a check says of it",
+            "Share of trials whose turn ended with an answer, right or wrong",
             "trial",
             lambda one: _of_trial(one.turn_ok),
             is_good=True,

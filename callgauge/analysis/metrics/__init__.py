@@ -335,7 +335,7 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
         _LOG.error("The metric %s has no answer: %s", metric.name, broken)
         # These name files of the machine.
         raise MetricError(
-            f"The store could not answer “{metric.title}”: the server's log says why"
+            f"The store could not answer “{metric.title}”; the server's log has the reason"
         ) from broken
     except duckdb.Error as refused:
         if is_of_object_store(refused):

@@ -92,7 +92,7 @@ class Scenario:
             raise ScenarioError(f"There is nothing to compare with that is called {self.before!r}.")
         unknown = sorted({*self.refused, *self.silent} - CODES.keys())
         if unknown:
-            raise ScenarioError(f"There is no code called {unknown[0]!r}.")
+            raise ScenarioError(f"Unknown code {unknown[0]!r}.")
         both = sorted({*self.refused} & {*self.silent})
         if both:
             raise ScenarioError(f"{both[0]} cannot both count as an error and be silent.")

@@ -114,11 +114,11 @@ def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool
     if len(sql) > LONGEST:
         raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")
     if not sql.isascii() and any("\ud800" <= char <= "\udfff" for char in sql):
-        raise SqlError("The text holds half of a character (a lone surrogate), which no query can.")
+        raise SqlError("The text contains half of a character (a lone surrogate), which SQL does not allow.")
     if "\0" in sql:
-        raise SqlError("The text holds a NUL character, at which a query would end.")
+        raise SqlError("The text contains a NUL character, which would end the query.")
     if not generation.is_file():
-        raise SqlError("The store has been loaded anew: reload the page.")
+        raise SqlError("The store has been loaded again; reload the page.")
     if not _SLOTS.acquire(timeout=limits.waiting):
         raise SandboxBusyError(f"{AT_ONCE} queries of others are running; try again in some seconds.")
     try:

@@ -77,9 +77,9 @@ def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.S
     """
     statements = connection.extract_statements(sql)
     if not statements:
-        raise StatementRefusedError("There is no statement in it.")
+        raise StatementRefusedError("The text contains no statement.")
     if len(statements) > 1:
-        raise StatementRefusedError(f"{_ONE}this text holds {len(statements)}.")
+        raise StatementRefusedError(f"{_ONE}this text has {len(statements)}.")
     statement = statements[0]
     if statement.type == duckdb.StatementType.EXPLAIN:
         return _allow_explained(connection, sql)
@@ -91,14 +91,14 @@ def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.S
         raise StatementRefusedError(_check_reads_only(statement.type.name))
     if statement.named_parameters:
         names = ", ".join(f"${name}" for name in sorted(statement.named_parameters))
-        raise StatementRefusedError(f"Parameters have no value here: put one in place of {names}.")
+        raise StatementRefusedError(f"Parameters have no value here: write values instead of {names}.")
     _check(connection, sql)
     return statement
 
 
 def _check_reads_only(kind: str) -> str:
     reads = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, EXPLAIN"
-    return f"{kind.replace('_', ' ')} is refused. This page only reads: {reads}."
+    return f"{kind.replace('_', ' ')} is not allowed. This page only reads: {reads}."
 
 
 def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
@@ -168,24 +168,24 @@ def _check_part(part: dict[str, Any], hidden: frozenset[str], refused_functions:
         name = str(part["function"].get("function_name", "")).lower()
         if name not in _TABLE_FUNCTIONS or name in refused_functions:
             raise StatementRefusedError(
-                f"{name}() is refused: a query may read the tables of the store, nothing else."
+                f"{name}() is not allowed: a query may read only the tables of the store."
             )
     if kind == "BASE_TABLE":
         name = str(part.get("table_name", ""))
         if name.lower() in hidden:
-            raise StatementRefusedError(f"{name} is refused: it speaks of the machine, not of the store.")
+            raise StatementRefusedError(f"{name} is not allowed: it reads the machine, not the store.")
         if part.get("catalog_name") or str(part.get("schema_name") or "main").lower() not in _SCHEMAS:
             raise StatementRefusedError(f"Name the table {name} alone, without a database before it.")
         if not _FILE_LIKE.isdisjoint(name):
             raise StatementRefusedError(
-                f"{name!r} is refused: a query may read the tables of the store, no file."
+                f"{name!r} is not allowed: a query may read tables of the store, not files."
             )
     if kind == "SHOW_REF" and part.get("show_type") == "SHOW":
         name = str(part.get("table_name"))
         raise StatementRefusedError(
-            f"SHOW {name} is refused: it could name a setting. DESCRIBE {name} shows a table."
+            f"SHOW {name} is not allowed: it could read a setting. DESCRIBE {name} shows a table."
         )
     if str(part.get("function_name", "")).lower() in _FUNCTIONS_REFUSED:
         raise StatementRefusedError(
-            f"{part['function_name']}() is refused: it speaks of the machine, not of the store."
+            f"{part['function_name']}() is not allowed: it reads the machine, not the store."
         )

@@ -41,21 +41,21 @@ BATCH = 25
 
 REASONS = {
     "text": "the store has no text of the call",
-    "definition": "no definition of the tool is known",
-    "user": "the log keeps no text of the user",
+    "definition": "the tool has no definition",
+    "user": "the user's message is not in the log",
     "history": "an earlier call of the turn has no text",
     "long": f"more than {MOST_EARLIER} calls came before it in its turn",
-    "uncorrected": "it went wrong, or its text was mended, and no clean later attempt is known",
-    "name": "the tool's name is none that OpenAI takes",
+    "uncorrected": "it failed or was repaired, and there is no clean later attempt",
+    "name": "OpenAI does not accept the tool's name",
     "templates": "text of it would be read as a template",
     "unread": "the line could not be read again",
     "result": "an earlier call of its turn has no result in the log",
-    "cut": "the store keeps only the beginning of a message or result before it",
-    "untold": "the model's own text stands right before it: what it was told then is not in the log",
+    "cut": "an earlier message or result is stored only in part",
+    "untold": "the message before the call is not in the log",
     "step": "another call of the same step makes the same task",
-    "version": "its tool had another definition than in most of the tasks",
+    "version": "its tool had a different definition than in most tasks",
 }
-"""Why a call is left out, in words."""
+"""The reason why a call is left out."""
 
 
 @dataclass(slots=True)

@@ -222,21 +222,21 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
         )
     without = sum(task.prompt is None for task in tasks)
     if without:
-        told.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: their logs keep none.")
+        told.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: it is not in their logs.")
     untold = sum(map(_says_twice, tasks))
     if untold:
         told.append(
-            f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: what it was told in "
+            f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: the message in "
             "between is not in the log."
         )
     cut = sum(task.is_cut for task in tasks)
     if cut:
         told.append(
-            f"{cut:,} of {len(tasks):,} tasks hold messages or results of which the store keeps only the "
-            f"first {TEXT_KEPT:,} characters."
+            f"{cut:,} of {len(tasks):,} tasks have messages or results that are stored only in part (the "
+            f"first {TEXT_KEPT:,} characters)."
         )
     if len({task.prompt for task in tasks}) > 1:
-        told.append("The tasks were made under several system prompts: each task holds its own.")
+        told.append("The tasks have different system prompts; each task contains its own.")
     return told
 
 
@@ -259,7 +259,7 @@ def _write_definitions(tools: Iterable[ToolDefinition]) -> bytes:
 
 def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
     went_wrong = sum(task.fault_layer is not None for task in tasks)
-    about = "calls that went wrong" if went_wrong == len(tasks) else "stored calls"
+    about = "failed calls" if went_wrong == len(tasks) else "stored calls"
     tools = [name for name, _ in Counter(task.tool for task in tasks if task.tool).most_common()]
     named = f"{tools[0]}{f' and {len(tools) - 1} more' if len(tools) > 1 else ''}" if tools else "no tool"
     refused = any(task.fault_layer in ("syntax", "schema") or task.fault_layer is None for task in tasks)
@@ -267,10 +267,10 @@ def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
         [
             f"# A trial of {len(tasks):,} tasks from {about}; docs/trials.md has every key.",
             *(f"# {note}" for note in notes),
-            "# Calls that were chosen because they failed fail less often when they are asked again,",
-            "# whatever the arm: compare the arms with each other, not with the log.",
+            "# Calls that were chosen because they failed will fail less often in a second try,",
+            "# with any variant: compare the variants with each other, not with the log.",
             f"name = {_quote(f'{named}: {about}')}",
-            f"question = {_quote(f'Which arm makes fewer bad calls on {len(tasks):,} tasks from {about}?')}",
+            f"question = {_quote(f'Which variant has fewer failed calls on {len(tasks):,} tasks?')}",
             "",
             "[measure]",
             f'primary = "{"refused" if refused else "turn_ok"}"',
@@ -288,7 +288,7 @@ def _begin_plan(tasks: Sequence[TrialTask], notes: Sequence[str]) -> str:
 
 
 _ENDPOINT = """\
-# The address of your server, and the environment variable that holds its key.
+# The address of your server, and the environment variable with its key.
 [endpoints.mine]
 wire = "openai-chat"  # openai-responses, anthropic, gemini
 url = "http://127.0.0.1:8080/v1"
@@ -325,7 +325,9 @@ def _write_prompt(prompt: StoredPrompt, path: str) -> str:
 
 def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
     """Return comments that name the edits, for a person to look at."""
-    lines = ["# The lint's edits; look at them first: a tool must take what its definition says."]
+    lines = [
+        "# The linter's suggestions. Check them first: the tool must accept what its definition declares."
+    ]
     for found in edits[:_MOST_NAMED]:
         place = f"{_comment(found.tool)} {_comment(found.path or '')}"
         lines.append(f"#   {place}: {json.dumps(found.suggested)[:120]} ({found.code})")

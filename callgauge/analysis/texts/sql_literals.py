@@ -21,7 +21,7 @@ def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
     head, code = _split_header(metric.sql)
     if metric.parameters:
         told = f"with {', '.join(named)} as asked there" if named else "without a filter"
-        head += f"-- {told}; NULL stands for all\n"
+        head += f"-- {told}; NULL means all\n"
     return head + PARAMETER.sub(lambda found: write_literal(given.get(found[1])), code)
 
 

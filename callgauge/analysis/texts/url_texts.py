@@ -29,7 +29,9 @@ def pack_text(text: str) -> str:
     try:
         whole = text.encode()
     except UnicodeEncodeError:
-        raise LinkError("The text holds half of a character (a lone surrogate); a link cannot.") from None
+        raise LinkError(
+            "The text contains half of a character (a lone surrogate), which a link cannot contain."
+        ) from None
     parameter = base64.urlsafe_b64encode(zlib.compress(whole, 9)).decode().rstrip("=")
     if len(parameter) > LONGEST:
         raise LinkError(
@@ -45,7 +47,7 @@ def unpack_text(parameter: str, limit: int) -> str:
     parameter is damaged or its text is longer.
     """
     if not _ALPHABET.fullmatch(parameter):
-        raise LinkError("The link is damaged: it holds characters that no link of ours has.")
+        raise LinkError("The link is damaged: it contains invalid characters.")
     unpacker = zlib.decompressobj()
     try:
         data = base64.urlsafe_b64decode(parameter + "=" * (-len(parameter) % 4))
@@ -59,4 +61,4 @@ def unpack_text(parameter: str, limit: int) -> str:
     try:
         return whole.decode()
     except UnicodeDecodeError:
-        raise LinkError("The link is damaged: what it carries is no text.") from None
+        raise LinkError("The link is damaged: its content is not text.") from None

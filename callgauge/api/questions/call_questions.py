@@ -29,36 +29,48 @@ _CHAINS = ("any", "recovered", "abandoned", "open", "none")
 _ATTEMPTS = ("first", "retry", "identical", "changed", "unknown")
 _MOST_ROWS = 200
 _MOST_TURNS = 100
-_CURSOR = Parameter("cursor", "text", "Where to go on: next_cursor of the page before.", longest=200)
-_LIMIT = Parameter("limit", "integer", "Rows of a page.", default=40, low=1, high=_MOST_ROWS)
-_REVERSED = Parameter("reversed", "flag", "The other way round.")
+_CURSOR = Parameter(
+    "cursor", "text", "Cursor of the next page: `next_cursor` of the previous answer.", longest=200
+)
+_LIMIT = Parameter("limit", "integer", "Rows per page.", default=40, low=1, high=_MOST_ROWS)
+_REVERSED = Parameter("reversed", "flag", "Reverse the order.")
 _OF_CHAINS = (
-    Parameter("turns", "text", "Only of such turns; _ok: the log's verdict, or ours.", _TURNS),
-    Parameter("chain", "text", "Only of chains of attempts that ended so; none: in no chain.", _CHAINS),
-    Parameter("attempt", "text", "Only such attempts of a chain.", _ATTEMPTS),
+    Parameter(
+        "turns",
+        "text",
+        "Only calls of turns with this result; _ok: reported by the log, else derived.",
+        _TURNS,
+    ),
+    Parameter(
+        "chain",
+        "text",
+        "Only calls of retry sequences with this end; none: not in a retry sequence.",
+        _CHAINS,
+    ),
+    Parameter("attempt", "text", "Only this kind of attempt of a retry sequence.", _ATTEMPTS),
 )
 CALLS_ASKED = (
     *FILTERS,
     Parameter(
         "outcome",
         "text",
-        "Of the arguments; mended: coerced or repaired; strict: what a strict reader refuses.",
+        "The outcome; `mended`: repaired or coerced; `strict`: invalid for a strict parser.",
         OUTCOMES,
     ),
     Parameter(
         "fault",
         "text",
-        "The first layer at which the call went wrong; arguments: syntax or schema; any: every layer.",
+        "The stage at which the call failed first; arguments: syntax or schema; any: every stage.",
         FAULTS,
     ),
-    Parameter("code", "text", "Only calls with this finding of the parser, such as missing_required."),
-    Parameter("signature", "text", "Only calls with this error signature, by its id."),
+    Parameter("code", "text", "Only calls with this diagnostic code, such as missing_required."),
+    Parameter("signature", "text", "Only calls with this error signature (an ID)."),
     *_OF_CHAINS,
-    Parameter("search", "text", "A part of the raw arguments, in any case.", longest=500),
+    Parameter("search", "text", "A part of the raw arguments, ignoring case.", longest=500),
     Parameter(
         "order",
         "text",
-        "The newest first without.",
+        "Default: the newest first.",
         ("time", "tool", "outcome", "fault", "result", "took", "model", "attempt"),
     ),
     _REVERSED,
@@ -73,7 +85,7 @@ SESSIONS_ASKED = (
     Parameter(
         "order",
         "text",
-        "The newest first without.",
+        "Default: the newest first.",
         ("time", "turns", "steps", "calls", "faults", "retries", "seconds"),
     ),
     _REVERSED,
@@ -151,11 +163,11 @@ def _read_cursor(text: str | None, store: StoreAccess) -> int:
         told = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         generation, offset = str(told[0]), int(told[1])
     except (binascii.Error, ValueError, TypeError, IndexError, KeyError, RecursionError):
-        raise ProblemError(400, "This cursor is none of ours: take next_cursor of the page before.") from None
+        raise ProblemError(400, "Invalid cursor; use `next_cursor` of the previous answer.") from None
     if generation != store.generation:
-        raise ProblemError(409, "The store was loaded anew since that page: begin without a cursor.")
+        raise ProblemError(409, "The store was loaded again since that page; start without a cursor.")
     if not 0 <= offset < 2**40:
-        raise ProblemError(400, "This cursor is none of ours: take next_cursor of the page before.")
+        raise ProblemError(400, "Invalid cursor; use `next_cursor` of the previous answer.")
     return offset
 
 
@@ -164,7 +176,7 @@ def ask_call(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     ask = store.reader.ask
     call = first_row(ask("call", call=given["call"]))
     if call is None:
-        raise ProblemError(404, "The store holds no call with this id; the list of calls has them.")
+        raise ProblemError(404, "The store has no call with this id; see the list of calls.")
     findings = list_rows(ask("call_findings", call=call["call_id"], file=call["file_id"]))
     place = {"call": call["call_id"], "session": call["session_id"], "source": call["source"]}
     neighbours = first_row(ask("call_neighbours", **place))
@@ -187,7 +199,7 @@ def ask_session(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     if given["source"]:
         found = [row for row in found if row["source"] == given["source"]]
     if not found:
-        raise ProblemError(404, "The store holds no session with this id; the list of sessions has them.")
+        raise ProblemError(404, "The store has no session with this id; see the list of sessions.")
     session = found[0]
     place = {"session": name, "source": session["source"]}
     every = list_rows(ask("session_turns", **place))

@@ -53,7 +53,7 @@ class Parameter:
         if len(value) > self.longest:
             raise ProblemError(400, f"{self.name} has {len(value):,} characters; {self.longest:,} are read.")
         if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise ProblemError(400, f"{self.name} holds a NUL or half of a character, which no text may.")
+            raise ProblemError(400, f"{self.name} contains a NUL or half of a character.")
         if self.choices and value not in self.choices:
             raise refuse_name(self.name, value, self.choices)
 
@@ -66,7 +66,9 @@ class Parameter:
             if self.kind in ("integer", "number"):
                 return self._read_number(value)
         except ValueError:
-            raise ProblemError(400, f"{self.name}={value[:40]!r} is no {_WORDS[self.kind]}.") from None
+            raise ProblemError(
+                400, f"{self.name}={value[:40]!r} is not a valid {_WORDS[self.kind]}."
+            ) from None
         return value
 
     def _read_flag(self, value: str) -> bool:
@@ -149,6 +151,4 @@ def _write_text(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise ProblemError(
-        400, f"{name} holds {type(value).__name__}; a text, a number or a list of them is read."
-    )
+    raise ProblemError(400, f"{name} is a {type(value).__name__}; use a string, a number or a list of them.")

@@ -77,7 +77,7 @@ RATES_ASKED = (
 RANKING_ASKED = (
     _RATE,
     Parameter("by", "text", "What is ranked.", _RANKED, default="model"),
-    Parameter("baseline", "text", "The value that the others are held against; the most used without."),
+    Parameter("baseline", "text", "The value to compare the others with. Default: the most used."),
     _SMALLEST,
     *FILTERS,
 )
@@ -203,7 +203,7 @@ def _describe_worst(rows: list[Row], is_good: bool) -> str:
     known.sort(key=lambda row: (not row["enough"], row["share"] if is_good else -row["share"]))
     told = [
         f"{wording.one_line(row['label'], 60)} {_write_share(row)}"
-        + ("" if row["enough"] else ", too few to judge")
+        + ("" if row["enough"] else ", not enough data")
         for row in known[:10]
     ]
     return f"From the worst on: {'; '.join(told)}." if told else ""
@@ -234,7 +234,7 @@ def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         return Answer(apart, [], basis.sentence, has_log_text=True)
     if held is None or held.plain is None or held.other is None:
         unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
-        said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} could be judged."
+        said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
         return Answer({"sentence": said, "verdict": "unmeasured", **facts}, [], said, has_log_text=True)
     found = break_sides_down(ask, a, b, rate, held, work, smallest)
 

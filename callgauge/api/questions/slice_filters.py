@@ -25,8 +25,8 @@ _NAMED = {
     "prompt": "Only these prompts: an id, or name@version.",
     "tool": "Only these tools.",
     "source": "Only logs of these sources.",
-    "run": "Only these runs of trials. Without a run or an arm nothing of a trial counts.",
-    "arm": "Only these arms of trials.",
+    "run": "Only these trial runs. Without a run or a variant, trials are left out.",
+    "arm": "Only these variants of trials.",
     "provider": "Only models served by these hosts.",
     "strategy": "tool_use (native function calling) or json_fallback.",
     "harness_version": "Only these versions of the harness.",
@@ -123,7 +123,7 @@ def read_day(text: str, today: date) -> date:
         return date.fromisoformat(word)
     except ValueError:
         raise ProblemError(
-            400, f"{text[:40]!r} is no day: write 2026-11-09, today, yesterday or a weekday."
+            400, f"{text[:40]!r} is not a date; use 2026-11-09, today, yesterday or a weekday."
         ) from None
 
 

@@ -179,7 +179,9 @@ class SharedStore:
         except (UnshownStoreError, OSError) as problem:
             # The words name places of this machine, which are nobody's business over a network.
             _LOG.warning("Programs cannot read the store: %s", problem)
-            raise ProblemError(503, "The store cannot be read now; the server's log says why.") from None
+            raise ProblemError(
+                503, "The store cannot be read at the moment; the server's log has the reason."
+            ) from None
         try:
             yield path, opened.connection
         finally:

@@ -30,9 +30,11 @@ CHOICES_ASKED = (
     Parameter("run", "texts", "Counted in these runs of trials; without, in all but trials."),
     Parameter("limit", "integer", "The most rows to give.", default=200, low=1, high=10_000),
 )
-LOADS_ASKED = (Parameter("nights", "integer", "How many nights to give.", default=14, low=1, high=400),)
+LOADS_ASKED = (
+    Parameter("nights", "integer", "The number of nightly runs to return.", default=14, low=1, high=400),
+)
 CODES_ASKED = (
-    Parameter("of", "text", "Findings of the parser, or of the lint of definitions.", ("parser", "lint")),
+    Parameter("of", "text", "Codes of the parser, or of the linter for definitions.", ("parser", "lint")),
 )
 CODE_ASKED = (
     Parameter("code", "text", "A code, such as missing_required.", is_required=True, is_in_path=True),
@@ -64,7 +66,9 @@ def ask_loads(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         steps = NightRecords(store.folder).list_steps(given["nights"])
     except MemoryProblemError as problem:
         _LOG.warning("Programs cannot read the team's memory: %s", problem)
-        raise ProblemError(503, "The team's memory cannot be read; the server's log says why.") from None
+        raise ProblemError(
+            503, "The decisions and notes cannot be read; the server's log has the reason."
+        ) from None
     facts = {
         "last_load": last,
         "nights": [

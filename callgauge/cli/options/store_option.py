@@ -16,15 +16,15 @@ import typer
 from callgauge.cli import render
 
 STATE_VARIABLE = "CALLGAUGE_STATE"
-"""Where the folders of shared stores lie on this machine."""
+"""The folder that contains the local folders of shared stores."""
 _WRONG_USE = 2
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def find_store(named: str) -> Path:
-    """Return the folder of the store that a command line names, with what a shared store publishes now.
+    """Return the folder of the store named on the command line; fetch a shared store's current generation.
 
-    Exits with a message when the shared store cannot be used and the folder holds nothing of it yet.
+    Exits with a message if the shared store cannot be used and the folder has no data of it yet.
     """
     from ingest.errors import IngestError, OptionError
     from ingest.sources.stored_names import is_address
@@ -49,7 +49,7 @@ def find_store(named: str) -> Path:
     except IngestError as problem:
         if published_generation(folder) is None:
             render.fail(str(problem))
-        render.print_message(f"{problem}. What was fetched before is in {folder}")
+        render.print_message(f"{problem}. Data that was fetched earlier is in {folder}")
     return folder
 
 

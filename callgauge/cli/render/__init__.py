@@ -1,4 +1,4 @@
-"""Formats findings, tool definitions, diagnostic codes and log formats as text for a terminal, or as JSON."""
+"""Format diagnostics, tool definitions, diagnostic codes and log formats for a terminal, or as JSON."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ __all__ = [
     "verify_text",
 ]
 
-_EXCERPT = 72  # characters of raw text around a finding
+_EXCERPT = 72  # characters of raw text around a diagnostic
 
 
 # --- one call --------------------------------------------------------------------------------------
@@ -95,19 +95,22 @@ def request_text(request: ToolCallRequest) -> str:
     """
     lines = [
         f"outcome    {request.outcome}",
-        f"accepted   {', '.join(list_accepting_policies(request)) or 'under no policy'}",
+        f"accepted   {', '.join(list_accepting_policies(request)) or 'by no policy'}",
         f"arguments  {_show_value(request.arguments)}",
     ]
     if request.lossy:
-        lines.append("lossy      meaning was lost or invented: run no tool on this unasked")
+        lines.append(
+            "lossy      meaning was lost or invented; ask before you run a tool with these arguments"
+        )
     if request.rejected:
-        lines.append(f"rejected   {_show_value(spell_non_finite(request.rejected))}")
+        lines.append(f"invalid    {_show_value(spell_non_finite(request.rejected))}")
     raw = request.raw_arguments
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    for number, finding in enumerate(request.diagnostics, 1):
-        lines += ["", f"{number:3d}  {finding.severity}: {finding.code}{' (lossy)' if finding.lossy else ''}"]
-        lines.append(f"     {escape_for_terminal(finding.message)}")
-        lines += [f"     {line}" for line in mark_span(text, finding.start, finding.end)]
+    for number, diagnostic in enumerate(request.diagnostics, 1):
+        lossy = " (lossy)" if diagnostic.lossy else ""
+        lines += ["", f"{number:3d}  {diagnostic.severity}: {diagnostic.code}{lossy}"]
+        lines.append(f"     {escape_for_terminal(diagnostic.message)}")
+        lines += [f"     {line}" for line in mark_span(text, diagnostic.start, diagnostic.end)]
     return "\n".join(lines)
 
 
@@ -146,7 +149,7 @@ def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
 
 
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
-    """Return the findings with their suggestions as text, and their number by severity."""
+    """Return the lint results with their suggestions as text, and their number by severity."""
     lines = []
     for found in findings:
         lines.append(f"{found.severity}: {found.code}")
@@ -154,12 +157,12 @@ def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
         advice = found.suggested if isinstance(found.suggested, str) else _show_value(found.suggested)
         lines.append(f"     suggested: {escape_for_terminal(advice)}")
     counts = Counter(found.severity for found in findings)
-    told = ", ".join(
+    summary = ", ".join(
         f"{counts[severity]:,} {severity}{'s' if counts[severity] > 1 else ''}"
         for severity in reversed(Severity)
         if counts[severity]
     )
-    return "\n".join([*lines, told or "nothing found"])
+    return "\n".join([*lines, summary or "no problems found"])
 
 
 def definition_code_text(code: DefinitionCode) -> str:
@@ -189,7 +192,7 @@ def codes_text() -> str:
 def code_text(code: Code) -> str:
     """Return the explanation of a diagnostic code as text, with its example parsed now."""
     call = run_example(code)
-    finding = next(finding for finding in call.diagnostics if finding.code == code.name)
+    diagnostic = next(diagnostic for diagnostic in call.diagnostics if diagnostic.code == code.name)
     sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)
     return "\n".join(
         [
@@ -199,7 +202,7 @@ def code_text(code: Code) -> str:
             "",
             f"  sent     {escape_for_terminal(sent)[:_EXCERPT]}",
             f"  became   {_show_value(call.arguments)[:_EXCERPT]}",
-            f"  finding  {escape_for_terminal(finding.message)}",
+            f"  message  {escape_for_terminal(diagnostic.message)}",
         ]
     )
 
@@ -207,12 +210,11 @@ def code_text(code: Code) -> str:
 def claims_text(claims: Sequence[FormatClaim]) -> str:
     """Return as text which format reads each file.
 
-    Below each file stand its container, the keys of its first object, and why the other formats do not read
-    it.
+    Below each file: its container, the keys of its first object, and why the other formats do not read it.
     """
     lines = []
     for claim in claims:
-        lines.append(f"{claim.file}: {claim.name or f'no format: it {claim.reason}'}")
+        lines.append(f"{claim.file}: {claim.name or f'no format reads it: it {claim.reason}'}")
         if claim.container:
             lines.append(f"  {claim.container} of objects; the first has the keys {', '.join(claim.keys)}")
         lines += [f"  not {name}: it {why}" for name, why in claim.others.items()]
@@ -220,7 +222,7 @@ def claims_text(claims: Sequence[FormatClaim]) -> str:
 
 
 def formats_text(sources: list[Source]) -> str:
-    """Return all log formats as text, each with the facts that it can tell of a log."""
+    """Return all log formats as text, each with what its logs contain."""
     blocks = []
     for source in sources:
         facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}

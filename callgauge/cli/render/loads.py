@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Tell = Callable[["Progress"], None]
 _EVERY = 10.0  # seconds between two lines where there is no terminal
-_REDRAWN = 0.1  # seconds between two looks of the bar
-_WINDOW = 20.0  # seconds over which the rate is taken: a load passes over what is in at another speed
+_REDRAWN = 0.1  # seconds between two redraws of the bar
+_WINDOW = 20.0  # seconds over which the rate is taken: loaded files are skipped faster than others are read
 _REJECTED_SHOWN = 10
 _NAME = 80  # characters of a file's name where there is no terminal
 _FEW_FOREIGN = 3  # files that are listed individually
@@ -61,7 +61,7 @@ class Pace:
 
 
 def progress_figures(now: Progress, rate: float | None) -> str:
-    """Return the progress as text: share, speed, time left, files done, lines rejected.
+    """Return the progress as text: share, speed, time left, files done, unreadable lines.
 
     `rate` is in bytes per second; None leaves out speed and time left.
     """
@@ -72,7 +72,7 @@ def progress_figures(now: Progress, rate: float | None) -> str:
             f"{format_size(rate)}/s",
             f"{format_duration((now.bytes_total - now.bytes_done) / rate)} left",
         ]
-    parts += [f"{now.files_done:,} of {now.files_total:,} files", f"{now.rejects:,} rejects"]
+    parts += [f"{now.files_done:,} of {now.files_total:,} files", f"{now.rejects:,} unreadable lines"]
     return "  ".join(parts)
 
 
@@ -142,13 +142,13 @@ def _show_bar(stream: TextIO) -> Iterator[Tell]:
 
 
 def _print_lines(stream: TextIO) -> Tell:
-    said, pace = time.monotonic(), Pace()
+    printed_at, pace = time.monotonic(), Pace()
 
     def tell(now: Progress) -> None:
-        nonlocal said
+        nonlocal printed_at
         rate, moment = pace.rate_at(now.bytes_done), time.monotonic()
-        if moment - said >= _EVERY and now.files_done < now.files_total:
-            said = moment
+        if moment - printed_at >= _EVERY and now.files_done < now.files_total:
+            printed_at = moment
             print(f"{progress_figures(now, rate)}  {current_file(now, _NAME)}", file=stream, flush=True)
 
     return tell
@@ -160,7 +160,7 @@ def _print_lines(stream: TextIO) -> Tell:
 def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]] = ()) -> str:
     """Return the closing lines of a load as text.
 
-    A table of the files read comes first, then the files rejected and what the user can do, then `rates`:
+    A table of the files read comes first, then the unreadable files and what the user can do, then `rates`:
     titles and figures of the whole store.
     """
     rows = list(_report_figures(report)) if report.loaded else []
@@ -174,28 +174,28 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
     lines.append(f"{published} {store}")
     if rates:
         width = max(len(title) for title, _ in rates)
-        lines.append("all that the store holds, as the Overview shows it for all days:")
+        lines.append("the whole store, all days (see the Overview):")
         lines += [f"  {title:{width}}  {figures}" for title, figures in rates]
     return "\n".join(lines)
 
 
 def load_trouble(report: LoadReport) -> Iterator[str]:
-    """Yield a line for each file that was rejected and for other problems; nothing when there are none."""
+    """Yield a line for each unreadable file and each other problem."""
     if report.rejects:
         known = report.rejects - report.new_rejects
-        before = f", {known:,} of them by an earlier load" if known > 0 else ""
-        yield f"{report.rejects:,} lines rejected{before}: the Data page lists them with place and reason"
-    yield from _list_refused(report.rejected, "rejected", "files rejected")
+        before = f" ({known:,} known from an earlier load)" if known > 0 else ""
+        yield f"{report.rejects:,} unreadable lines{before}; the Data page lists them with place and reason"
+    yield from _list_unreadable(report.rejected, "unreadable", "unreadable files")
     for note in report.notes[:_REJECTED_SHOWN]:
         yield f"note: {escape_for_terminal(note)}"
     if report.unread:
-        yield f"stopped: {report.unread:,} files wait; the same command reads them"
+        yield f"stopped: {report.unread:,} files are left; run the same command to read them"
     if report.left:
-        yield f"left out: {report.left:,} files (--since, --limit)"
+        yield f"skipped: {report.left:,} files (--since, --limit)"
 
 
-def _list_refused(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
-    """Yield a line for each refused file, and one for each kind and folder of files that are no logs."""
+def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
+    """Yield a line for each unreadable file, and one for each kind and folder of files that are not logs."""
     foreign = [ForeignFile(file.path, file.foreign, file.reason) for file in files if file.foreign]
     if len(foreign) <= _FEW_FOREIGN:
         foreign = []
@@ -210,7 +210,7 @@ def _list_refused(files: Sequence[RejectedFile], word: str, more: str) -> Iterat
 def outlook_text(outlook: LoadForecast) -> str:
     """Return the forecast of a dry run as text.
 
-    One line for each action and format, then the files that a load would reject.
+    One line for each action and format, then the files that cannot be read.
     """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
@@ -218,10 +218,10 @@ def outlook_text(outlook: LoadForecast) -> str:
         f"{would:9}  {form:{width}}  {share.files:>9,} files  {format_size(share.bytes):>10}"
         for would, form, share in kinds
     ]
-    lines += _list_refused(outlook.rejected, "would reject", "files")
+    lines += _list_unreadable(outlook.rejected, "unreadable", "unreadable files")
     lines += [f"note: {escape_for_terminal(note)}" for note in outlook.notes]
     if outlook.left:
-        lines.append(f"left out: {outlook.left:,} files (--since, --limit)")
+        lines.append(f"skipped: {outlook.left:,} files (--since, --limit)")
     reading = [share for share in outlook.shares if share.would not in ("unchanged", "companion", "rejected")]
     files, stored = sum(share.files for share in reading), sum(share.bytes for share in reading)
     return "\n".join(
@@ -232,24 +232,24 @@ def outlook_text(outlook: LoadForecast) -> str:
 def _count_files(report: LoadReport) -> str:
     read = report.loaded + report.unchanged + report.moved
     how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
-    beside = f"; {len(report.companions):,} read together with another" if report.companions else ""
-    return f"{read:,} files in: {how}{beside}"
+    companions = f"; {len(report.companions):,} read together with another" if report.companions else ""
+    return f"{read:,} files loaded: {how}{companions}"
 
 
 def _describe_replaced(report: LoadReport) -> str:
     counts = ((report.sessions_replaced, "replaced"), (report.sessions_removed, "removed"))
-    told = [f"{count:,} sessions {how}" for count, how in counts if count]
-    return ", ".join([*told, f"{report.calls_fewer:,} calls fewer"])
+    changes = [f"{count:,} sessions {how}" for count, how in counts if count]
+    return ", ".join([*changes, f"{report.calls_fewer:,} calls fewer"])
 
 
 def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
     """Yield the names and values of the report's table."""
     yield "sessions", f"{report.sessions:,}"
     yield "turns", f"{report.turns:,}"
-    copies = f", {report.duplicates:,} of them copies that count once" if report.duplicates else ""
+    copies = f" ({report.duplicates:,} copies counted once)" if report.duplicates else ""
     yield "tool calls", f"{report.calls:,}{copies}"
     if report.sessions_replaced or report.sessions_removed:
-        yield "other content", _describe_replaced(report)
+        yield "changed files", _describe_replaced(report)
     yield "lines", f"{report.lines:,}"
     rate = report.bytes / max(report.seconds, 1e-3)
     yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
@@ -280,7 +280,7 @@ class ForeignGroup:
 def foreign_lines(files: Iterable[ForeignFile]) -> Iterator[str]:
     """Yield a line for each kind and folder of files that are not logs."""
     for group in group_foreign_files(files, _FOLDERS):
-        yield escape_for_terminal(f"no logs: {_describe_group(group)}")
+        yield escape_for_terminal(f"not logs: {_describe_group(group)}")
 
 
 def _describe_group(group: ForeignGroup) -> str:
@@ -302,7 +302,7 @@ def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[
     """Yield the lines of a list of rejects.
 
     Each reject gives a line with place, code and message, and a line with its snippet; the last line counts
-    the rejects by code. Files that are no logs are summed up by kind and folder, unless `each`.
+    the rejects by code. Files that are not logs are summed up by kind and folder, unless `each`.
     """
     counts: Counter[str] = Counter()
     foreign: list[ForeignFile] = []
@@ -317,7 +317,7 @@ def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[
         if reject.snippet:
             yield f"    {escape_for_terminal(reject.snippet[:_SNIPPET])}"
     yield from foreign_lines(foreign)
-    yield ", ".join(f"{count:,} {code}" for code, count in counts.most_common()) or "nothing was rejected"
+    yield ", ".join(f"{count:,} {code}" for code, count in counts.most_common()) or "no unreadable lines"
 
 
 def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]:
@@ -352,7 +352,7 @@ def _describe_day(moment: datetime, now: datetime) -> str:
 
 
 def describe_store_rates(store: Path) -> list[tuple[str, str]]:
-    """Return the title of each headline rate over all days of a store, and its figures in words.
+    """Return the title and the figures of each headline rate over all days of a store.
 
     Leaves out rates that were not measured. Raises UnshownStoreError or MetricError.
     """
@@ -378,7 +378,7 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
 def group_foreign_files(files: Iterable[ForeignFile], most: int) -> list[ForeignGroup]:
     """Return foreign files by kind and folder, the kinds in the order of `ForeignKind`.
 
-    Where more than `most` folders hold files of a kind, the deepest are counted with the folder above them.
+    If more than `most` folders have files of a kind, the deepest are counted with the folder above them.
     """
     by_kind: dict[ForeignKind, dict[str, list[ForeignFile]]] = {kind: {} for kind in ForeignKind}
     for file in files:

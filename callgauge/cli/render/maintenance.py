@@ -21,20 +21,21 @@ if TYPE_CHECKING:
         VerifyReport,
     )
 
-_PUBLISHED = "removed for good; published {} in {}, no older one is left"
-_TRIAL = "nothing was removed: this was a trial"
+_PUBLISHED = "deleted for good; published {} in {} and deleted all older generations"
+_TRIAL = "nothing was deleted (dry run)"
 _SOURCES = {"path": "from the path", "given": "from --model"}
 
 
 def forget_text(
     report: ForgetReport, store: Path, *, notes: int, backups: Mapping[str, Sequence[str]], nights: int
 ) -> str:
-    """Return what was forgotten; `notes` of people were on it, `backups` by place were made before.
+    """Return what was deleted.
 
-    `nights`: of how many nights a report lies in the store.
+    `notes`: how many notes of people were deleted. `backups`: earlier backups by place. `nights`: how many
+    nightly reports the store has.
     """
     if not report.sessions:
-        return f"{store} has no such session; nothing was removed"
+        return f"no session in {store} matches; nothing was deleted"
     what = (
         f"{_count(report.sessions, 'session')} with {_count(report.turns, 'turn')} and "
         f"{_count(report.calls, 'tool call')}"
@@ -43,22 +44,22 @@ def forget_text(
     if notes:
         lines.append(f"{_count(notes, 'note')} on them")
     if report.runs:
-        lines.append(f"{_count(report.runs, 'run')} of trials, of which no session is left")
+        lines.append(f"{_count(report.runs, 'trial run')} without any session left")
     if report.elsewhere:
-        lines.append(f"{report.elsewhere:,} of these calls stand in other sessions, too, which stay")
+        lines.append(f"{report.elsewhere:,} of these calls are also in other sessions, which stay")
     if report.undated:
-        lines.append(f"{report.undated:,} sessions stay because no time is known of them")
+        lines.append(f"{report.undated:,} sessions stay because their time is not known")
     lines.append(_TRIAL if report.generation is None else _PUBLISHED.format(report.generation, store))
     if nights:
-        told = f"the reports of {_count(nights, 'night')} in {store / 'reports'} may quote its errors"
-        lines.append(f"{told}: remove those that do")
+        where = f"{_count(nights, 'nightly report')} in {store / 'reports'}"
+        lines.append(f"{where} may quote the deleted errors; delete the reports that do")
     return "\n".join([*lines, *_backup_lines(backups, store)])
 
 
 def _backup_lines(backups: Mapping[str, Sequence[str]], store: Path) -> list[str]:
     return [
-        f"{_count(len(names), 'backup')} in {place} may still hold it: "
-        f"`callgauge backup --store {store} {place} --keep 1` makes a new one and removes the older"
+        f"{_count(len(names), 'backup')} in {place} may still contain the data; to replace them, run "
+        f"`callgauge backup --store {store} {place} --keep 1`"
         for place, names in backups.items()
         if names
     ]
@@ -67,32 +68,34 @@ def _backup_lines(backups: Mapping[str, Sequence[str]], store: Path) -> list[str
 def retention_text(
     report: RetentionReport, store: Path, backups: Mapping[str, Sequence[str]], *, reports: int
 ) -> str:
-    """Return what a retention run removed, `reports` of nights with it; `backups` were made before."""
+    """Return what retention deleted, with the number of nightly `reports`. `backups`: earlier ones."""
     lines = []
     if report.facts_before is not None:
         lines.append(
-            f"{_count(report.sessions_removed, 'session')} last heard before {report.facts_before} with "
+            f"{_count(report.sessions_removed, 'session')} last active before {report.facts_before} with "
             f"{_count(report.turns_removed, 'turn')} and {_count(report.calls_removed, 'tool call')}; "
             "their daily sums stay"
         )
     if report.text_before is not None:
         lines.append(
-            f"the texts of {_count(report.sessions_without_text, 'session')} last heard before "
+            f"the content of {_count(report.sessions_without_text, 'session')} last active before "
             f"{report.text_before} with {_count(report.calls_without_text, 'tool call')}; "
-            "what was judged of them stays"
+            "their outcomes and diagnostics stay"
         )
     if reports:
-        lines.append(f"the reports of {_count(reports, 'night')} before {report.text_before}")
+        lines.append(f"{_count(reports, 'nightly report')} from before {report.text_before}")
     if report.quotes_removed:
-        lines.append(f"the quotes of {report.quotes_removed:,} lines that could not be read")
+        lines.append(f"the quotes of {report.quotes_removed:,} unreadable lines")
     if report.undated and report.facts_before is not None:
-        lines.append(f"{report.undated:,} sessions keep their calls because a part of them has no time")
+        lines.append(f"{report.undated:,} sessions keep their calls because part of them has no time")
     if report.generation is not None:
         lines += [_PUBLISHED.format(report.generation, store), *_backup_lines(backups, store)]
     elif report.is_anything_old:
         lines.append(_TRIAL)
     else:
-        lines.append("nothing else is that old" if reports else "nothing is that old; nothing was removed")
+        lines.append(
+            "nothing else is old enough" if reports else "nothing is old enough; nothing was deleted"
+        )
     return "\n".join(lines)
 
 
@@ -102,11 +105,11 @@ def backup_text(report: BackupReport) -> str:
     lines = [
         f"nothing has changed since the backup {what}"
         if report.unchanged
-        else f"backed up as {what}: {report.generation} and {report.files - 1:,} other files, {size}, "
-        f"of which {sent} were sent, in {report.seconds:,.1f} s"
+        else f"backed up as {what}: {report.generation} and {report.files - 1:,} other files, {size} "
+        f"({sent} sent), in {report.seconds:,.1f} s"
     ]
     if report.removed:
-        lines.append(f"removed {_count(len(report.removed), 'older backup')}")
+        lines.append(f"deleted {_count(len(report.removed), 'older backup')}")
     return "\n".join([*lines, *report.notes, f"backups there: {report.backups:,}"])
 
 
@@ -127,8 +130,8 @@ def verify_text(report: VerifyReport) -> str:
     )
 
 
-def _moment(told: str) -> str:
-    return f"{datetime.fromisoformat(told):%Y-%m-%d %H:%M} UTC"
+def _moment(time: str) -> str:
+    return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
 
 
 def _count(number: int, noun: str) -> str:
@@ -142,7 +145,7 @@ def _megabytes(size: int) -> str:
 def model_lines(report: ModelNamesReport) -> Iterator[str]:
     """Yield a line for each model, and a line for each of its names in the logs if it has several."""
     if not report.names:
-        yield "no log of the store names a model; --model and --from-path of `callgauge ingest` do"
+        yield "no log in the store names a model; name it with --model or --from-path of `callgauge ingest`"
     for model, names in groupby(report.names, key=lambda name: name.model):
         several = list(names)
         calls = sum(name.calls for name in several)
@@ -151,7 +154,11 @@ def model_lines(report: ModelNamesReport) -> Iterator[str]:
         if len(several) > 1:
             for name in several:
                 yield escape_for_terminal(f"  {name.model_name}: {name.calls:,}{_describe_origin(name)}")
-    yield "aliases are on" if report.aliases_enabled else "aliases are off: names count as the logs have them"
+    yield (
+        "aliases are on"
+        if report.aliases_enabled
+        else "aliases are off: every name in the logs counts as a model"
+    )
 
 
 def _describe_origin(name: ModelName) -> str:

@@ -12,7 +12,7 @@ from callgauge.cli.render.terminal import escape_for_terminal
 if TYPE_CHECKING:
     from callgauge.gateway import CallResult, Probe, Turn, TurnStep
 
-_MOST_OF_A_NAME = 28  # two names side by side in 80 columns
+_MOST_OF_A_NAME = 28  # two names fit into 80 columns
 _MOST_OF_A_REASON = 300
 _NOT_ASKED = "not asked"
 _LABELS = {
@@ -26,7 +26,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """One model of the table. `raw_text`: whose the text of its calls is; `cost` in USD, None = unpriced."""
+    """One model of the table. `raw_text`: who wrote the text of its calls; `cost` in USD, None = unpriced."""
 
     model: str
     probe: Probe
@@ -35,7 +35,7 @@ class ProbeRow:
 
 
 def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
-    """Yield the tables, and below them why a model cannot do something or why that is not known."""
+    """Yield the tables, then the reasons why a feature is missing or unknown."""
     columns = [_write_column(row) for row in rows]
     labels = [label for label in columns[0] if any(column[label] != _NOT_ASKED for column in columns)]
     first = max(map(len, labels)) + 2
@@ -51,7 +51,7 @@ def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
 
 
 def _split(widths: Sequence[int], room: int) -> Iterator[range]:
-    """Yield which columns stand side by side: as many as there is room for, at least one."""
+    """Yield the ranges of columns that fit next to each other, at least one column each."""
     start = used = 0
     for at, width in enumerate(widths):
         if at > start and used + width > room:

@@ -1,4 +1,4 @@
-"""Formats the prices that hold, and the models of a store that have none."""
+"""Format the current prices, and the models of a store without a price."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ def price_lines(known: PriceList, used: Mapping[str, int]) -> Iterator[str]:
         models = len({price.model for price in team})
         yield f"The team's prices: {len(team)}, for {models} model{'' if models == 1 else 's'}."
     else:
-        yield "The team has no prices of its own: callgauge prices FILE --store DIR keeps them."
+        yield "The team has no prices of its own. Add them with: callgauge prices FILE --store DIR"
     if known.leaves_ours_out:
-        yield f"Ours are not used: they are not in {known.currency}."
+        yield f"The built-in prices are not used: they are not in {known.currency}."
     matches = [match for match in map(known.match, used) if match and match.owner is Owner.OURS]
     matched = {match.prices[0].model for match in matches}
     ours = [price for owner, price in known.listed() if owner is Owner.OURS]
     shown = [price for price in ours if price.model in matched]
-    yield f"Per million tokens, in {known.currency}. Ours are {describe_our_list()}."
+    yield f"Per million tokens, in {known.currency}. Built-in prices: {describe_our_list()}."
     yield ""
     rows = [*(_row(Owner.TEAM, price) for price in team), *(_row(Owner.OURS, price) for price in shown)]
     yield from align_columns([_HEADS, *rows])
     if others := len(ours) - len(shown):
-        yield f"Ours for models that the store does not name: {others}. --json prints them, too."
+        yield f"Built-in prices for models that are not in the store: {others}. --json prints them, too."
     unpriced = {model: calls for model, calls in used.items() if known.match(model) is None}
     yield ""
-    yield f"Models of the store without a price: {len(unpriced)} of {len(used)}."
+    yield f"Models without a price: {len(unpriced)} of {len(used)}."
     for model, calls in unpriced.items():
         yield f"  {_name(model)}: {calls:,} model call{'' if calls == 1 else 's'}"
 
 
 def _row(owner: Owner, price: ModelPrice) -> tuple[str, ...]:
     amounts = (price.input, price.output, price.cached_input, price.cache_write)
-    told = ("as input" if amount is None else f"{amount:g}" for amount in amounts)
-    return _name(price.model), price.from_day.isoformat(), *told, owner
+    cells = ("as input" if amount is None else f"{amount:g}" for amount in amounts)
+    return _name(price.model), price.from_day.isoformat(), *cells, owner
 
 
 def _name(model: str) -> str:

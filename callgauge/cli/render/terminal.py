@@ -20,9 +20,9 @@ import typer
 from callgauge.checked_files.file_problems import CheckedFileError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_HEARD = b"\ncallgauge: stopping after this batch; once more stops at once and publishes nothing\n"
+_HEARD = b"\ncallgauge: stopping after this batch; Ctrl-C again stops immediately and publishes nothing\n"
 INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
-_BETWEEN = 0.25  # seconds between two looks at the lock
+_BETWEEN = 0.25  # seconds between two attempts to lock
 
 
 def to_json(value: Any) -> str:
@@ -41,14 +41,14 @@ def fail(message: str, code: int = 1) -> NoReturn:
 
 
 def fail_in_lines(message: str, code: int) -> NoReturn:
-    """Print a message of several lines, each as one of its own, and end the command with an exit code."""
+    """Print each line as a message of its own, and end the command with an exit code."""
     for line in message.splitlines():
         print_message(line)
     raise typer.Exit(code)
 
 
 def print_mistakes(mistakes: CheckedFileError) -> None:
-    """Print what is wrong in a file that a person wrote, a line for each mistake."""
+    """Print each mistake in a file that a person wrote, one per line."""
     for line in mistakes.lines():
         print_message(line)
 
@@ -59,7 +59,7 @@ def escape_for_terminal(text: str) -> str:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows as lines whose columns stand below each other."""
+    """Yield rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -88,7 +88,7 @@ class Interrupts:
 
 @contextmanager
 def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
-    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block; the first one says `heard`.
+    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block; the first one prints `heard`.
 
     The previous handlers are restored at the end.
     """
@@ -110,7 +110,7 @@ def make_patience(
 ) -> Callable[[str], bool]:
     """Return a function that waits before the next attempt to lock a store.
 
-    It is called with a sentence on who holds the lock, and prints the sentence the first time. It returns
+    It is called with a sentence that names the lock's owner, and prints it the first time. It returns
     True after a short pause, False when `at_most` seconds have passed (None = no limit) or `stopped()`
     returns True.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from callgauge.trials.verdicts.gate import GateResult
     from callgauge.trials.verdicts.report import Report
 
-_MOST_TOOLS = 30  # of a set of definitions that are listed
+_MOST_TOOLS = 30  # tools of a set of definitions that are listed
 _EVERY = 10.0  # seconds between two lines where there is no terminal
 _CLEAR = "\r\x1b[2K"
 
@@ -36,11 +36,11 @@ def check_lines(
     if plan.question:
         yield escape_for_terminal(plan.question)
     for title, lines in (
-        (f"Arms: {len(plan.arms)}", _arm_lines(plan)),
-        ("Comes to", _amount_lines(plan, estimate, histories)),
+        (f"Variants: {len(plan.arms)}", _arm_lines(plan)),
+        ("Size and cost", _amount_lines(plan, estimate, histories)),
         ("Tasks needed", _need_lines(plan, estimate)),
         ("Definitions", _definition_lines(estimate.catalogs, findings)),
-        ("To look at first", (f"- {note}" for note in notes)),
+        ("Check first", (f"- {note}" for note in notes)),
     ):
         shown = [f"  {escape_for_terminal(line)}" for line in lines]
         if shown:
@@ -74,32 +74,32 @@ def _amount_lines(plan: Plan, estimate: RunEstimate, histories: Mapping[str, His
     arms = estimate.arms
     most = sum(arm.most_requests for arm in arms)
     repeats = f" × {_count(estimate.repeats, 'repeat')}" if estimate.repeats > 1 else ""
-    product = f"{_count(estimate.tasks, 'task')} × {_count(len(arms), 'arm')}{repeats}"
+    product = f"{_count(estimate.tasks, 'task')} × {_count(len(arms), 'variant')}{repeats}"
     yield f"{product} = {_count(estimate.trials, 'trial')}"
-    probes = f", and up to {estimate.probes} of the probe" if estimate.probes else ""
+    probes = f", plus up to {estimate.probes} for the probe" if estimate.probes else ""
     yield f"about {_round(estimate.requests)} requests, at most {most:,}{probes}"
     read, written = sum(arm.read for arm in arms), sum(arm.written for arm in arms)
     yield f"about {_round(read + written)} tokens: {_round(read)} read, {_round(written)} written"
     yield _describe_cost(plan, estimate)
     if len(arms) > 1 and estimate.cost:
-        yield "by arm: " + ", ".join(f"{arm.arm} {_money(arm.cost)}" for arm in arms)
+        yield "by variant: " + ", ".join(f"{arm.arm} {_money(arm.cost)}" for arm in arms)
     guessed = sorted({arm.model for arm in plan.arms} - histories.keys())
     if guessed:
         yield (
-            f"guessed for {', '.join(guessed)}: a call and an answer a trial, 100 tokens a reply; "
+            f"guessed for {', '.join(guessed)}: one call and one answer per trial, 100 tokens per reply; "
             "--store DIR takes both from your logs"
         )
     for name, history in histories.items():
         written_each = f", {history.written:,.0f} tokens each" if history.written else ""
-        of = f"as in {history.turns:,} turns of the store"
-        yield f"{name}: {history.replies:.1f} replies a trial{written_each}, {of}"
+        basis = f"from {history.turns:,} turns of the store"
+        yield f"{name}: {history.replies:.1f} replies per trial{written_each}, {basis}"
 
 
 def _describe_cost(plan: Plan, estimate: RunEstimate) -> str:
     models = {arm.model: plan.models[arm.model] for arm in plan.arms}
     unpriced = [name for name, model in models.items() if model.price is None]
     if unpriced:
-        return f"the cost is not known: no price for {', '.join(unpriced)}"
+        return f"cost unknown: no price for {', '.join(unpriced)}"
     most = f", at most {_money(estimate.most_cost)}" if estimate.most_cost is not None else ""
     listed = [
         f"{name} by {model.price.source}"
@@ -115,7 +115,7 @@ def _need_lines(plan: Plan, estimate: RunEstimate) -> Iterator[str]:
     if needed is None:
         return
     if needed.tasks is None:
-        yield f"not known: {needed.basis}"
+        yield f"unknown: {needed.basis}"
         return
     is_share = needed.rate is not None
     difference = (
@@ -123,12 +123,16 @@ def _need_lines(plan: Plan, estimate: RunEstimate) -> Iterator[str]:
     )
     at_rate = f" at a rate of {100 * needed.rate:.3g} %" if needed.rate is not None else ""
     what = f"{difference} of {measure.primary}" if is_share else difference
-    yield f"about {needed.tasks:,} to see {what}{at_rate}; there are {estimate.tasks:,}"
+    yield f"about {needed.tasks:,} to detect {what}{at_rate}; the plan has {estimate.tasks:,}"
     arms = len(plan.arms) - 1
-    each = f" over {arms} arms" if arms > 1 else ""
-    looks = f", up to {measure.looks} looks" if measure.looks > 1 else ""
-    alike = measure.expected_correlation
-    pairs = f"tasks alike by {alike:g}" if alike else "as if arms did not agree over tasks: rather fewer"
+    each = f" over {arms} variants" if arms > 1 else ""
+    looks = f", up to {measure.looks} interim analyses" if measure.looks > 1 else ""
+    correlation = measure.expected_correlation
+    pairs = (
+        f"expected correlation over tasks {correlation:g}"
+        if correlation
+        else "assuming no correlation between variants over tasks; fewer tasks may be enough"
+    )
     yield f"with 80 % power, alpha {measure.alpha:g}{each}{looks}; {pairs}"
     yield f"from {needed.basis}"
 
@@ -138,14 +142,14 @@ def _definition_lines(
 ) -> Iterator[str]:
     for catalog in catalogs:
         number = len(catalog.tools)
-        yield f"{catalog.name}: {_count(number, 'tool')}, about {catalog.tokens:,} tokens in every request"
+        yield f"{catalog.name}: {_count(number, 'tool')}, about {catalog.tokens:,} tokens per request"
         width = max(map(len, catalog.tools), default=0)
         for name, tokens in list(catalog.tools.items())[:_MOST_TOOLS]:
             yield f"  {name:{width}}  {tokens:6,}"
         if number > _MOST_TOOLS:
             yield f"  … and {number - _MOST_TOOLS} more"
-        for found in findings[catalog.name]:
-            yield f"  {found.severity}: {found.code}: {found.message}"
+        for problem in findings[catalog.name]:
+            yield f"  {problem.severity}: {problem.code}: {problem.message}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -153,7 +157,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _round(amount: float) -> str:
-    """Return an amount in three figures: an estimate is no more exact."""
+    """Return an amount rounded to three significant figures."""
     return f"{float(f'{amount:.3g}'):,.0f}"
 
 
@@ -178,7 +182,7 @@ def run_figures(now: RunProgress) -> str:
 
 @contextmanager
 def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], None]]:
-    """Yield a function that shows the progress of a run on `stream` (stderr); messages keep their lines."""
+    """Yield a function that shows the progress of a run on `stream` (default: stderr)."""
     stream = stream or sys.stderr
     is_terminal = stream.isatty()
     shown_at = time.monotonic()
@@ -225,7 +229,7 @@ def trial_report_lines(report: Report, gates: Sequence[GateResult]) -> Iterator[
         yield note
     yield ""
     yield from map(escape_for_terminal, detail_lines(report))
-    for title, lines in (("Warning", report.warnings), ("Not known", report.unknown)):
+    for title, lines in (("Warning", report.warnings), ("Not measured", report.unknown)):
         yield from (f"{title}: {escape_for_terminal(line)}" for line in lines)
     for gate in gates:
         yield ""

@@ -1,4 +1,4 @@
-"""The command `callgauge trial check`: what a plan comes to, and what is wrong with it, before it runs."""
+"""The command `callgauge trial check`: estimate the size and cost of a plan, and list its mistakes."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def check(
             "--store",
             metavar=STORE_METAVAR,
             parser=find_store,
-            help="A store that knows the models: rates and sizes are taken from it.",
+            help="A store with calls of these models, as the source of rates and sizes.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Say what a plan comes to before anything is asked: arms, trials, tokens, money, and the tasks it needs.
+    """Estimate what a plan needs before it runs: variants, trials, tokens, money and tasks.
 
-    Exits with 2 after a line for each mistake. Python functions that the plan or its tasks name are imported,
-    in a process of their own.
+    Exits with 2 after printing a line for each mistake. Python functions of the plan and its tasks are
+    imported in a separate process.
     """
     # numpy and scipy take half a second, which no other command should wait for.
     from callgauge.cli.render.trials import check_lines
@@ -86,14 +86,14 @@ def _ask_store(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield what this environment lacks for the run: keys, and functions that cannot be imported."""
+    """Yield a note for each missing key, and for each function that cannot be imported."""
     from callgauge.trials.results.checks import find_missing_function
 
     used = {plan.models[arm.model].endpoint for arm in plan.arms}
     for name in sorted(used):
         variable = plan.endpoints[name].key_variable
         if variable is not None and not os.environ.get(variable):
-            yield f"the environment has no {variable}, the key of endpoint {name}"
+            yield f"the environment variable {variable} (key of endpoint {name}) is not set"
     functions = dict.fromkeys(
         [source.target for source in plan.tools.values() if source.kind == "function" and source.target]
         + [task.expect.check for task in tasks if task.expect is not None and task.expect.check]

@@ -16,21 +16,22 @@ _WRONG_USE = 2
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", readable=False, help="The folder of a run, such as runs/NAME.")
+        Path,
+        typer.Argument(metavar="DIR", readable=False, help="The folder of a trial run, such as runs/NAME."),
     ],
     gate: Annotated[
         list[str] | None,
         typer.Option(
             metavar="no-worse[:MEASURE]=SIZE",
-            help="Exit with 0 when no arm is worse than the reference by SIZE (0.02 or 2%), with 5 when one "
-            "is worse, with 6 when it cannot be told. MEASURE: the primary one if not named. Repeatable.",
+            help="Exit with 0 if no variant is worse than the reference by SIZE (0.02 or 2%), with 5 if one "
+            "is worse, with 6 if there is not enough data. [default MEASURE: the primary one] Repeatable.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Say what a run found, as far as it has come; also writes report.json and report.md into its folder.
+    """Report the results of a trial run, even while it runs. Writes report.json and report.md to its folder.
 
-    Exits with 2 when the folder holds no run.
+    Exits with 2 if the folder has no trial run.
     """
     # numpy and scipy take half a second, which no other command should wait for.
     from callgauge.cli.render.trials import trial_report_lines
@@ -42,29 +43,31 @@ def report(
     from callgauge.trials.verdicts.run_record import read_run
 
     try:
-        margins = [read_gate(one) for one in gate or ()]
+        margins = [read_gate(text) for text in gate or ()]
         record = read_run(folder)
     except (GateSyntaxError, FolderError) as problem:
         render.print_message(str(problem))
         raise typer.Exit(_WRONG_USE) from None
-    found = make_report(record)
+    made = make_report(record)
     gates = [judge_gate(record.design, record.outcomes, record.looks, margin) for margin in margins]
     try:
-        write_report(folder, found)
+        write_report(folder, made)
     except OSError as problem:
-        render.print_message(f"the report was not written into {folder}: {problem.strerror}")
+        render.print_message(f"cannot write the report to {folder}: {problem.strerror}")
     if as_json:
-        told = [{**asdict(one), "verdict": one.verdict, "exit_code": one.exit_code} for one in gates]
-        print(render.to_json({**found.to_data(), "answer": answer_lines(found), "gates": told}))
+        verdicts = [
+            {**asdict(result), "verdict": result.verdict, "exit_code": result.exit_code} for result in gates
+        ]
+        print(render.to_json({**made.to_data(), "answer": answer_lines(made), "gates": verdicts}))
     else:
-        print("\n".join(trial_report_lines(found, gates)))
+        print("\n".join(trial_report_lines(made, gates)))
     if gates:
         raise typer.Exit(choose_exit_code(gates))
 
 
 trial = typer.Typer(
     name="trial",
-    help="Trials: models, prompts and definitions held against each other.",
+    help="Compare models, prompts and tool definitions on the same tasks.",
     no_args_is_help=True,
 )
 for command in (

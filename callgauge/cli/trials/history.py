@@ -1,4 +1,4 @@
-"""What a store knows of the models of a plan: the rate that is like its measure, and the size of turns."""
+"""Read from a store what a plan can expect of its models: rates and sizes of turns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callgauge.stats import ENOUGH, Share, place_in_groups
 from callgauge.trials.planning.estimates import OF_CALLS, History
 from callgauge.trials.planning.plan import MeasureName, Plan
 
-# The rate of logs that a measure of a trial is like; tokens and cost have none.
+# The rate in logs that corresponds to a measure of a trial; tokens and cost have none.
 _RATES: dict[MeasureName, str] = {
     "refused": "parse_error",
     "mended": "mended",
@@ -33,11 +33,11 @@ _FEWEST_TURNS = 10  # of which means are taken
 
 
 class StoreProblemError(Exception):
-    """Raised when a store cannot be asked; the message says what to do."""
+    """Raised when a store cannot be queried; the message says what to do."""
 
 
 def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
-    """Return what a store knows, by the plan's names of models, and what it does not know, in sentences.
+    """Return the history of each model of the plan, and a sentence for each missing history.
 
     Raises StoreProblemError.
     """
@@ -58,7 +58,7 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
                 size = dict(zip(_SIZES, sizes[0], strict=True))
                 if size["turns"] < _FEWEST_TURNS:
                     turns = size["turns"] or "no"
-                    notes.append(f"{store} holds {turns} turns of {model}: what it comes to is guessed")
+                    notes.append(f"{store} has {turns} turns of {model}: its estimate is a guess")
                     continue
                 share, of = _read_share(connection, plan, name)
                 found[name] = History(
@@ -76,7 +76,7 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 
 
 def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
-    """Return the rate that is like the primary measure, and of what it is: the plan's tools, else all.
+    """Return the rate that corresponds to the primary measure, and what it covers: the plan's tools or all.
 
     None below ENOUGH calls or turns."""
     from callgauge.analysis.metrics import read_rows
@@ -99,7 +99,7 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
 
 
 def _tools_of(plan: Plan, model: str) -> list[str]:
-    """Return the names of the tools that the arms of a model define."""
+    """Return the names of the tools that the variants of a model define."""
     names = dict.fromkeys(
         tool.name
         for arm in plan.arms

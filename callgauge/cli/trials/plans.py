@@ -1,4 +1,4 @@
-"""Reads the plan of a command with its tasks; what is wrong with them ends the command with exit code 2."""
+"""Read the plan and the tasks of a command; mistakes end the command with exit code 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PlanFile = Annotated[
 
 
 def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Exits with 2 after a line for each mistake, or where it holds a secret."""
+    """Return a plan and its tasks. Exits with 2 after printing each mistake, or if the plan has a secret."""
     from callgauge.trials.planning.plan import PlanError
     from callgauge.trials.planning.trial_files import read_plan_and_tasks
 
@@ -33,7 +33,7 @@ def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
         problems = [str(problem) for problem in error.problems]
     else:
         problems = [
-            f"{path}:{line}: this looks like a secret; take it out, and name the variable that holds it"
+            f"{path}:{line}: this looks like a secret; remove it, and name the variable that contains it"
             for line in find_secret_lines(plan.text)
         ]
         if not problems:
@@ -41,12 +41,12 @@ def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
     for problem in problems:
         render.print_message(problem)
     number = len(problems)
-    render.print_message(f"{number} mistake{'' if number == 1 else 's'}: nothing was asked")
+    render.print_message(f"{number} mistake{'' if number == 1 else 's'}: nothing was sent")
     raise typer.Exit(_WRONG_USE)
 
 
 def find_secret_lines(text: str) -> Iterator[int]:
-    """Yield the lines of a text, from 1, in which a secret stands by the patterns of `ingest --redact`."""
+    """Yield the lines of a text, from 1, that contain a secret by the patterns of `ingest --redact`."""
     from ingest.privacy.access_tokens import TOKEN_TYPES
     from ingest.privacy.labelled_secrets import BESIDE
     from ingest.privacy.redactor import Redactor

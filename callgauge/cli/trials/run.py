@@ -1,6 +1,6 @@
 """The commands `callgauge trial probe`, `trial run` and `trial demo`.
 
-While a run continues, a process of its own loads it into the store, so that an open dashboard shows it live.
+During a trial run a separate process loads it into the store, so that an open dashboard shows it live.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from callgauge.trials.running.run import RunEnd
 
 _FAILED, _WRONG_USE, _STOPPED = 1, 2, 3
-_HEARD = b"\ncallgauge: stopping when what is under way has ended; once more stops at once\n"
+_HEARD = b"\ncallgauge: stopping after the running trials; Ctrl-C again stops immediately\n"
 
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs lie; or the folder of one run.")]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder of all trial runs, or of one run.")
+]
 Store = Annotated[
     Path | None,
     typer.Option(
         "--store",
         metavar=STORE_METAVAR,
         parser=find_store,
-        help="Load the run into this store every 30 s: an open dashboard shows it.",
+        help="Load the run into this store every 30 s, so that an open dashboard shows it.",
     ),
 ]
-Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many tasks at most this time.")]
-Anew = Annotated[bool, typer.Option("--anew", help="Begin another run, whatever there is.")]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run at most N tasks this time.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Start a new run, even if one exists.")]
 Redact = Annotated[
     bool,
-    typer.Option(
-        "--redact", help="Write logs without secrets and personal data, as `ingest --redact` stores."
-    ),
+    typer.Option("--redact", help="Write logs without secrets and personal data, like `ingest --redact`."),
 ]
 _AS_THEY_ARE = ("sessionId", "ts", "type")
 EVERY = 30.0  # seconds between two loads
@@ -60,14 +60,14 @@ def probe(
     full: Annotated[
         bool,
         typer.Option(
-            "--full", help="Try the JSON fallback, strict definitions, answers by a schema and seeds as well."
+            "--full", help="Also test the JSON fallback, strict definitions, answers by a schema and seeds."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Ask each model of a plan what it can do with tools: a few short questions.
+    """Test what each model of a plan can do with tools, with a few short questions.
 
-    Exits with 1 when a model was not reached.
+    Exits with 1 if a model could not be reached.
     """
     from callgauge.trials.results.outcomes import price_reply
     from callgauge.trials.running.run import open_endpoint, probe_models
@@ -99,11 +99,11 @@ def run(
     anew: Anew = False,
     redact: Redact = False,
 ) -> None:
-    """Run the trials of a plan, or go on with the run that was begun.
+    """Run the trials of a plan, or continue an unfinished run.
 
-    Exits with 0 when it is done, with 1 when nothing could be asked, with 3 when it stopped before its end
-    (budget, --limit, an endpoint or the disk): the same command goes on. Ctrl-C waits for what is under way;
-    twice stops at once; both exit with 130.
+    Exits with 0 if the run is complete, with 1 if no model could be reached, with 3 if it stopped early
+    (budget, --limit, an endpoint or the disk); the same command continues it. Ctrl-C waits for running
+    trials, Ctrl-C twice stops immediately; both exit with 130.
     """
     plan, tasks = load_plan(plan_file)
     end = _run_plan(plan, tasks, out, store, limit=limit, is_new=anew, redacts=redact)
@@ -113,15 +113,15 @@ def run(
 
 def demo(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the plan, the run and the store of the demo lie.")
+        Path, typer.Argument(metavar="DIR", help="The folder of the demo's plan, run and store.")
     ] = Path("callgauge-demo"),
-    serve: Annotated[bool, typer.Option("--serve", help="Open the dashboard on it.")] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Then serve the dashboard.")] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The dashboard's port, with --serve.")] = 8501,
 ) -> None:
-    """Show what a trial is: two toy models, two definitions, a verdict. No key, no network, half a minute.
+    """Run a demo trial: two toy models, two definitions, a verdict. No key, no network, half a minute.
 
-    The toys are scripts on this machine whose slips are drawn from a seed. Change the plan, the definitions
-    or the tasks in DIR, and run it again: what differs begins another run.
+    The toys are scripts on this machine that make random mistakes from a seed. Change the plan, the
+    definitions or the tasks in DIR and run it again: a changed plan starts a new run.
     """
     from callgauge.trials.demo import PLAN, toy_port, write_demo
     from callgauge.trials.toy_model import serve_toy
@@ -141,9 +141,9 @@ def demo(
                 write_demo(folder, stack.enter_context(serve_toy()))
                 plan, tasks = load_plan(folder / PLAN)
         except OSError as problem:
-            told = f"{problem.strerror or problem}; name another folder: callgauge trial demo DIR"
-            render.fail_in_lines(f"the demo cannot begin in {folder}: {told}", _WRONG_USE)
-        render.print_message(f"toy models, {len(plan.arms)} arms, {len(tasks)} tasks: {folder / PLAN}")
+            reason = f"{problem.strerror or problem}; name another folder: callgauge trial demo DIR"
+            render.fail_in_lines(f"the demo cannot start in {folder}: {reason}", _WRONG_USE)
+        render.print_message(f"toy models, {len(plan.arms)} variants, {len(tasks)} tasks: {folder / PLAN}")
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
     if serve and end.code == 0:
@@ -163,9 +163,9 @@ def _run_plan(
     may_change: bool = False,
     redacts: bool = False,
 ) -> RunEnd:
-    """Run a plan with its progress shown; with `may_change` one that changed begins another run.
+    """Run a plan and show its progress; with `may_change` a changed plan starts a new run.
 
-    Exits with a message where it cannot begin.
+    Exits with a message if it cannot start.
     """
     from callgauge.trials.results.run_folder import FolderError
     from callgauge.trials.running.run import run_trial
@@ -212,7 +212,7 @@ def _run_plan(
 
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
-    """Return what a run leaves out. The placeholders of --redact are those of the store, if it has a key."""
+    """Return the redaction of a run. With --redact it uses the store's placeholder key, if there is one."""
     from ingest.privacy.configuration import KEY, read_or_make_key
 
     if not redacts:
@@ -236,13 +236,13 @@ def _print_end(end: RunEnd, store: Path | None) -> None:
 
     if end.outcomes:
         print("\n".join(trial_report_lines(make_report(read_run(end.folder.root)), [])), flush=True)
-    for arm, told in end.stopped_arms.items():
-        render.print_message(f"{arm} was not asked to the end: {told}")
+    for arm, reason in end.stopped_arms.items():
+        render.print_message(f"variant {arm} stopped early: {reason}")
     render.print_message(end.sentence)
     if end.outcomes:
-        render.print_message(f"again: callgauge trial report {end.folder.root}")
+        render.print_message(f"show this report again: callgauge trial report {end.folder.root}")
         if store is not None:
-            render.print_message(f"in the dashboard: callgauge serve --store {store}")
+            render.print_message(f"show it in the dashboard: callgauge serve --store {store}")
 
 
 def _run_async(asking: Any) -> Any:
@@ -254,7 +254,8 @@ def _run_async(asking: Any) -> Any:
         render.fail_in_lines(str(missing), _WRONG_USE)
     except KeyboardInterrupt:
         render.fail_in_lines(
-            "stopped at once; all trials that had ended are kept: run again to go on", render.INTERRUPTED
+            "stopped immediately; finished trials are kept. Run the command again to continue",
+            render.INTERRUPTED,
         )
 
 

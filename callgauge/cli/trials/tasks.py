@@ -1,4 +1,4 @@
-"""The command `callgauge trial tasks`: tasks of a trial from calls that went wrong, with a plan for them."""
+"""The command `callgauge trial tasks`: make trial tasks and a plan from failed calls."""
 
 from __future__ import annotations
 
@@ -21,43 +21,47 @@ _FAILED, _WRONG_USE = 1, 2
 _MOST = 1_000
 _STDOUT = Path("-")
 _ADVICE = {
-    "definition": "give the definitions with --tools FILE",
-    "cut": "take them with --cut-texts, as far as their texts go",
+    "definition": "supply the definitions with --tools FILE",
+    "cut": "use --cut-texts to include them",
 }
 
 
 Signature = Annotated[
-    str | None, typer.Option(metavar="ID", help="An error signature's id, or its beginning: page Errors.")
+    str | None,
+    typer.Option(
+        metavar="ID", help="The ID of an error signature, or its first characters (see page Errors)."
+    ),
 ]
 ToolName = Annotated[str | None, typer.Option("--tool", metavar="NAME", help="Only calls of this tool.")]
 Session = Annotated[str | None, typer.Option(metavar="ID", help="Only calls of this session.")]
 Model = Annotated[str | None, typer.Option(metavar="NAME", help="Only calls of this model.")]
 TrialRun = Annotated[
-    str | None, typer.Option("--run", metavar="NAME", help="Calls of this run of trials; otherwise of none.")
+    str | None,
+    typer.Option("--run", metavar="NAME", help="Calls of this trial run. [default: no trial runs]"),
 ]
 Layers = Annotated[
-    list[FaultLayer] | None, typer.Option(help="Only calls that went wrong there; repeat for several.")
+    list[FaultLayer] | None, typer.Option(help="Only calls that failed at this stage. Repeatable.")
 ]
-Failed = Annotated[bool, typer.Option("--failed", help="All calls that went wrong.")]
-Limit = Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most so many calls.")]
+Failed = Annotated[bool, typer.Option("--failed", help="All failed calls.")]
+Limit = Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most this many calls.")]
 Definitions = Annotated[
     Path | None,
     typer.Option(
         "--tools",
         metavar="FILE",
         readable=False,
-        help="Definitions in any shape, for tools whose own the logs do not list.",
+        help="Definitions in any format, for tools that the logs do not define.",
     ),
 ]
 CutTexts = Annotated[
     bool,
-    typer.Option("--cut-texts", help="Also where the store keeps only the beginning of a message or result."),
+    typer.Option("--cut-texts", help="Also use calls whose messages or results are stored only in part."),
 ]
 ExpectRecovered = Annotated[
     bool,
     typer.Option(
         "--expect-recovered",
-        help="Expect the arguments of the later attempt that worked; otherwise they are a suggestion.",
+        help="Expect the arguments of the later, successful attempt; otherwise suggest them.",
     ),
 ]
 PlanFile = Annotated[
@@ -65,7 +69,7 @@ PlanFile = Annotated[
     typer.Option(
         "--plan",
         metavar="FILE",
-        help="Write a plan that is ready to run, with prompts and definitions beside it.",
+        help="Write a plan that is ready to run, with its prompts and definitions.",
     ),
 ]
 Output = Annotated[
@@ -74,7 +78,7 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="The task file; else tasks.jsonl beside the plan, or the standard output.",
+        help="The task file. [default: tasks.jsonl next to the plan, or standard output]",
     ),
 ]
 
@@ -95,12 +99,14 @@ def tasks(
     plan: PlanFile = None,
     output: Output = None,
 ) -> None:
-    """Make tasks of a trial from calls that went wrong: each is the turn up to the call.
+    """Make trial tasks from failed calls. A task contains the turn up to the call.
 
-    Says which calls are left out, and why. Exits with 1 when no call becomes a task.
+    Lists the calls that are left out, with the reason. Exits with 1 if no call becomes a task.
     """
     if not (failed or layer or signature or tool or session or run):
-        render.fail("say which calls: --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE)
+        render.fail(
+            "choose calls with --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE
+        )
     wanted = {
         "signature": signature,
         "tool": tool,
@@ -109,9 +115,11 @@ def tasks(
         "runs": [run] if run else None,
         "layers": [one.value for one in layer] if layer else None,
     }
-    given = _read_definitions(tools)
-    files, told = _make_files(store, wanted, limit, given, cut_texts, expect_recovered, plan, output)
-    for sentence in told:
+    definitions = _read_definitions(tools)
+    files, sentences = _make_files(
+        store, wanted, limit, definitions, cut_texts, expect_recovered, plan, output
+    )
+    for sentence in sentences:
         render.print_message(sentence)
     if not files:
         raise typer.Exit(_FAILED)
@@ -120,7 +128,7 @@ def tasks(
         return
     _write_files(files)
     if plan is not None:
-        render.print_message(f"name your endpoint in {plan}, then: callgauge trial check {plan}")
+        render.print_message(f"set your endpoint in {plan}, then run: callgauge trial check {plan}")
 
 
 def _read_definitions(path: Path | None) -> ToolCatalog:
@@ -168,7 +176,7 @@ def _make_files(
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), _FAILED)
     if not calls:
-        render.fail("no call of the store went wrong that fits these options", _FAILED)
+        render.fail("no failed call matches these options", _FAILED)
     if plan is None:
         made, notes = len(tasks), describe_gaps(tasks)
         content = write_tasks(tasks, expects_corrected=expect_recovered)
@@ -195,20 +203,24 @@ def _describe(
     from callgauge.analysis.testsets import REASONS
     from callgauge.analysis.wording import plural
 
-    looked = f"the newest {limit:,} of {plural(calls, 'call')}" if calls > limit else plural(calls, "call")
-    told = [f"{plural(made, 'task')} from {looked} that went wrong"]
+    chosen = (
+        f"the newest {limit:,} of {plural(calls, 'failed call')}"
+        if calls > limit
+        else plural(calls, "failed call")
+    )
+    sentences = [f"{plural(made, 'task')} from {chosen}"]
     for reason, count in sorted(left_out.items(), key=lambda pair: -pair[1]):
         if count:
             advice = f"; {_ADVICE[reason]}" if reason in _ADVICE else ""
-            told.append(f"left out: {count:,}: {REASONS[reason]}{advice}")
-    return [*told, *notes]
+            sentences.append(f"left out: {count:,}: {REASONS[reason]}{advice}")
+    return [*sentences, *notes]
 
 
 def _write_files(files: Mapping[Path, bytes]) -> None:
     """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
     taken = next((path for path in files if path.exists()), None)
     if taken is not None:
-        render.fail(f"{taken} exists; name another file, or move it away", _WRONG_USE)
+        render.fail(f"{taken} already exists; name another file, or move it away", _WRONG_USE)
     for path, content in files.items():
         part = path.with_name(f"{path.name}.part")
         try:
@@ -218,4 +230,4 @@ def _write_files(files: Mapping[Path, bytes]) -> None:
         except OSError as problem:
             with suppress(OSError):
                 part.unlink()
-            render.fail(f"{path} cannot be written: {problem.strerror}", _FAILED)
+            render.fail(f"cannot write {path}: {problem.strerror}", _FAILED)

@@ -180,7 +180,7 @@ def say_cut_off(definition: ToolDefinition) -> str:
 def _say_unknown_tool(name: str | None, near: Sequence[str], offered: Sequence[str]) -> str:
     """Return the text for a model that called an unknown tool."""
     hint = f" Did you mean {near[0]}?" if near else ""
-    listed = f" The tools are: {', '.join(offered)}." if offered else " There are no tools."
+    listed = f" The tools are: {', '.join(offered)}." if offered else " No tools are available."
     return f"There is no tool {name or '(without a name)'}.{hint}{listed}"
 
 

@@ -301,7 +301,7 @@ class _Connection:
         if isinstance(message, Exception) and not self._has_rubbish:
             self._has_rubbish = True
             _LOG.warning(
-                "MCP server %s prints what is no message; such lines are passed over.", self.server.label
+                "MCP server %s prints lines that are not messages; they are skipped.", self.server.label
             )
 
     def _hide(self, text: str) -> str:
@@ -347,7 +347,7 @@ def _explain(error: BaseException, server: McpServer) -> str:
     if isinstance(error, McpServerError):
         return str(error)
     if isinstance(error, FileNotFoundError) and server.command:
-        return f"there is no command {server.command[0]}."
+        return f"command not found: {server.command[0]}."
     if getattr(error, "code", None) == _CONNECTION_CLOSED:
         return "it ended before it answered."
     message = " ".join(str(error).split())
@@ -420,4 +420,4 @@ class _StderrTail:
         await asyncio.to_thread(self._reader.join, 1.0)
         lines = self._kept.decode("utf-8", "replace").split("\n")
         said = " ".join(line.strip() for line in lines[-6:] if line.strip())
-        return f" (it last said: {said[-500:]})" if said else ""
+        return f" (its last output: {said[-500:]})" if said else ""

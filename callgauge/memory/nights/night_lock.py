@@ -20,12 +20,12 @@ class NightBusyError(Exception):
 
 @contextmanager
 def hold_night(folder: Path) -> Iterator[None]:
-    """Do the night of the store in `folder` alone. Raises NightBusyError, StoreError."""
+    """Hold the nightly lock of a store during the `with` block. Raises NightBusyError, StoreError."""
     began = time.monotonic()
 
     def wait(who: str) -> None:
         if time.monotonic() - began > _PATIENCE:
-            raise NightBusyError(f"{who} does the night of {folder}; nothing was done here")
+            raise NightBusyError(f"{who} is already running the nightly job of {folder}")
         time.sleep(_BETWEEN)
 
     with lock_file(folder / _FILE, wait):

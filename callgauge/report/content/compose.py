@@ -96,7 +96,7 @@ def read_since(text: str, night: date) -> date:
         return date.fromisoformat(asked)
     except ValueError:
         raise ValueError(
-            f"--since {text!r} is no day: write yesterday, last week, 3d, 2w or 2026-11-20"
+            f"--since {text!r} is not a date; use yesterday, last week, 3d, 2w or 2026-11-20"
         ) from None
 
 
@@ -330,7 +330,7 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
 def _describe_quiet(found: Attention | None, still: int, back: int, data: str) -> str:
     """Return the sentence of a day without news; it says so where too little is known to say that."""
     if found is None:
-        return "No call has a day yet, so nothing can be told."
+        return "No call has a date yet, so there is nothing to report."
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
     if back:
         still_open = f" {back} {'rate is' if back == 1 else 'rates are'} back.{still_open}"
@@ -434,7 +434,7 @@ def _describe_retries(ask: Ask, prices: PriceList, newest: date) -> str:
 
 def _describe_cost(now: Cost | None, before: Cost | None) -> str:
     if now is None or not now.retry_calls:
-        return "they took no model calls that the logs tell of"
+        return "the logs record no model calls of them"
     steps = f"retries took {wording.fraction(now.retry_calls, now.calls)} model calls"
     if now.retries is None or not now.total or now.retry_priced < MEASURED_ENOUGH * now.retry_calls:
         return f"{steps}, {f'{now.retry_priced:,} of them' if now.retry_priced else 'none'} with a price"

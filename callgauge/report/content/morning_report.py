@@ -115,7 +115,7 @@ class MorningReport:
         number = sum(one.tone != "calm" for one in self.sentences) + self.further
         what = f"{number} thing{'' if number == 1 else 's'} changed"
         if not number:
-            what = "nothing changed" if self.is_known else "too little to tell"
+            what = "nothing changed" if self.is_known else "not enough data"
         return f"Callgauge, {self.night:%d %b %Y}: {what}"
 
     @property

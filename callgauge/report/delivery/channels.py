@@ -53,7 +53,7 @@ def _post_by_apprise(address: str, report: MorningReport) -> str:
     )
     service = apprise.Apprise.instantiate(address, asset=asset)
     if service is None:
-        raise SendError("its address is none that Apprise knows: see https://appriseit.com/services/")
+        raise SendError("Apprise does not support its address; see https://appriseit.com/services/")
     # Whatever the address says: no second attempt, and no second message for what does not fit into one.
     service.retry = 0
     service.overflow_mode = apprise.OverflowMode.TRUNCATE

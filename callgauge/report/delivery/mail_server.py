@@ -32,7 +32,7 @@ def send_email(settings: EmailSettings, message: EmailMessage, password: str | N
         finally:
             _leave(server)
     except smtplib.SMTPAuthenticationError as refused:
-        raise SendError(f"the sign-in was refused ({refused.smtp_code}): check user and password") from None
+        raise SendError(f"the sign-in failed ({refused.smtp_code}): check user and password") from None
     except smtplib.SMTPResponseException as refused:
         raise _describe_refusal(refused.smtp_code, refused.smtp_error) from None
     except smtplib.SMTPNotSupportedError as lacking:

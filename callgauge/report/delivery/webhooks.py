@@ -62,7 +62,7 @@ def post_message(address: str, message: Mapping[str, Any]) -> str:
     except (OSError, HTTPException) as problem:
         raise SendError(f"sent, but no answer came: {_describe(problem)}", is_lost=True) from None
     except ValueError:
-        raise SendError("its address is none: it must be http:// or https:// and a host") from None
+        raise SendError("its address is invalid; it needs http:// or https:// and a host") from None
 
 
 def _check_address(address: str) -> None:
@@ -72,7 +72,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_known = False
     if not is_known or " " in address:
-        raise SendError("its address is none: it must be http:// or https:// and a host")
+        raise SendError("its address is invalid; it needs http:// or https:// and a host")
 
 
 def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendError:

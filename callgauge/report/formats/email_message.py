@@ -69,7 +69,7 @@ def _read_address(text: str) -> Address:
     except (ValueError, IndexError, MessageError):
         address = None
     if address is None or not address.domain or not address.username or not text.isprintable():
-        raise EmailAddressError(f"{wording.one_line(text, 80)!r} is no e-mail address")
+        raise EmailAddressError(f"{wording.one_line(text, 80)!r} is not an e-mail address")
     return address
 
 

@@ -48,8 +48,8 @@ _NO_TOKEN = {
     "type": "about:blank",
     "title": "A token is needed",
     "status": int(HTTPStatus.UNAUTHORIZED),
-    "detail": "Send a token that holds: Authorization: Bearer TOKEN; "
-    "`callgauge token create NAME --store DIR` makes one.",
+    "detail": "Send a valid token: Authorization: Bearer TOKEN; "
+    "create one with `callgauge token create NAME --store DIR`.",
 }  # as the answers of the API behind (RFC 9457)
 MOST_BODY = 1_000_000
 """Bytes that somebody may send in one request."""
@@ -104,7 +104,7 @@ class Gate:
             refusal = PlainTextResponse("Too many requests.", 429, {"retry-after": "10"})
             await self._refuse(scope, receive, send, refusal)
         elif visitor.announces_too_much():
-            await self._refuse(scope, receive, send, PlainTextResponse("Too much at once.", 413))
+            await self._refuse(scope, receive, send, PlainTextResponse("Too many requests.", 413))
         elif is_for_all:
             await self._app(scope, receive, send)
         elif is_sign_in and self._routes is not None:
@@ -166,7 +166,7 @@ class Gate:
         path = scope["path"]
         if path.startswith(MEDIA) and self._method != "none":
             if not self._media.was_sent(key, path.removeprefix(MEDIA)):
-                await PlainTextResponse("There is no such file.", 404)(scope, receive, send)
+                await PlainTextResponse("No such file.", 404)(scope, receive, send)
                 return
             if scope["method"] == "GET":
                 send = _NotedDownload(send, self._log, user)

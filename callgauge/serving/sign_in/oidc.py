@@ -103,7 +103,7 @@ class OidcProvider:
                 raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 if not is_safe_address(str(told.get(name))):
-                    raise ProviderRefusedError(f"The provider's {name} is no https address.")
+                    raise ProviderRefusedError(f"The provider's {name} is not an https address.")
             offered = told.get("id_token_signing_alg_values_supported") or ["RS256"]
             told["id_token_signing_alg_values_supported"] = [
                 name for name in offered if name in _ALGORITHMS
@@ -140,7 +140,7 @@ def _read_claims(claims: Any) -> Identity:
         raise ProviderRefusedError("The provider sent no id token.")
     address = claims.get("email")
     if not isinstance(address, str) or address.count("@") != 1 or not address.isprintable():
-        raise ProviderRefusedError("The provider told no e-mail address.")
+        raise ProviderRefusedError("The identity provider sent no e-mail address.")
     if claims.get("email_verified") is not True:
         raise ProviderRefusedError("The provider has not verified this account's e-mail address.")
     groups = claims.get("groups")

@@ -90,7 +90,7 @@ class SignInRoutes:
             return await self._answer(request)
         except UsersFileError as problem:
             print(f"Nobody can sign in: {problem}", file=sys.stderr)
-            words = "Nobody can sign in just now. Tell whoever runs this dashboard: its log says why."
+            words = "Sign-in does not work at the moment. The server's log has the reason."
             return make_page("Sign in", draw_problem(words), status=HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _answer(self, request: Request) -> Response:

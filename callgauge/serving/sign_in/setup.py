@@ -45,9 +45,9 @@ def _check_oidc(settings: SignInSettings, _: Path) -> None:
     if not settings.issuer or not settings.client_id:
         raise SignInSetupError("[sign_in] needs issuer and client_id with oidc")
     if not is_safe_address(settings.issuer):
-        raise SignInSetupError(f"the issuer {settings.issuer} is no https address")
+        raise SignInSetupError(f"the issuer {settings.issuer} is not an https address")
     if not os.environ.get(settings.client_secret_variable):
-        raise SignInSetupError(f"{settings.client_secret_variable} holds the client's secret, and is not set")
+        raise SignInSetupError(f"{settings.client_secret_variable} (the client's secret) is not set")
     if not (
         settings.domains or settings.users or settings.groups or settings.admins or settings.admin_groups
     ):

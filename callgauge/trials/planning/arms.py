@@ -33,18 +33,20 @@ def read_arms(
     lists = [name for name in (*_PARTS, "strategy") if arms.get(name)]
     if single and lists:
         advice = f"leave out {' and '.join(lists)}, or [[arms.only]]"
-        mistakes.append(Mistake(("arms",), "names single arms and what is to be combined", advice))
+        mistakes.append(Mistake(("arms",), "both single variants and combinations", advice))
     for name in _LISTS:
         if single and len(run.get(name) or ()) > 1:
-            advice = f"write one value there, and `{name}` in the arms that differ"
-            mistakes.append(Mistake(("run", name), "a list makes arms, and [[arms.only]] names them", advice))
+            advice = f"write one value there, and `{name}` in the variants that differ"
+            mistakes.append(
+                Mistake(("run", name), "a list makes variants, but [[arms.only]] lists them", advice)
+            )
     of_arms = {("arms",), *(("run", name) for name in _LISTS)}
     if any(mistake.key[:length] in of_arms for mistake in mistakes for length in (1, 2)):
         return ()
     chosen = _read_single_arms(single, run) if single else _combine(arms, run, names)
     made = _name_arms(chosen)
     if len(made) > _MOST:
-        what = f"comes to {len(made):,} arms"
+        what = f"makes {len(made):,} variants"
         mistakes.append(Mistake(("arms",), what, f"compare at most {_MOST}: more than a few need many tasks"))
         return ()
     mistakes += _find_bad_names(made, bool(single))
@@ -108,8 +110,8 @@ def _find_bad_names(made: Sequence[TrialArm], is_single: bool) -> Iterator[Mista
     for place, arm in enumerate(made):
         key = ("arms", "only", place, "name") if is_single else ("arms",)
         if counted[arm.name.lower()] > 1:
-            what = f'two arms are called "{arm.name}", or would be where capitals do not count'
+            what = f'two variants are called "{arm.name}" (ignoring case)'
             yield Mistake(key, what, "give each another `name`")
         if is_reserved_name(arm.name) or arm.name.endswith("."):
-            what = f'"{arm.name}" cannot be a folder\'s name on every system'
-            yield Mistake(key, what, "give the arm another name")
+            what = f'"{arm.name}" is not a valid folder name on every system'
+            yield Mistake(key, what, "give the variant another name")

@@ -278,8 +278,8 @@ def _find_tasks_needed(plan: Plan, history: History | None) -> TasksNeeded:
     if history is not None and share is not None and share.n:
         if measure.primary in OF_CALLS and history.calls:
             worth = trial_worth(share, history.calls)
-        told = f"{share.k:,} of {share.n:,} {history.of} in {share.sessions or 0:,} sessions of the store"
-        basis = told if rate is None else f"{basis}, and how alike calls are in {told}"
+        counts = f"{share.k:,} of {share.n:,} {history.of} in {share.sessions or 0:,} sessions of the store"
+        basis = counts if rate is None else f"{basis}, and the correlation of calls in {counts}"
         rate = share.rate if rate is None else rate
     if rate is None:
         return TasksNeeded(
@@ -293,24 +293,24 @@ def _find_tasks_needed(plan: Plan, history: History | None) -> TasksNeeded:
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task], estimate: RunEstimate) -> Iterable[str]:
-    """Yield what to look at before the run begins."""
+    """Yield notes to check before the run starts."""
     if len(plan.arms) == 1:
-        yield "there is one arm: nothing is compared"
+        yield "the plan has only one variant: there is nothing to compare"
     needed = estimate.needed.tasks if estimate.needed is not None else None
     if needed is not None and needed > estimate.tasks:
-        yield f"the smallest difference needs about {needed:,} tasks, and there are {estimate.tasks:,}"
+        yield f"the smallest difference needs about {needed:,} tasks; the plan has {estimate.tasks:,}"
     groups = {task.group for task in tasks if task.group is not None}
     if groups:
-        yield f"the tasks lie in {len(groups):,} groups: where those of a group are alike, groups count"
+        yield f"the tasks have {len(groups):,} groups; if the tasks of a group are correlated, groups count"
     budget = plan.budget
     if budget.cost is not None and estimate.cost is not None and estimate.cost > budget.cost:
-        yield f"about {estimate.cost:.2f} USD are expected, and the budget ends the run at {budget.cost:.2f}"
+        yield f"the expected cost is {estimate.cost:.2f} USD, above the budget of {budget.cost:.2f}"
     if budget.tokens is not None and estimate.tokens > budget.tokens:
-        yield f"about {estimate.tokens:,.0f} tokens are expected, and the budget ends it at {budget.tokens:,}"
+        yield f"the expected {estimate.tokens:,.0f} tokens are above the budget of {budget.tokens:,}"
     for part in ("models", "prompts", "definitions"):
         used = {getattr(arm, part.removesuffix("s") if part != "definitions" else part) for arm in plan.arms}
         if unused := [name for name in getattr(plan, part) if name not in used]:
-            yield f"no arm uses {', '.join(unused)} of [{part}]"
+            yield f"no variant uses {', '.join(unused)} of [{part}]"
 
 
 def _add(amounts: Iterable[float | None]) -> float | None:

@@ -33,16 +33,20 @@ class MeasurePlan:
         "The smallest difference worth knowing: a share (0.05 is five points), or tokens, or USD.",
     ]
     reference: Annotated[
-        str | None, Text(), "The arm that others are held against; the first without it."
+        str | None, Text(), "The variant to compare the others with. Default: the first."
     ] = None
     looks: Annotated[
-        int, Number(1, 20, is_whole=True), "How often the run may look and stop; 1 is never early."
+        int,
+        Number(1, 20, is_whole=True),
+        "The number of interim analyses, at which the run may stop; 1: only at the end.",
     ] = 5
     alpha: Annotated[
-        float, Number(0, 0.5, is_above=True), "The chance of finding a difference in nothing."
+        float, Number(0, 0.5, is_above=True), "The chance of reporting a difference where there is none."
     ] = 0.05
     secondary: Annotated[
-        tuple[MeasureName, ...], ListOf(MEASURES, fewest=0), "What is told besides and decides nothing."
+        tuple[MeasureName, ...],
+        ListOf(MEASURES, fewest=0),
+        "Other measures to report; they do not decide the verdict.",
     ] = ()
     expected_rate: Annotated[
         float | None,
@@ -57,7 +61,7 @@ class MeasurePlan:
     expected_correlation: Annotated[
         float,
         Number(0, 1, is_below=True),
-        "For planning: how much two arms agree over tasks; 0 asks for the most tasks.",
+        "For planning: the expected correlation of two variants over tasks; 0 needs the most tasks.",
     ] = 0.0
 
 
@@ -66,7 +70,7 @@ class Budget:
     """Caps of a run, whichever is reached first; None is no cap."""
 
     cost: Annotated[float | None, ABOVE_ZERO, "USD; needs a price for every model."] = None
-    tokens: Annotated[int | None, Number(1, is_whole=True), "Tokens read and written, all arms together."] = (
+    tokens: Annotated[int | None, Number(1, is_whole=True), "Tokens read and written, over all variants."] = (
         None
     )
     minutes: Annotated[float | None, ABOVE_ZERO, "Minutes by the clock."] = None

@@ -45,25 +45,27 @@ def _one_or_more(item: FieldType) -> ListOf:
 _RUN = KeyedTable(
     {
         "repeats": Field(
-            Number(1, 1000, is_whole=True), "Trials a task and arm; more tasks beat more repeats.", 1
+            Number(1, 1000, is_whole=True), "Trials per task and variant; more tasks beat more repeats.", 1
         ),
-        "seed": Field(Number(0, 2**63 - 1, is_whole=True), "Decides the order of tasks and arms.", 0),
-        "max_steps": Field(Number(1, 1000, is_whole=True), "The most replies in a trial.", 8),
+        "seed": Field(
+            Number(0, 2**63 - 1, is_whole=True), "The seed for the order of tasks and variants.", 0
+        ),
+        "max_steps": Field(Number(1, 1000, is_whole=True), "The maximum of replies in a trial.", 8),
         "compensations": Field(
             _one_or_more(_COMPENSATIONS),
-            "How often a reply of which nothing can be read is answered by what is wrong; a list makes arms.",
+            "How often the model gets a message about an unreadable reply; a list makes variants.",
             (1,),
         ),
         "accept": Field(
             _one_or_more(_POLICY),
-            "What tools run on: strict, safe or lenient; a list makes arms.",
+            "The policy for running tools: strict, safe or lenient; a list makes variants.",
             (Policy.SAFE,),
         ),
-        "lossy": Field(Flag(), "Tools run even on arguments that lost meaning when they were mended.", False),
+        "lossy": Field(Flag(), "Run tools even with arguments that lost meaning in a repair.", False),
         "timeout": Field(Duration(), "How long a tool may take, such as 60s.", 60.0),
         "template": Field(
             _one_or_more(Flag()),
-            "Whether the sentence on calling tools stands after the prompt; a list makes arms.",
+            "Whether to add the sentence on calling tools to the prompt; a list makes variants.",
             (True,),
         ),
     }
@@ -71,22 +73,22 @@ _RUN = KeyedTable(
 _ENDPOINT = KeyedTable(
     {
         "wire": Field(Choice(tuple(WIRES)), "The format that the server speaks.", "openai-chat"),
-        "url": Field(Address(), "The address before the wire's own path.", REQUIRED),
+        "url": Field(Address(), "The base URL, before the API's own path.", REQUIRED),
         "key": Field(
             Text(
-                'write "env:NAME", the environment variable that holds the key; no key is in a plan',
+                'write "env:NAME", the environment variable with the key; a plan contains no keys',
                 f"env:{_VARIABLE}",
                 is_secret=True,
             ),
-            "env:NAME, the environment variable that holds the key.",
+            "env:NAME, the environment variable with the key.",
         ),
         "server": Field(
             Text(),
-            "The software behind the address, such as llama.cpp, vllm, ollama: what its texts are worth.",
+            "The server software, such as llama.cpp, vllm, ollama.",
         ),
-        "concurrency": Field(Number(1, 1000, is_whole=True), "Requests at once.", 4),
-        "requests_per_minute": Field(ABOVE_ZERO, "The most requests a minute."),
-        "tokens_per_minute": Field(ABOVE_ZERO, "The most tokens a minute."),
+        "concurrency": Field(Number(1, 1000, is_whole=True), "The number of parallel requests.", 4),
+        "requests_per_minute": Field(ABOVE_ZERO, "The maximum of requests per minute."),
+        "tokens_per_minute": Field(ABOVE_ZERO, "The maximum of tokens per minute."),
     }
 )
 _MODEL = KeyedTable(
@@ -97,16 +99,16 @@ _MODEL = KeyedTable(
             KeyedTable(
                 {
                     "temperature": Field(Number(0, 10), "The temperature."),
-                    "top_p": Field(Number(0, 1), "The share of likely tokens that is drawn from."),
-                    "max_tokens": Field(Number(1, is_whole=True), "The most tokens of a reply."),
-                    "seed": Field(Number(0, 2**63 - 1, is_whole=True), "Sent where the wire has one."),
+                    "top_p": Field(Number(0, 1), "The nucleus sampling threshold."),
+                    "max_tokens": Field(Number(1, is_whole=True), "The maximum of tokens in a reply."),
+                    "seed": Field(Number(0, 2**63 - 1, is_whole=True), "Sent if the API supports it."),
                 }
             ),
-            "How replies are drawn.",
+            "The sampling settings.",
         ),
         "price": Field(
             declare_table(TokenPrice),
-            "The price; without it that of Callgauge's list, where the model stands in it.",
+            "The price. Default: Callgauge's price list, if the model is in it.",
         ),
         "capabilities": Field(
             KeyedTable(
@@ -126,18 +128,22 @@ _PROMPT = KeyedTable(
     {
         "name": Field(Text(), "The prompt's name in the logs; its key here without it."),
         "version": Field(Text(), "The prompt's version in the logs."),
-        "file": Field(Text(), "A file with the prompt, beside the plan."),
+        "file": Field(Text(), "A file with the prompt, next to the plan."),
         "text": Field(Text(may_be_empty=True), "The prompt itself."),
     },
     exactly_one=(("file", "text"),),
 )
 _DEFINITIONS = KeyedTable(
-    {"files": Field(_one_or_more(Text()), "Files with definitions, in any shape, beside the plan.", REQUIRED)}
+    {
+        "files": Field(
+            _one_or_more(Text()), "Files with definitions in any format, next to the plan.", REQUIRED
+        )
+    }
 )
 _TOOL = KeyedTable(
     {
-        "answers": Field(Choice(("recorded",)), "The answers that the tasks hold."),
-        "function": Field(FUNCTION, "A Python function, module:function, found beside the plan too."),
+        "answers": Field(Choice(("recorded",)), "The answers that the tasks contain."),
+        "function": Field(FUNCTION, "A Python function, module:function, also searched next to the plan."),
         "server": Field(Text(), "The name of an MCP server in this plan."),
         "default": Field(Text(may_be_empty=True), "The result where no recorded answer fits."),
     },
@@ -163,7 +169,7 @@ _ARM = KeyedTable(
                 "the first a letter or a digit",
                 r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}",
             ),
-            "The arm's name, also that of its folder; made of what differs without it.",
+            "The variant's name and folder. Default: made from what differs.",
         ),
         "model": Field(Text(), "A model of this plan.", REQUIRED),
         "prompt": Field(Text(), "A prompt of this plan."),
@@ -179,8 +185,8 @@ _ARMS = KeyedTable(
         "models": Field(ListOf(Text()), "Models of this plan; all without it."),
         "prompts": Field(ListOf(Text()), "Prompts of this plan; all without it."),
         "definitions": Field(ListOf(Text()), "Sets of definitions of this plan; all without it."),
-        "strategy": Field(_one_or_more(_STRATEGY), "auto, tool_use or json_fallback; a list makes arms."),
-        "only": Field(ListOf(_ARM), "Single arms, [[arms.only]], instead of all that can be combined."),
+        "strategy": Field(_one_or_more(_STRATEGY), "auto, tool_use or json_fallback; a list makes variants."),
+        "only": Field(ListOf(_ARM), "Single variants, [[arms.only]], instead of all combinations."),
     }
 )
 PLAN = KeyedTable(
@@ -199,9 +205,10 @@ PLAN = KeyedTable(
         "tasks": Field(
             KeyedTable(
                 {
-                    "file": Field(Text(), "The file of tasks, one a line, beside the plan.", REQUIRED),
+                    "file": Field(Text(), "The file of tasks, one per line, next to the plan.", REQUIRED),
                     "format": Field(
-                        Choice((OWN_FORMAT, *FOREIGN_FORMATS)), "Whose format it has; its content says it."
+                        Choice((OWN_FORMAT, *FOREIGN_FORMATS)),
+                        "Its format. Default: recognised by its content.",
                     ),
                 }
             ),

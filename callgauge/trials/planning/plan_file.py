@@ -136,7 +136,7 @@ class _PlanReading(TomlReading):
                 text = read_text(self.path.parent / table["file"], _MOST_BYTES)
             except ValueError as problem:
                 what = f"{self.path.parent / table['file']} {problem}"
-                self.note(("prompts", name, "file"), what, "name a file with the prompt, beside the plan")
+                self.note(("prompts", name, "file"), what, "name a prompt file next to the plan")
         return PromptPlan(name, text, table.get("name") or name, table.get("version"))
 
     def _load(self, name: str, table: Mapping[str, Any]) -> ToolCatalog:
@@ -148,7 +148,7 @@ class _PlanReading(TomlReading):
             try:
                 loaded = ToolCatalog.load(path)
             except ToolDefinitionError as problem:
-                self.note(key, str(problem).rstrip("."), "name a file with tool definitions, beside the plan")
+                self.note(key, str(problem).rstrip("."), "name a file with tool definitions next to the plan")
                 continue
             twice = [*loaded.repeated, *(tool.name for tool in loaded if catalog.get(tool.name) is not None)]
             if twice:
@@ -161,8 +161,8 @@ class _PlanReading(TomlReading):
     def _find_tasks(self, table: Mapping[str, Any]) -> Path:
         path = self.path.parent / str(table.get("file", ""))
         if "file" in table and not path.is_file():
-            what = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
-            self.note(("tasks", "file"), what, "name the file of tasks, beside the plan")
+            what = f"{path} is a folder" if path.is_dir() else f"no such file: {path}"
+            self.note(("tasks", "file"), what, "name a task file next to the plan")
         return path
 
     def _find_price(self, model: Mapping[str, Any]) -> TokenPrice | None:
@@ -205,7 +205,9 @@ class _PlanReading(TomlReading):
         reference = measure.get("reference")
         if names and reference is not None and reference not in names:
             self.note(
-                ("measure", "reference"), f'no arm is called "{reference}"', suggest_name(reference, names)
+                ("measure", "reference"),
+                f'no variant is called "{reference}"',
+                suggest_name(reference, names),
             )
 
     def _check_prices(

@@ -64,7 +64,7 @@ class _Messages:
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if isinstance(value, str):
-            return Text("write what the user says").read(value, key, mistakes)
+            return Text("write the user's message").read(value, key, mistakes)
         if isinstance(value, list):
             return ListOf(_MESSAGE).read(value, key, mistakes)
         mistakes.append(
@@ -118,8 +118,8 @@ _CALL_MADE = KeyedTable(
 )
 _MESSAGE = KeyedTable(
     {
-        "role": Field(Choice(("system", "user", "assistant", "tool")), "Who says it.", REQUIRED),
-        "content": Field(_Content(), "What is said.", ""),
+        "role": Field(Choice(("system", "user", "assistant", "tool")), "The role of the speaker.", REQUIRED),
+        "content": Field(_Content(), "The text of the message.", ""),
         "tool_calls": Field(ListOf(_CALL_MADE, fewest=0), "An assistant's calls.", ()),
         "tool_call_id": Field(Text(), "Of the role `tool`: the id of the call that this is the result of."),
         "name": Field(Text(), "Of the role `tool`: the tool."),
@@ -127,11 +127,9 @@ _MESSAGE = KeyedTable(
 )
 _ANSWER = KeyedTable(
     {
-        "contains": Field(
-            ListOf(Text(), takes_one=True), "Texts that stand in it; capitals do not count.", ()
-        ),
+        "contains": Field(ListOf(Text(), takes_one=True), "Texts that it must contain, ignoring case.", ()),
         "regex": Field(Text(), "A regular expression that is found in it."),
-        "equals": Field(_ANY_TEXT, "All of it, but for blanks around it."),
+        "equals": Field(_ANY_TEXT, "The whole text, ignoring surrounding blanks."),
     }
 )
 _EXPECT = KeyedTable(
@@ -139,9 +137,7 @@ _EXPECT = KeyedTable(
         "calls": Field(ListOf(_CallChoice()), "The calls that are made, each with its accepted values.", ()),
         "ordered": Field(Flag(), "They are made in this order.", False),
         "more": Field(Flag(), "Further calls may be made.", False),
-        "loose": Field(
-            Flag(), "Texts are compared as BFCL does: without capitals, blanks and , . / - _ * ^ .", False
-        ),
+        "loose": Field(Flag(), "Compare text as BFCL does, ignoring case, blanks and , . / - _ * ^ .", False),
         "no_call": Field(Flag(), "No call is made at all.", False),
         "not_called": Field(ListOf(Text()), "Tools that are not called.", ()),
         "answer": Field(_ANSWER, "What the final answer is."),
@@ -162,11 +158,13 @@ TASK = KeyedTable(
     {
         "id": Field(Text(), "The task's name, once in the file.", REQUIRED),
         "input": Field(
-            _Messages(), "What the user says, or the messages before the model is asked.", REQUIRED
+            _Messages(), "The user's message, or all messages before the model answers.", REQUIRED
         ),
-        "tools": Field(ListOf(Text(), fewest=0), "The tools that are offered; all of the arm's without it."),
-        "definitions": Field(ListOf(AnyTable()), "Definitions of this task, over those of the arm.", ()),
-        "expect": Field(_EXPECT, "What makes a trial right; all of it must hold."),
+        "tools": Field(ListOf(Text(), fewest=0), "The offered tools. Default: all tools of the variant."),
+        "definitions": Field(
+            ListOf(AnyTable()), "Definitions of this task; they override those of the variant.", ()
+        ),
+        "expect": Field(_EXPECT, "The conditions for a correct trial; all must be met."),
         "suggested": Field(
             _EXPECT, "What may be right, for a person to move to `expect`; nothing asks for it."
         ),

@@ -109,7 +109,7 @@ def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
         mistakes.append(Mistake((), what, _NEXT_STEP))
         return None
     except UnicodeEncodeError:
-        mistakes.append(Mistake((), "this holds half a character", _NEXT_STEP))
+        mistakes.append(Mistake((), "this contains half a character", _NEXT_STEP))
         return None
     return read_task(told, mistakes)
 
@@ -176,7 +176,7 @@ def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mist
         if len(waiting) < len(calls):
             yield Mistake((*key, "tool_calls"), "two calls have the same id", "give each an id of its own")
         if not calls and not message["content"] and role != "system":
-            yield Mistake((*key, "content"), "the message is empty", "write what is said")
+            yield Mistake((*key, "content"), "the message is empty", "write the text of the message")
     if messages[-1]["role"] not in ("user", "tool"):
         what = f"the last message is of the role {messages[-1]['role']}"
         yield Mistake(("input", len(messages) - 1), what, "end with the user's, or with a tool's result")

@@ -50,7 +50,7 @@ def _find_task_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Ite
             known, offered = tuple(catalog.overlay(own).tools), tuple(offered_tools(task, catalog).tools)
             if not known and task.tools != ():
                 advice = "add [definitions.NAME] to the plan, or `definitions` to the task"
-                yield Problem(plan.tasks_path, line, "", "there is no tool for it", advice)
+                yield Problem(plan.tasks_path, line, "", "no tool for it", advice)
                 break
             for key, tool in _tools_named(task):
                 names = known if key == "tools" else offered
@@ -77,7 +77,7 @@ def _find_plan_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Ite
         if "right" in ((told,) if name == "primary" else told) and not any(
             task.expect for _, task in numbered
         ):
-            what = f"it names right, and no task of {plan.tasks_path} says what is right"
+            what = f'it names "right", but no task of {plan.tasks_path} has an `expect`'
             yield Problem(plan.path, find_line(lines, key), write_key(key), what, "add `expect` to tasks")
     defined = {tool.name for catalog in plan.definitions.values() for tool in catalog}
     for _, task in numbered:

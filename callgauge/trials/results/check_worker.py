@@ -48,7 +48,7 @@ def find_function(named: str) -> Result:
     """Return whether `module:name` can be imported and called."""
     module, _, name = named.partition(":")
     found = getattr(importlib.import_module(module), name)
-    return (True, None) if callable(found) else (False, f"{named} is no function")
+    return (True, None) if callable(found) else (False, f"{named} is not a function")
 
 
 def call_check(named: str, task: Any, turn: Any) -> Result:
@@ -58,7 +58,7 @@ def call_check(named: str, task: Any, turn: Any) -> Result:
     if inspect.iscoroutine(said):
         said = asyncio.run(said)
     if isinstance(said, bool):
-        return said, None if said else f"{named} says no"
+        return said, None if said else f"{named} returned false"
     if isinstance(said, str) and said.strip():
         return False, " ".join(said.split())[:_LONGEST]
     kind = "an empty text" if isinstance(said, str) else type(said).__name__

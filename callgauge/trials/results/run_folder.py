@@ -163,11 +163,11 @@ def read_lock(folder: RunFolder) -> dict[str, Any] | None:
         raise FolderError(f"{folder.lock} cannot be read: {error.strerror}") from None
     except orjson.JSONDecodeError as error:
         raise FolderError(
-            f"{folder.lock} is not JSON ({error}): it was cut or changed. Start another run with --anew"
+            f"{folder.lock} is not JSON ({error}): it was cut or changed. Start a new run with --anew"
         ) from None
     if not isinstance(lock, dict) or lock.get("callgauge_trial") != 1 or not isinstance(lock.get("run"), str):
         raise FolderError(
-            f"{folder.lock} is not the lock of a run that this version can read: callgauge_trial is not 1, "
-            "or it names no run. Start another run with --anew"
+            f"{folder.lock} is not a run lock of this version: callgauge_trial is not 1, "
+            "or it names no run. Start a new run with --anew"
         )
     return lock

@@ -18,7 +18,7 @@ HOLDER = ".running"
 
 
 class FolderBusyError(FolderError):
-    """Another process is at work in the folder."""
+    """Another process is running in the folder."""
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderBusyError(
-                f"{_read_holder(path)} is at work in {folder}; wait until it ends, or begin another run with "
+                f"{_read_holder(path)} is running in {folder}; wait until it ends, or start a new run with "
                 "--anew"
             ) from None
         holder = {

@@ -237,7 +237,7 @@ class _RunUnderWay:
 
     def _check(self, opened: OpenEndpoint) -> None:
         if not self.tasks:
-            raise RunError(f"{self.plan.tasks_path} holds no task")
+            raise RunError(f"{self.plan.tasks_path} has no task")
         check_functions(self.plan)
         self.endpoints = {name: opened(one) for name, one in self.plan.endpoints.items()}
         for name, one in self.plan.endpoints.items():
@@ -329,11 +329,11 @@ class _RunUnderWay:
         if not self._others():
             return self._conclude()
         if self.limit is not None and begun >= self.limit:
-            return "limit", f"--limit {self.limit}: so many tasks were asked; run again to go on"
+            return "limit", f"--limit {self.limit}: the limit is reached; run again to continue"
         firsts = [self.spending.expected(arm, self._first_request(arm, block.task)) for arm, _ in left]
         if (cap := self.spending.reached_cap(firsts)) is not None:
             done = f"{self._count_tasks()} of {len(self.ordered)} tasks are done"
-            return "budget", f"{cap}; {done}. Raise it in the plan and run again to go on"
+            return "budget", f"{cap}; {done}. Raise it in the plan and run again to continue"
         return None
 
     def _find_trouble(self) -> tuple[EndReason, str] | None:
@@ -342,7 +342,7 @@ class _RunUnderWay:
         if self.trouble is not None:
             raise self.trouble
         if self.stop():
-            return "interrupted", "stopped; run again to go on"
+            return "interrupted", "stopped; run again to continue"
         if not self._active():
             return self._conclude()
         return None
@@ -351,10 +351,10 @@ class _RunUnderWay:
         """Return how a run ended that has asked all it could."""
         if not self.stopped_arms:
             is_whole = len(self.outcomes) == len(self.ordered) * len(self._arms) * self.plan.run.repeats
-            return "done", "all trials have ended" if is_whole else "every arm is decided"
+            return "done", "all trials are finished" if is_whole else "every variant is decided"
         if all(one.status == NO_REPLY for one in self.outcomes.values()):
             return "nothing", "no model gave a reply"
-        return "endpoint", "not every arm could be asked to the end; run again to go on"
+        return "endpoint", "not every variant could be completed; run again to continue"
 
     def _decided(self) -> set[str]:
         return {one.arm for one in self.looks if one.decision in ENDS}
@@ -413,7 +413,7 @@ class _RunUnderWay:
     def _stop_arm(self, arm: str, sentence: str) -> None:
         if arm not in self.stopped_arms:
             self.stopped_arms[arm] = sentence
-            self._tell(self.files.secrets.hide(f"{arm} is not asked any more: {sentence}"))
+            self._tell(self.files.secrets.hide(f"{arm} is stopped: {sentence}"))
 
     async def _end_trials(self, *, cancel: bool = True) -> None:
         """Wait for the trials under way; with `cancel` they are ended first where the run itself was."""
@@ -477,8 +477,8 @@ class _RunUnderWay:
             self.files.append(self.folder.looks, b"".join(map(write_line, found)))
             self.looks += found
         for one in found:
-            word = "goes on" if one.decision == "go on" else one.decision
-            self._tell(f"look {number} after {one.tasks:,} tasks: {one.arm} {word}")
+            word = "continues" if one.decision == "go on" else one.decision
+            self._tell(f"interim analysis {number} after {one.tasks:,} tasks: {one.arm} {word}")
 
     def _count_tasks(self) -> int:
         """Return the tasks of which no trial is left to ask."""

@@ -140,7 +140,7 @@ def explain_full_disk(path: Path) -> Iterator[None]:
         step = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "correct that"
         raise FolderError(
             f"{path} cannot be written: {error.strerror or error}. All trials that ended before are kept; "
-            f"{step} and run again to go on"
+            f"{step} and run again to continue"
         ) from None
 
 

@@ -39,8 +39,8 @@ class RunChangedError(RunError):
             shown.append(f"… and {len(differences) - _MOST_TOLD} more")
         told = "\n".join(f"  {one}" for one in shown)
         super().__init__(
-            f"{folder.root} was begun with something else:\n{told}\n"
-            "Change it back to go on, or begin another run with --anew"
+            f"{folder.root} was started with other settings:\n{told}\n"
+            "Change it back to continue, or start a new run with --anew"
         )
         self.differences = tuple(differences)
 

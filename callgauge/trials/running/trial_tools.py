@@ -96,7 +96,7 @@ def find_function(tool_name: str, target: str, folder: Path) -> Any:
             f"tools.{tool_name}: {target} cannot be imported: {type(error).__name__}: {error}"
         ) from None
     if not isinstance(found, Tool) and not callable(found):
-        raise ToolSourceError(f"tools.{tool_name}: {target} is no function")
+        raise ToolSourceError(f"tools.{tool_name}: {target} is not a function")
     return found
 
 

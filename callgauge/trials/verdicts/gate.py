@@ -123,7 +123,7 @@ def _judge_arm(
 ) -> ArmGate:
     mean, measure = pairs.mean, MEASURES[name]
     if mean is None:
-        return ArmGate(arm, "cannot be told", why="fewer than two tasks that both arms have")
+        return ArmGate(arm, "cannot be told", why="fewer than two tasks of both variants")
     is_last = any(one.look >= len(design.look_at) for one in looks)
     passing = repeated_interval(design, pairs, looks, 2 * design.alpha) or (0.0, 0.0)
     failing = repeated_interval(design, pairs, looks, design.arm_alpha) or (0.0, 0.0)
@@ -138,7 +138,7 @@ def _judge_arm(
         needed = ceil(sqrt(needed * design.planned))
     more = None if needed is None else max(1, needed - pairs.tasks)
     if pairs.most_missing > MOST_MISSING:
-        why = f"{pairs.most_missing:.1%} of an arm's trials have no reply"
+        why = f"{pairs.most_missing:.1%} of a variant's trials have no reply"
         return ArmGate(arm, "cannot be told", mean.estimate, low, high, None, why)
     if pairs.tasks >= FEWEST_UNLIKE and most < margin:
         return ArmGate(arm, "not worse", mean.estimate, low, high)

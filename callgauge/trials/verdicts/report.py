@@ -286,21 +286,21 @@ def _warn(record: RunRecord, arms: Sequence[ArmReport]) -> list[str]:
     found = []
     if record.unread:
         found.append(
-            f"{record.unread:,} lines of ledger.jsonl are no outcome of a trial (a killed process leaves "
-            "half a line): `callgauge trial run` makes them anew from the session logs"
+            f"{record.unread:,} lines of ledger.jsonl are not outcomes of a trial (a killed process leaves "
+            "half a line); `callgauge trial run` restores them from the session logs"
         )
     if record.repeated:
-        found.append(f"{record.repeated:,} trials stand in ledger.jsonl twice: the later line counts")
+        found.append(f"{record.repeated:,} trials are in ledger.jsonl twice: the later line is used")
     for arm in arms:
         if arm.trials and arm.missing > MOST_MISSING * arm.trials:
             found.append(
                 f"{arm.name}: {arm.missing:,} of {arm.trials:,} trials have no reply. Above "
-                f"{MOST_MISSING:.0%} no verdict is given"
+                f"{MOST_MISSING:.0%} there is no verdict"
             )
         if arm.calls and arm.misses > MOST_MISSES * arm.calls:
             found.append(
-                f"{arm.name}: for {arm.misses:,} of {arm.calls:,} calls there was no recorded answer, so "
-                "that the model went on with an error that is not its own"
+                f"{arm.name}: for {arm.misses:,} of {arm.calls:,} calls there was no recorded answer, and "
+                "the model continued with an error that is not its own"
             )
     return found
 
@@ -309,7 +309,7 @@ def _name_unknown(record: RunRecord, counts: Mapping[MeasureName, Counts]) -> li
     design = record.design
     found = []
     if not record.outcomes:
-        found.append("No trial has ended yet")
+        found.append("No trial has finished yet")
     for name in (design.primary, *design.secondary):
         lacking = {
             arm: number
@@ -317,11 +317,11 @@ def _name_unknown(record: RunRecord, counts: Mapping[MeasureName, Counts]) -> li
             if (number := sum(not its.n for its in counts[name].get(arm, {}).values()))
         }
         if lacking:
-            told = ", ".join(f"{arm} {number:,}" for arm, number in lacking.items())
-            found.append(f"{name}: tasks that tell nothing of it ({_WHY[name]}), by arm: {told}")
+            counts_by_arm = ", ".join(f"{arm} {number:,}" for arm, number in lacking.items())
+            found.append(f"{name}: tasks without a measurement ({_WHY[name]}), by variant: {counts_by_arm}")
     endpoints = record.lock.get("endpoints") or {}
     found += [
-        f"Which server answers at the endpoint {name} is not named"
+        f"The server software of the endpoint {name} is not named"
         for name, one in endpoints.items()
         if not one.get("server")
     ]

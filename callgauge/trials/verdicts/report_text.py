@@ -20,10 +20,10 @@ from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report, make
 from callgauge.trials.verdicts.run_record import read_run
 
 FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
-HEADS = ("arm", "measure", "k / n", "mean of the tasks", "difference", "verdict")
+HEADS = ("variant", "measure", "k / n", "mean of the tasks", "difference", "verdict")
 _UNPLANNED = (
-    "\\* not what the run was planned for: a 95 % interval of one look, not corrected for several; "
-    f"not decided where the arms differ in fewer than {FEWEST_UNLIKE} tasks."
+    "\\* not the planned analysis: a 95 % interval of one analysis, not corrected for several; "
+    f"no verdict if the variants differ in fewer than {FEWEST_UNLIKE} tasks."
 )
 
 
@@ -86,7 +86,7 @@ def factor_rows(report: Report) -> Iterator[tuple[str, ...]]:
     measure = MEASURES[report.primary]
     for one in report.factors:
         for its in (one.overall, *one.within):
-            where = name_place(its) or "everywhere, each place alike"
+            where = name_place(its) or "everywhere, each place with equal weight"
             difference = describe_difference(measure, its)
             yield f"{one.factor} {_show(one.value)} *", _show(one.against), where, difference, _word(its.word)
 
@@ -117,13 +117,13 @@ def detail_lines(report: Report) -> Iterator[str]:
         parts += [f"{arm.misses:,} without a recorded answer"] * bool(arm.misses)
         if arm.tokens is not None:
             parts.append(f"{arm.tokens:,} tokens")
-        parts.append("cost not known" if arm.cost is None else f"{_money(arm.cost)} USD")
+        parts.append("cost unknown" if arm.cost is None else f"{_money(arm.cost)} USD")
         if arm.per_right is not None:
-            parts.append(f"{_money(arm.per_right)} USD a right answer")
+            parts.append(f"{_money(arm.per_right)} USD per right answer")
         elif arm.per_ok is not None:
-            parts.append(f"{_money(arm.per_ok)} USD a completed trial")
+            parts.append(f"{_money(arm.per_ok)} USD per successful trial")
         yield f"{arm.name}: {', '.join(parts)}"
-    yield "The same for all arms: " + ", ".join(
+    yield "The same for all variants: " + ", ".join(
         f"{key} {_show(value)}" for key, value in report.held.items() if key != "adds_template" or not value
     )
     for key, values in report.differing.items():
@@ -217,15 +217,15 @@ def _alike(report: Report) -> str:
 
 def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) -> str:
     if arm.estimate is None or arm.low is None or arm.high is None:
-        return f"cannot be told: {arm.why}"
+        return f"not enough data: {arm.why}"
     low, high = (format_difference(measure, end) for end in (arm.low, arm.high))
     found = f"{format_difference(measure, arm.estimate)}, between {low} and {high}"
     if arm.verdict == "not worse":
         return f"not worse than {reference} by {margin}: {found}"
     if arm.verdict == "worse":
         return f"worse than {reference}: {found}"
-    more = f"; {_more_tasks(arm.more)} would tell if the difference stays as it is" if arm.more else ""
-    return f"cannot be told: {arm.why or found}{more}"
+    more = f"; {_more_tasks(arm.more)} would be enough if the difference stays the same" if arm.more else ""
+    return f"not enough data: {arm.why or found}{more}"
 
 
 def _has_unplanned(report: Report) -> bool:

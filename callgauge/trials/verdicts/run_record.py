@@ -132,7 +132,7 @@ def _make_due_looks(
 
 def _read_lock(folder: RunFolder) -> Mapping[str, Any]:
     if not folder.root.is_dir():
-        raise FolderError(f"{folder.root} is no folder: give that of a run, such as runs/NAME")
+        raise FolderError(f"{folder.root} is not a folder; name the folder of a trial run, such as runs/NAME")
     lock = read_lock(folder)
     if lock is None:
         runs = [path.parent for path in folder.root.glob("*/lock.json")]
@@ -149,7 +149,7 @@ def _read_design(lock: Mapping[str, Any]) -> TrialDesign:
     measure, arms = lock["measure"], tuple(str(arm["name"]) for arm in lock["arms"])
     reference = measure.get("reference") or arms[0]
     if reference not in arms:
-        raise ValueError(f"the reference {reference!r} is no arm")
+        raise ValueError(f"the reference {reference!r} is not a variant")
     return TrialDesign(
         MEASURES[measure["primary"]].name,
         float(measure["smallest"]),

@@ -73,13 +73,13 @@ SOURCE = Source(
     name="claude_code",
     title="Claude Code transcripts",
     raw_arguments="partly: only for arguments that were not JSON, whole up to about 2 KB",
-    argument_failures="yes: marked by the harness; what it mended silently cannot be seen",
-    error_flag="yes: is_error, the layer told from the text",
+    argument_failures="yes: marked by the harness; silent repairs are not visible",
+    error_flag="yes: is_error; the stage is derived from the text",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="yes: per step; not who served it",
     turn_end="partly: stop_reason, interruptions and API errors, without a verdict",
-    cannot_tell="Clean and mended calls cannot be told apart without the model's own text. "
+    cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text. "
     "Whether a turn did what the user wanted is not recorded.",
 )
 

@@ -48,13 +48,13 @@ SOURCE = Source(
     name="inspect",
     title="Inspect logs",
     raw_arguments="partly: in logged provider responses and in the text of parse errors",
-    argument_failures="yes: parse errors, the layer told from the text; silent repairs cannot be seen",
-    error_flag="yes: the error's type, the layer told from it and from the text",
+    argument_failures="yes: parse errors; the stage is derived from the text; silent repairs cannot be seen",
+    error_flag="yes: the error's type; the stage is derived from it and from the text",
     definitions="yes",
     system_prompt="yes",
     model="yes: per call",
     turn_end="yes: the scores, on the last turn of a sample, where they agree",
-    cannot_tell="Arguments that Inspect mended silently; partial credit is no verdict.",
+    cannot_tell="Arguments that Inspect repaired silently; partial credit is not success.",
 )
 
 

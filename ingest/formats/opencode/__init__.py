@@ -61,13 +61,13 @@ SOURCE = Source(
     name="opencode",
     title="OpenCode sessions",
     raw_arguments="partly: of calls that were not JSON",
-    argument_failures="yes: marked by the harness; what it mended silently cannot be seen",
+    argument_failures="yes: marked by the harness; silent repairs are not visible",
     error_flag="yes: status, and the exit code of commands",
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="yes: per step, with its provider",
     turn_end="yes: finish and error; whether the turn did what the user wanted is not recorded",
-    cannot_tell="Clean and mended arguments cannot be told apart without the model's own text.",
+    cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
 _PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it is known by

@@ -63,7 +63,7 @@ SOURCE = Source(
     system_prompt="partly: since 1.0 and in late 0.x",
     model="partly: per response before 1.0",
     turn_end="partly: finish and answers, without a verdict; report.resolved of evaluations",
-    cannot_tell="Which arguments the harness mended silently before it ran them.",
+    cannot_tell="Which arguments the agent repaired silently before it ran them.",
 )
 
 _NAMED = ("action", "observation")

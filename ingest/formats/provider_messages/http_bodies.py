@@ -73,7 +73,7 @@ def decode_text(kept: Any, encoding: str | None) -> HttpBody:
     try:
         raw = to_bytes(kept)
     except (binascii.Error, ValueError):
-        return HttpBody(problem="the body is not the base64 that it says it is")
+        return HttpBody(problem="the body is not valid base64")
     try:
         raw = decompress_body(raw)
     except _UNREAD:

@@ -32,7 +32,7 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from lenient.calls.refusals import read_server_refusal
 
-_ANNOUNCED = "the finish reason says tool calls, but the reply has none"
+_ANNOUNCED = "the finish reason is tool calls, but the reply has none"
 
 
 def read_request(body: Mapping[str, Any]) -> ModelRequest:

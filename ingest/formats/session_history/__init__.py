@@ -135,4 +135,4 @@ def _find_problem(record: Mapping[str, Any]) -> tuple[str, str]:
             return "missing_field", f"the record has no {name}"
         if not isinstance(value, str):
             return "wrong_type", f"{name} is a JSON {json_type(value)} where a string is due"
-    return "wrong_type", f'ts is no time in ISO 8601: "{record["ts"][:_SHOWN]}"'
+    return "wrong_type", f'ts is not a time in ISO 8601: "{record["ts"][:_SHOWN]}"'

@@ -27,8 +27,8 @@ from ingest.sessions.open_sessions import OpenSessions
 # What OpenTelemetry's spans can tell, whatever file they are in: fields of `ingest.formats.Source`.
 TOLD_BY_SPANS: dict[str, str] = {
     "raw_arguments": "partly: where the instrumentation kept the model's text; the convention wants objects",
-    "argument_failures": "partly: judged where the text is there; a refusal shows as a tool's error, if ever",
-    "error_flag": "yes: the status of the tool's span; what only messages tell has no flag",
+    "argument_failures": "partly: parsed if the text is there; a denial shows as a tool's error, if ever",
+    "error_flag": "yes: the status of the tool's span; calls that only messages record have no flag",
     "definitions": "partly: where the instrumentation records them",
     "system_prompt": "partly: where content is recorded; name and version where set",
     "model": "yes: per model call, with its provider",

@@ -125,7 +125,7 @@ def _expand_file(found: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
     mark = make_archive_mark(found.seen, len(members), reader_version())
     result.logs += [replace(member, archive_seen=mark) for member in members]
     if not members:
-        problem = "is an archive that holds no files (hidden ones are left out)"
+        problem = "is an archive without files (hidden files are skipped)"
         result.logs.append(replace(found, problem=problem))
     elif known := ledger.find_by_name(found.name):
         result.turned.append(known)

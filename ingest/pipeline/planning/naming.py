@@ -152,7 +152,7 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
     except (OSError, ValueError) as problem:
         raise OptionError(f"{path} cannot be read: {problem}; remove it and load again") from problem
     if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-        raise OptionError(f"{path} holds no aliases; remove it and load again")
+        raise OptionError(f"{path} contains no aliases; delete it and load again")
     return names
 
 
@@ -194,7 +194,7 @@ def _read_file(path: Path) -> tuple[list[PathRule], AliasSettings]:
     except (OSError, ValueError) as problem:  # no TOML, no UTF-8
         raise OptionError(f"{path} cannot be read: {problem}") from problem
     if unknown := told.keys() - {"path", "aliases"}:
-        raise OptionError(f"{path}: {min(unknown)!r} is unknown; it holds [[path]] and [aliases]")
+        raise OptionError(f"{path}: {min(unknown)!r} is unknown; use [[path]] and [aliases]")
     try:
         rules = [_read_rule(rule) for rule in _list_of_tables(told.get("path", []))]
         return rules, _read_aliases(told.get("aliases", {}))
@@ -220,7 +220,7 @@ def _read_rule(rule: dict[str, Any]) -> PathRule:
         raise BadRuleError(f"the rule {pattern!r} has {bad[0]} = {fixed[bad[0]]!r}; write a text")
     regex = compile_pattern(pattern)
     if both := fixed.keys() & regex.groupindex.keys():
-        raise BadRuleError(f"the rule {pattern!r} has {min(both)} twice: in the pattern and beside it")
+        raise BadRuleError(f"the rule {pattern!r} has {min(both)} twice: in the pattern and next to it")
     if "date" in fixed and not re.fullmatch(_DAY, fixed["date"]):
         raise BadRuleError(f"the rule {pattern!r} has date = {fixed['date']!r}; write a day, 2026-11-20")
     return PathRule(regex, fixed)

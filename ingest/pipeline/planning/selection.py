@@ -33,7 +33,7 @@ def check_format_name(name: str | None) -> str | None:
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge formats` lists them all"
-    raise OptionError(f"there is no format {name!r}; {hint}")
+    raise OptionError(f"unknown format {name!r}; {hint}")
 
 
 def parse_moment(since: str, now: datetime) -> int:
@@ -49,7 +49,7 @@ def parse_moment(since: str, now: datetime) -> int:
         return int(when.astimezone().timestamp() * 1e9)
     except (ValueError, OverflowError, OSError) as error:
         raise OptionError(
-            f"--since {since!r} is no time; write a date (2026-11-20), a time (2026-11-20T18:00+01:00) "
+            f"--since {since!r} is not a time; use a date (2026-11-20), a time (2026-11-20T18:00+01:00) "
             "or how long ago (12h, 7d, 2w)"
         ) from error
 

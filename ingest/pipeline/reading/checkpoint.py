@@ -162,4 +162,4 @@ class _RestrictedUnpickler(pickle.Unpickler):
             found = getattr(importlib.import_module(module), name, None)
             if isinstance(found, type):
                 return found
-        raise pickle.UnpicklingError(f"{full} is no part of a reading")
+        raise pickle.UnpicklingError(f"{full} is not allowed in a checkpoint")

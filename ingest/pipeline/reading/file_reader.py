@@ -207,8 +207,8 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
     if not recognised.is_claimed and not any(result.rows[table] for table in _READ):
         sink.take_back_file()
         unusable = UnusableFileError(
-            f"holds nothing that {recognised.form.SOURCE.name} logs do; leave --format out, or see "
-            "`callgauge formats FILE` for what it is"
+            f"contains nothing that {recognised.form.SOURCE.name} logs contain; leave out --format, or see "
+            "`callgauge formats FILE` for its format"
         )
         unusable.is_noted = False
         raise unusable

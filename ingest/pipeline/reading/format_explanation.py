@@ -29,7 +29,7 @@ from ingest.sources.log_file import LogFile
 from ingest.store.ledger import Ledger
 
 _NAMED = 4  # keys that a reason names
-_BEFORE = "turns away before it looks at a key (the number of objects is not its own, say)"
+_BEFORE = "does not match before any key is checked (for example by the number of objects)"
 _KEYS = 12  # … and the answer, of the first object
 
 
@@ -82,9 +82,9 @@ def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
     try:
         form.recognise([WatchedObject(value, asked) for value in objects])
     except (TypeError, ValueError):  # it may hand objects on to what takes plain ones only
-        return "looks at whole objects"
+        return "checks whole objects"
     if missing := [key for key in asked.missing if key not in asked.there]:
-        return f"asks for {_list_keys(missing)}: not there"
+        return f"needs {_list_keys(missing)}, which are missing"
     if asked.there:
         return f"goes by {_list_keys(list(asked.there))}: another log's"
     if asked.either:

@@ -248,7 +248,7 @@ def _refuse_foreign(
 
 
 def _describe_calls(mark: CallMark) -> str:
-    return f"tool calls stand in it (`{mark.word[:60]}`), in a shape that no format reads"
+    return f"it contains tool calls (`{mark.word[:60]}`), in a form that no format reads"
 
 
 def _collect_explanations(about: About) -> list[str]:
@@ -303,5 +303,5 @@ def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, s
         encrypted = "; if it is an SQLite database, it is encrypted" if named else ""
         return None if named else ForeignKind.BINARY, f"is a binary file{encrypted}"
     if start.lstrip().startswith((b"{", b"[")):
-        return ForeignKind.BROKEN, "is no JSON document, and no line of it is a JSON object"
-    return ForeignKind.TEXT, f"has no JSON object on any of its first lines ({len(first):,} bytes looked at)"
+        return ForeignKind.BROKEN, "is not a JSON document, and none of its lines is a JSON object"
+    return ForeignKind.TEXT, f"has no JSON object on any of its first lines ({len(first):,} bytes checked)"

@@ -148,7 +148,7 @@ class UnreadCalls:
             yield Rejected(
                 self._first.where,
                 "unread_calls",
-                f"the file holds tool calls (`{self._first.word}`{more}), and none of them was read",
+                f"the file contains tool calls (`{self._first.word}`{more}), but none of them was read",
                 self._first.snippet,
             )
 

@@ -37,7 +37,7 @@ class ExecutorOptions:
         if self.shared is not None and self.cluster is None:
             raise OptionError("--shared is where the workers of a cluster write rows: add --on ray")
         if self.cluster is not None and self.cluster != RAY and not self.cluster.startswith(f"{RAY}://"):
-            raise OptionError(f"--on {self.cluster} is no cluster: say ray, or ray://HOST:PORT")
+            raise OptionError(f"--on {self.cluster} is not a cluster; use ray, or ray://HOST:PORT")
 
 
 def make_executor(

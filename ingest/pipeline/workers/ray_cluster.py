@@ -119,8 +119,8 @@ class RayCluster:
             raise
         except (self._ray.exceptions.RaySystemError, ConnectionError) as error:
             raise StoreError(
-                "the Ray cluster is gone; run the same command again: what its workers have read is kept. "
-                "What was published is untouched."
+                "the Ray cluster disappeared; run the command again. Files that were read are kept. "
+                "The published store is unchanged."
             ) from error
         except self._ray.exceptions.RayError as error:
             raise TaskDiedError(type(error).__name__) from error

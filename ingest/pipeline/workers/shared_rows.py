@@ -99,7 +99,7 @@ class SharedRows:
             raise StoreError(
                 f"rows cannot be shared in {self._place.name} ({type(cause).__name__}: {said}); free some "
                 "space, change its permissions, or name another place with --shared, and run this again. "
-                "What was published is untouched."
+                "The published store is unchanged."
             ) from cause
 
 

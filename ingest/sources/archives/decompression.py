@@ -159,8 +159,8 @@ class DecompressedStream(PieceStream[io.RawIOBase]):
         self._made += len(made)
         if self._made > SUSPECT and self._made > _RATIO * self._consumed:
             raise DamagedFileError(
-                f"{self._consumed:,} bytes of it hold more than {self._made:,} bytes, as no log does; "
-                "if that is meant, load it unpacked"
+                f"{self._consumed:,} bytes of it unpack to over {self._made:,} bytes, too many for a log; "
+                "if this is intended, unpack it first"
             )
         return made
 

@@ -135,7 +135,7 @@ def _read_header(tape: ForwardStream) -> tarfile.TarInfo | None:
         raise DamagedFileError(f"it is corrupt at byte {tape.at - _BLOCK:,} (a negative size)")
     if header.type == tarfile.GNUTYPE_SPARSE:
         raise DamagedFileError(
-            "it goes on with a sparse file in the old GNU way, which is not read; unpack it"
+            "it contains a sparse file in the old GNU format, which is not supported; unpack it"
         )
     return header
 

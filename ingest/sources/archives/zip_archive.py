@@ -108,7 +108,7 @@ def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     file.seek(member.start)
     header = file.read(_LOCAL.size) or b""
     if len(header) < _LOCAL.size or not header.startswith(b"PK\x03\x04"):
-        raise DamagedFileError("it is not where the archive's table of contents says")
+        raise DamagedFileError("it is not at the place in the archive's table of contents")
     _, name_length, extra_length = _LOCAL.unpack(header)
     part = StreamPart(
         file, member.start + _LOCAL.size + name_length + extra_length, member.packed, exact=True

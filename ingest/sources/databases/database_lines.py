@@ -107,7 +107,7 @@ class DatabaseLines(io.RawIOBase):
         try:
             row = self._connection.execute(kind.query, (rowid,)).fetchone()
         except sqlite3.DataError:
-            reason = f"row {rowid:,} of the table {kind.table} holds a value over {LARGEST_VALUE:,} bytes"
+            reason = f"row {rowid:,} of the table {kind.table} has a value over {LARGEST_VALUE:,} bytes"
             return {"record": kind.record, "unread": reason}
         values = dict(zip(kind.columns, row, strict=True))
         return {"record": kind.record} | {name: value for name, value in values.items() if value is not None}

@@ -69,7 +69,7 @@ def link_folder(folder: Path, address: str) -> None:
         return
     if (folder / CURRENT).exists():
         raise OptionError(
-            f"{folder} holds a store of its own: `callgauge backup` it, and `callgauge restore` the backup "
+            f"{folder} already contains another store; `callgauge backup` it, then `callgauge restore` "
             f"with --store {address}"
         )
     with explain_os_errors(folder):

@@ -90,7 +90,7 @@ class SharedPlace:
                     raise
                 return None
         if answer["ContentLength"] > _LARGEST_TEXT:
-            raise StoreError(f"{self.address}/{name} is none of Callgauge's files: it is too large")
+            raise StoreError(f"{self.address}/{name} is not a file of Callgauge: it is too large")
         return data, _read_answer(answer)
 
     def write_if(self, name: str, data: bytes, etag: str | None) -> FileState:

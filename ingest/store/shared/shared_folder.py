@@ -46,8 +46,8 @@ class SharedFolder:
             if found is None:
                 if shown:
                     raise StoreError(
-                        f"{self.place.address} holds no store any more, and {self.folder} still has {shown}: "
-                        f"check the bucket, or remove {self.folder / CURRENT} to begin with an empty store"
+                        f"{self.place.address} has no store any more, but {self.folder} still has {shown}: "
+                        f"check the bucket, or remove {self.folder / CURRENT} to start with an empty store"
                     )
                 return Published(None, None)
             pointer = read_pointer(found[0], self.place.address)

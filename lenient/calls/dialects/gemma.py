@@ -58,7 +58,7 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
         if not opening["begin"]:
             around += (missing_opening(opening.start()),)
         if not all(map(_BETWEEN.fullmatch, _DELIMITER.split(body)[2::2])):
-            hint = "Text stands outside of the delimiters: they may stand within a text."
+            hint = "There is text outside the delimiters, so the delimiters may be part of the text."
             around += (Diagnostic("ambiguous", "$", opening.end(), opening.end() + len(body), hint=hint),)
         yield FoundCall(
             opening["name"], raw, opening.start(), done, complete or raw.endswith("}"), around=around

@@ -205,12 +205,12 @@ Schema = Mapping[Any, Any]
 class GatheredKey(Enum):
     """Keys of a prepared schema for the demands that one flat schema cannot express.
 
-    Each key holds a list of demands. The keys are not strings, so that no schema of a user can contain them.
+    Each key has a list of demands. The keys are not strings, so that no schema of a user can contain them.
     """
 
-    NOT = "schemas that must not hold"
-    ALSO = "schemas that must hold as well"
-    WHEN = "(test, schema when it holds, schema when it does not)"
+    NOT = "schemas that must not match"
+    ALSO = "schemas that must also match"
+    WHEN = "(test, schema if it matches, schema if it does not)"
     CONTAINS = "(schema, least, most)"
     UNSUPPORTED = "keywords that are not checked"
 
@@ -374,7 +374,7 @@ def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]
     if (extras[0] is not True and names[1] - names[0]) or (extras[1] is not True and names[0] - names[1]):
-        _gather(result, GatheredKey.UNSUPPORTED, "additionalProperties beside further properties")
+        _gather(result, GatheredKey.UNSUPPORTED, "additionalProperties next to further properties")
     extra = other.pop("additionalProperties", True)
     if extra is not True:
         result["additionalProperties"] = _combine_schemas(extras[0], extra)

@@ -148,7 +148,7 @@ class _SchemaCompiler:
             if keyword in schema
         ]
         if node.typed and node.choices is not None and not lists_its_type(node):
-            remarks.append(("schema_keyword_unsupported", "type beside enum of another"))
+            remarks.append(("schema_keyword_unsupported", "type next to enum of another type"))
         if type_name is not None and type_name not in KINDS_BY_TYPE:
             remarks.append(("schema_keyword_unsupported", f"type {type_name}"[:100]))
         if "pattern" in schema:
@@ -170,7 +170,9 @@ class _SchemaCompiler:
         for name in sorted(node.required - node.fields.keys()):
             undeclared = node.extra if isinstance(node.extra, Node) else Node()
             if node.closed:  # asked for and forbidden at once
-                undeclared.remarks = (("schema_keyword_unsupported", "additionalProperties beside required"),)
+                undeclared.remarks = (
+                    ("schema_keyword_unsupported", "additionalProperties next to required"),
+                )
             node.fields[name] = next(iter(inner_nodes(node, name)), undeclared)
         node.spellings = _map_spellings(node.fields)
         if isinstance(schema.get("propertyNames"), (Mapping, bool)):

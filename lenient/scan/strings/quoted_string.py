@@ -360,7 +360,7 @@ class StringReader:
             self.report("unclosed_string", start, end.after, found=whole)
         if end.ambiguous or (end.inner and opening in "\"'" and self.holds_structure(start, end, role)):
             other = self.text[end.body : end.body + 80]
-            self.report("ambiguous", end.body, end.after, hint=f"Or the text goes on: {other!r}")
+            self.report("ambiguous", end.body, end.after, hint=f"Or the text continues: {other!r}")
 
 
 def _closes_outer(text: str, start: int, end: int, quote: str) -> bool:

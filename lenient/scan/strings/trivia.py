@@ -100,7 +100,7 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
         member = _MEMBER.search(text, start, start + _LOOK)
     if member is not None:
         report("comment_removed", start, member.start(), found=text[start : member.start()])
-        report("ambiguous", start, member.start(), hint="Or the comment goes on.")
+        report("ambiguous", start, member.start(), hint="Or the comment continues.")
         return member.start()
     comment = _COMMENT.match(text, start)
     end = comment.end() if comment is not None else start

@@ -60,7 +60,7 @@ def read_entry(record: ForeignRecord, answers: Mapping[str, Any]) -> dict[str, A
         raise ForeignTaskError(f"its answers are literals of {other[1].capitalize()}, which no check reads")
     question, functions = entry["question"], entry["function"]
     if not isinstance(question, list) or not isinstance(functions, list):
-        raise ForeignTaskError("question or function is no list")
+        raise ForeignTaskError("question or function is not a list")
     if len(question) != 1:
         raise ForeignTaskError("an entry of several turns is played against BFCL's simulated APIs")
     line: dict[str, Any] = {
@@ -109,7 +109,7 @@ def _read_truth(truth: Any) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = []
     for call in truth if isinstance(truth, list) else [truth]:
         if not isinstance(call, dict) or len(call) != 1:
-            raise ForeignTaskError("a ground truth is no {function: {parameter: [values]}}")
+            raise ForeignTaskError("a ground truth is not of the form {function: {parameter: [values]}}")
         ((name, given),) = call.items()
         if not isinstance(given, dict) or not all(isinstance(values, list) for values in given.values()):
             raise ForeignTaskError(f"the ground truth of {name} has no list of values for each parameter")
@@ -147,5 +147,5 @@ def _list_field(values: Any) -> Iterator[Any]:
 
 def _combine(choices: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
     if math.prod(map(len, choices)) > _MOST_READINGS:
-        raise ForeignTaskError(f"an accepted object stands for more than {_MOST_READINGS:,} values")
+        raise ForeignTaskError(f"an accepted object has more than {_MOST_READINGS:,} values")
     return itertools.product(*choices)

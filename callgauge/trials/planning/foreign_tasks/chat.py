@@ -21,7 +21,7 @@ def read_messages(messages: Any) -> list[dict[str, Any]]:
     Arguments that Inspect could not parse stand as the text that it quotes.
     """
     if not isinstance(messages, list) or not messages:
-        raise ForeignTaskError("the messages are no list, or an empty one")
+        raise ForeignTaskError("the messages are not a list, or an empty one")
     read = [_read_message(message, place) for place, message in enumerate(messages, start=1)]
     _complete_ids(read)
     if read[-1]["role"] not in ("user", "tool"):
@@ -69,7 +69,7 @@ def _join_content(content: Any, place: int) -> str:
         part if isinstance(part, str) else part.get("text") if _is_text(part) else None for part in parts
     ]
     if None in texts:
-        raise ForeignTaskError(f"message {place} holds something other than text, which no trial sends")
+        raise ForeignTaskError(f"message {place} has content other than text, which trials do not support")
     return "\n".join(str(text) for text in texts)
 
 

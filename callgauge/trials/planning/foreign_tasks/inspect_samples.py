@@ -55,14 +55,14 @@ def _read_metadata(metadata: Any) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict):
-        raise ForeignTaskError("metadata is no object")
+        raise ForeignTaskError("metadata is not an object")
     return decoded
 
 
 def _read_target(target: Any, tool: Any) -> dict[str, Any]:
     targets = target if isinstance(target, list) else [target]
     if not all(one is None or isinstance(one, str) for one in targets):
-        raise ForeignTaskError("target is neither a text nor a list of texts")
+        raise ForeignTaskError("target is neither a string nor a list of strings")
     texts = [one for one in targets if one]
     if not texts:
         return {}
@@ -80,6 +80,6 @@ def _read_call(tool: str, text: str) -> dict[str, Any]:
         arguments = None
     if not isinstance(arguments, dict):
         raise ForeignTaskError(
-            f"the target of a sample about the tool {tool} is no JSON object of its arguments"
+            f"the target of a sample about the tool {tool} is not a JSON object of its arguments"
         )
     return {tool: {name: [value] for name, value in arguments.items()}}

@@ -24,5 +24,5 @@ def read_request(record: ForeignRecord) -> dict[str, Any]:
         raise ForeignTaskError("tool_choice is neither auto nor left out: a trial forces no call")
     tools = body.get("tools")
     if not isinstance(tools, list):
-        raise ForeignTaskError("tools is no list of definitions")
+        raise ForeignTaskError("tools is not a list of definitions")
     return {"id": f"line-{record.line}", "input": read_messages(body["messages"]), "definitions": tools}

@@ -50,7 +50,7 @@ def read_tests(
     tests = config["tests"]
     if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
         raise ForeignTaskError(
-            "tests is no list of tests", records[0].line, advice="name the file that holds them"
+            "tests is not a list of tests", records[0].line, advice="name the file that contains them"
         )
     lines = config.get(TEST_LINES) or [records[0].line] * len(tests)
     read = _Config(
@@ -67,7 +67,7 @@ class _Config:
 
     def __init__(self, prompt: str | None, default: Any, tools: list[Any]) -> None:
         if not isinstance(default, dict):
-            raise ForeignTaskError("defaultTest is no test", advice="write it into the file")
+            raise ForeignTaskError("defaultTest is not a test", advice="write it into the file")
         self.prompt, self.default, self.tools = prompt, default, tools
 
 
@@ -96,7 +96,7 @@ def _read_vars(given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise ForeignTaskError("vars is no object", advice="write the values into the file")
+        raise ForeignTaskError("vars is not an object", advice="write the values into the file")
     return given
 
 
@@ -108,7 +108,7 @@ def _read_object(test: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _read_list(test: Mapping[str, Any]) -> list[Any]:
     asserts = test.get("assert") or []
     if not isinstance(asserts, list):
-        raise ForeignTaskError("assert is no list")
+        raise ForeignTaskError("assert is not a list")
     return asserts
 
 
@@ -117,7 +117,7 @@ def _read_prompt(prompts: Any, folder: Path) -> str | None:
     if len(listed) > 1:
         raise ForeignTaskError(
             f"the config has {len(listed)} prompts",
-            advice="keep one here, and make the others arms of the plan",
+            advice="keep one here, and make the others variants of the plan",
         )
     if not listed:
         return None
@@ -143,9 +143,7 @@ def _render(prompt: str | None, given: Mapping[str, Any]) -> str | list[dict[str
     """Return the prompt with the values in it: messages where that is a JSON list of them, else a text."""
     if prompt is None:
         if "messages" not in given:
-            raise ForeignTaskError(
-                "there is no prompt: name the config with `prompts`, or give vars.messages"
-            )
+            raise ForeignTaskError("no prompt; name the config with `prompts`, or set vars.messages")
         prompt = "{{messages}}"
     if _TEMPLATE.search(_PLACE.sub("", prompt)):
         raise ForeignTaskError("the prompt has a template other than {{ name }}, which is not read")
@@ -180,11 +178,11 @@ def _find_tools(config: Mapping[str, Any]) -> list[Any]:
     ]
     if any(other != sets[0] for other in sets):
         raise ForeignTaskError(
-            "the providers have different tools; keep one set here, and make the others arms"
+            "the providers have different tools; keep one set here, and make the others variants"
         )
     if sets and not isinstance(sets[0], list):
         raise ForeignTaskError(
-            "the providers' tools are no list", advice="write the definitions into the file"
+            "the providers' tools are not a list", advice="write the definitions into the file"
         )
     return sets[0] if sets else []
 
@@ -241,7 +239,7 @@ def _texts(kind: str, value: Any) -> list[str]:
     if not texts or not all(isinstance(text, str) and text for text in texts):
         raise ForeignTaskError(f"the assertion {kind!r} has no text as its value")
     if any(_TEMPLATE.search(text) for text in texts):
-        raise ForeignTaskError(f"the assertion {kind!r} holds a template, which is not read")
+        raise ForeignTaskError(f"the assertion {kind!r} contains a template, which is not supported")
     return texts
 
 

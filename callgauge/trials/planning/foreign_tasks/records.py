@@ -16,7 +16,7 @@ import yaml
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 _LEAVE_OUT = "leave it out, or write it as a task of ours (docs/trials.md)"
-_MEND = "mend the file"
+_MEND = "fix the file"
 MOST_BYTES = 256 * 1024 * 1024
 
 
@@ -50,7 +50,7 @@ def read_records(path: Path) -> list[ForeignRecord]:
     values = list(_read_json(text)) if is_json else _read_yaml(text)
     wrong = next((line for line, value in values if not isinstance(value, dict)), None)
     if wrong is not None:
-        raise ForeignTaskError("a task is an object; this is none", wrong)
+        raise ForeignTaskError("a task must be an object", wrong)
     return [ForeignRecord(line, value) for line, value in values]
 
 
@@ -102,7 +102,7 @@ def _read_json(text: str) -> Iterator[tuple[int, Any]]:
             at = _skip_blank(text, at + 1)
         elif text[at : at + 1] != "]":
             raise ForeignTaskError(
-                "the list goes on without a comma, or does not end", lines.find(at), advice=_MEND
+                "the list continues without a comma, or does not end", lines.find(at), advice=_MEND
             )
     if text[at + 1 :].strip():
         raise ForeignTaskError(
@@ -150,7 +150,7 @@ def _read_yaml(text: str) -> list[tuple[int, Any]]:
         return [(item.start_mark.line + 1, one) for item, one in zip(node.value, value, strict=True)]
     if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
         return [(node.start_mark.line + 1, {**value, **_mark_tests(node)})]
-    raise ForeignTaskError("it holds neither a list of tasks nor an object with tasks", 1)
+    raise ForeignTaskError("it has neither a list of tasks nor an object with tasks", 1)
 
 
 TEST_LINES = "\0lines of tests"
