@@ -57,14 +57,18 @@ def show(sender: LiveSender | None = None) -> None:
     }
     page = st.navigation(list(by_page), position="hidden")
     entry = by_page[page]
-    log_page(entry.name, session=st.query_params.get("session"), call=st.query_params.get("call"))
+    tab = entry.filtered_tab if st.query_params.get("tab") == entry.filtered_tab else None
+    log_page(entry.name, tab=tab, **{name: st.query_params.get(name) for name in ("session", "call")})
     declare_url_keys(entry.url_keys)
     note_page(shows_texts=entry.shows_texts)
     # The server's key pays for what is asked of a model.
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
-    is_filtered = problem is None and entry.filtered and not {"call", "session"} & set(st.query_params)
+    # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
+    # keeps the filters for the next page.
+    is_one_item = bool({"call", "session"} & set(st.query_params))
+    is_filtered = problem is None and (bool(tab) or (entry.filtered and not is_one_item))
     shown_page.begin_page(
         "." if entry is PAGES[0] else entry.name,
         entry.title,
@@ -73,8 +77,6 @@ def show(sender: LiveSender | None = None) -> None:
     )
     _say_what_is_out_of_reach()
     if problem is None:
-        # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
-        # keeps the filters for the next page.
         _filter_bar(shown=is_filtered)
         if is_filtered:
             _say_what_is_left_out()
@@ -134,8 +136,6 @@ def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
     """Return the sentence that stands in place of a page that is not for this viewer."""
     if entry.for_admins and not viewer.is_admin:
         return f"{entry.title} is for admins: it can ask for every text in the store."
-    if entry.needs_texts and not texts_are_shown():
-        return "This store is served without texts, and this page would need them."
     return None
 
 
