@@ -32,13 +32,17 @@ class Setting:
 
 @dataclass(slots=True)
 class ShownPage:
-    """What one run of a page shows. The keys of `parts` are those of the drawn tables and charts."""
+    """What one run of a page shows. The keys of `parts` are those of the drawn tables and charts.
+
+    `no_link`: why no link can carry the view; empty where one can.
+    """
 
     name: str = ""
     title: str = ""
     is_filtered: bool = False
     shows_texts: bool = False
     answer: str = ""
+    no_link: str = ""
     parts: dict[str, Callable[[], Sequence[Part]]] = field(default_factory=dict)
     metrics: list[str] = field(default_factory=list)
     verdicts: list[VerdictKind] = field(default_factory=list)
@@ -63,6 +67,11 @@ def record_answer(sentence: str) -> None:
     """Record the sentence that answers the page's question; the first one counts."""
     page = shown_page()
     page.answer = page.answer or sentence
+
+
+def refuse_link(reason: str) -> None:
+    """Record why no link can carry what this page shows, such as a text that is too long for one."""
+    shown_page().no_link = reason
 
 
 def record_part(key: str, make: Callable[[], Sequence[Part]]) -> None:

@@ -35,7 +35,7 @@ KNOWN = {
 
 
 def playground(**query: str) -> AppTest:
-    return opened(PAGE, **query)
+    return opened(PAGE, {"share": True}, **query)
 
 
 def link(raw: str, definition: str = "") -> str:
@@ -50,7 +50,7 @@ def editors(app: AppTest) -> dict[str, str]:
 
 def copied(app: AppTest) -> str | None:
     drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return next((one["path"] for one in drawn if one.get("path")), None)
+    return next((one["path"] for one in drawn if one.get("label") == "Copy link"), None)
 
 
 def unfold(app: AppTest, *keys: str) -> None:

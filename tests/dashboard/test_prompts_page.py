@@ -140,7 +140,7 @@ def test_a_version_that_does_not_exist_is_the_newest(changed: Path, nonsense: st
 
 
 def test_all_prompts_lead_to_their_versions(changed: Path) -> None:
-    app = opened(PAGE, rate="parse_error", show="all")
+    app = opened(PAGE, show="all")
     rows = sheet_of(app, "Rates by prompt name")
     assert {row["Prompt name"]["href"].partition("&")[0] for row in rows} == {
         "prompts?of=triage",

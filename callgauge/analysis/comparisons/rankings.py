@@ -123,9 +123,7 @@ def judge_ranking(
             each
             for each in (night.alerts if night else ())
             if each.rate is table.rate
-            and each.is_open
-            and each.is_worse
-            and each.part_of is None
+            and (each.is_open and each.is_worse and each.part_of is None)
             and each.agrees_with(chosen)
             and each.since <= (chosen.get("to_day") or date.max)  # what came later is not of these days
         ],

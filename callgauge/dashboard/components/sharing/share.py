@@ -33,6 +33,7 @@ from callgauge.documents.html_page import write_html
 from callgauge.documents.markdown import write_markdown
 
 _LONGEST_LINK = 8_000  # characters that servers and chats take
+_TOO_LONG = "The address of this view is too long."
 _UNDATED = "All days, as some calls have no time: new data changes the numbers."
 _SESSIONS = (
     "The 95 % interval counts sessions, not calls: calls of one session are alike. It also depends on how "
@@ -55,18 +56,20 @@ def _draw_ways(page: ShownPage) -> None:
         st.caption(wording.in_markdown(list_chosen(settings), 600))
     days, moving = (fix_days(), moving_days()) if page.is_filtered else (None, None)
     path = write_path(page, days)
-    if len(path) > _LONGEST_LINK:
-        st.caption("The address of this view is too long for a link.")
+    no_link = page.no_link or (_TOO_LONG if len(path) > _LONGEST_LINK else "")
+    if no_link:
+        st.caption(f"No link: {wording.in_markdown(no_link, 200)}")
     else:
         copy_link("share_link", "Copy link", path)
         if days:
             st.caption("Shows the same days, also after the next load." if days != moving else _UNDATED)
-    if moving and moving != days:
+    if moving and moving != days and not no_link:
         words = "all days" if moving == TimeRange().text else f"the last {moving}"
         copy_link("share_moving_link", f"Copy link to {words}", write_path(page, moving))
         st.caption("Moves on with new data.")
     reason = refuse_file(of_texts=page.shows_texts and sees_texts())
-    document = make_document(page, settings, find_whole_address(path), with_parts=reason is None)
+    address = None if no_link else find_whole_address(path)
+    document = make_document(page, settings, address, with_parts=reason is None)
     copy_text("share_markdown", "Copy as Markdown", write_markdown(document))
     if reason:
         st.caption(f"{reason} The Markdown holds the sentence and the link.")
@@ -84,7 +87,7 @@ def _draw_ways(page: ShownPage) -> None:
 
 
 def make_document(
-    page: ShownPage, settings: Mapping[str, str], address: str, *, with_parts: bool
+    page: ShownPage, settings: Mapping[str, str], address: str | None, *, with_parts: bool
 ) -> Document:
     """Return what the page shows. `with_parts`: with its tables and charts, which may hold texts of logs."""
     parts: list[Part] = [part for make in page.parts.values() for part in make()] if with_parts else []
@@ -94,7 +97,7 @@ def make_document(
         settings=settings,
         parts=[part for part in parts if isinstance(part, Chart) or part.rows],
         method=_list_methods(page),
-        link=address if len(address) <= 2 * _LONGEST_LINK else None,
+        link=address,
         made_at=datetime.now(UTC),
         small_print=_describe_data(),
     )

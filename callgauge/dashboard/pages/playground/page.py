@@ -22,7 +22,7 @@ from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from callgauge.dashboard.pages.playground.replay import tab as replay_tab
 from callgauge.dashboard.pages.playground.start import KNOWN, ROADS, clear_desk, open_desk
-from callgauge.dashboard.shown_page import record_setting
+from callgauge.dashboard.shown_page import record_setting, refuse_link
 
 _TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
@@ -163,6 +163,7 @@ def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
                 record_setting(name, None)
         except LinkError as too_long:
             problem = str(too_long)
+            refuse_link(problem)
         if len(asked.raw) <= LONGEST:
             st.download_button(
                 "Save as regression case",

@@ -29,7 +29,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.editor import edited_text, editor
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.pages.sql import query_result, table_list
-from callgauge.dashboard.shown_page import record_setting
+from callgauge.dashboard.shown_page import record_setting, refuse_link
 from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
@@ -177,6 +177,7 @@ def _note_text(text: str, asked: str) -> None:
         if text != asked:
             record_setting("sql", packed)
     except LinkError as too_long:
+        refuse_link(str(too_long))
         st.caption(f"No link: {too_long}")
 
 
