@@ -169,6 +169,7 @@ ORDER = {
         "trials/running", "trials",
         "dashboard",
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
+        "dashboard/components/trend",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/pages/<page>", "dashboard/pages", "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",

@@ -56,7 +56,7 @@ def choose_unit(first: date, last: date) -> TimeUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class TrendPoint:
+class LinePoint:
     """The rate of a series in a unit of time, which is the days from `first` to `last`.
 
     `is_partial`: the last load saw only a part of these days.
@@ -91,12 +91,12 @@ class TrendLine:
     series: str | None
     label: str
     colour: int | None
-    points: tuple[TrendPoint, ...]
-    left_out: tuple[TrendPoint, ...] = ()
+    points: tuple[LinePoint, ...]
+    left_out: tuple[LinePoint, ...] = ()
 
-    def split_at_gaps(self, gap: timedelta) -> list[list[TrendPoint]]:
+    def split_at_gaps(self, gap: timedelta) -> list[list[LinePoint]]:
         """Return the points in stretches: no line connects points that are further apart than `gap`."""
-        stretches: list[list[TrendPoint]] = []
+        stretches: list[list[LinePoint]] = []
         for point in self.points:
             if stretches and point.first - stretches[-1][-1].first <= gap:
                 stretches[-1].append(point)
@@ -162,7 +162,7 @@ class TrendChart:
         return sum(len(line.left_out) for line in self.lines)
 
     @property
-    def partial(self) -> list[TrendPoint]:
+    def partial(self) -> list[LinePoint]:
         """The drawn points that are not complete, the earliest first, one for each unit of time."""
         by_day = {point.first: point for line in self.lines for point in line.points if point.is_partial}
         return [by_day[day] for day in sorted(by_day)]
@@ -206,7 +206,7 @@ def make_trend_chart(
     days = [point.day for point in points]
     unit = choose_unit(min(days), max(days))
 
-    def gather(chosen: Callable[[str], bool]) -> tuple[TrendPoint, ...]:
+    def gather(chosen: Callable[[str], bool]) -> tuple[LinePoint, ...]:
         return _sum_by_unit([point for point in points if chosen(point.series)], unit, last_whole)
 
     lines = [
@@ -227,9 +227,7 @@ def make_trend_chart(
     )  # fmt: skip
 
 
-def _sum_by_unit(
-    points: Sequence[DayRate], unit: TimeUnit, last_whole: date | None
-) -> tuple[TrendPoint, ...]:
+def _sum_by_unit(points: Sequence[DayRate], unit: TimeUnit, last_whole: date | None) -> tuple[LinePoint, ...]:
     summed: dict[date, tuple[Share, date, date]] = {}
     for point in points:
         start = unit.start_of(point.day)
@@ -239,7 +237,7 @@ def _sum_by_unit(
         else:
             summed[start] = point.share, point.day, point.day
     return tuple(
-        TrendPoint(
+        LinePoint(
             start if unit.name == "day" else first,
             last,
             share,
