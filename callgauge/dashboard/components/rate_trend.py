@@ -78,8 +78,7 @@ def draw_rate_trend(
     points = trends.group_by_day(several, last_whole)  # a change is looked for in whole days only
     days = sorted({point.day for its in every.values() for point in its})
     unit = trend_lines.choose_unit(days[0], days[-1]) if days else None
-    if unit:
-        title = title.replace("by day", f"by {unit.name}")
+    title = title.replace("by day", f"by {unit.name}") if unit else title
     with cards.draw_card(
         title,
         "slices",
@@ -89,13 +88,10 @@ def draw_rate_trend(
         verdict="change",
     ):
         if not unit:
-            st.caption(
-                f"No day with a {rate.noun} of which this can be known. Widen the filters, or choose another "
-                "rate; what the logs give no time has no day."
-            )
+            st.caption(f"No day with a measured {rate.noun}. Widen the filters or choose another rate.")
             return
         shifts = _cached_shifts(points)
-        span = days[0], days[-1]
+        span = (days[0], days[-1])
         alerts = _find_alerts(rate, by, points)
         marked = {event: alert for alert in alerts if (event := _mark_alert(alert)).day >= span[0]}
         notes = map(_make_event, find_trend_notes(by, points, span, about))
