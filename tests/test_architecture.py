@@ -170,6 +170,7 @@ ORDER = {
         "trials/running", "trials",
         "dashboard",
         "dashboard/components/controls", "dashboard/components/memory", "dashboard/components/shell",
+        "dashboard/components/trend",
         "dashboard/components", "dashboard/components/definition_editor", "dashboard/components/money",
         "dashboard/components/sharing",
         "dashboard/pages/playground/replay", "dashboard/pages/<page>", "dashboard/pages",

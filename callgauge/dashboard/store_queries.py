@@ -229,8 +229,8 @@ def generation_file() -> Path:
     return Path(shown_generation().path)
 
 
-@st.fragment(run_every="2s")
+@st.fragment(run_every="10s")
 def follow_store(seen: Generation | None) -> None:
-    """Rerun the page when the store publishes a generation other than `seen`; checks every two seconds."""
+    """Rerun the page when the store publishes a generation other than `seen`; checks every ten seconds."""
     if named_generation() != seen:
         st.rerun()

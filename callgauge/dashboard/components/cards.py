@@ -247,4 +247,4 @@ def show_no_store(problem: UnshownStoreError) -> None:
         st.text(leave_place_out(problem.remedy))
         if problem.command:
             st.code(leave_place_out(problem.command), language=None, wrap_lines=True)
-        st.caption("This page looks again every two seconds. The playground works without a store.")
+        st.caption("This page looks again every ten seconds. The playground works without a store.")

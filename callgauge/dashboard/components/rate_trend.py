@@ -11,18 +11,17 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.load_state import find_last_whole_day
-from callgauge.analysis.measures import trends
+from callgauge.analysis.measures import trend_lines, trends
 from callgauge.analysis.measures.alerts import Alert, read_alerts
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.measures.trend_lines import Level, Mark, TrendChart, TrendLine
 from callgauge.analysis.measures.trends import DayRate, RateShift
 from callgauge.analysis.verdicts.alerts import describe_alert
 from callgauge.analysis.verdicts.goals import format_goal
 from callgauge.analysis.verdicts.sentences import LESS
-from callgauge.dashboard import charts, filters, store_queries
-from callgauge.dashboard.charts import Level, Mark, Trend
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.memory.goals import read_goals
 from callgauge.dashboard.components.memory.note_list import draw_trend_note_control
@@ -33,10 +32,12 @@ from callgauge.dashboard.components.memory.trend_marks import (
 )
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.components.trend.trend_chart import draw_trend_chart
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
 _MARKED = 20  # rows below the lines, the newest
+_LISTED = 14  # rows of the table of points until all are asked for
 
 Points = Mapping[str, Sequence[DayRate]]
 
@@ -72,11 +73,12 @@ def draw_rate_trend(
     `series_colours`. The team's goal and the rate on the days of the baseline are drawn across; `before`: the
     slices by the same dimension on these days, where they are known.
     """
-    points = trends.group_by_day(several, find_last_whole_day(store_queries.ask))
-    days = sorted({point.day for its in points.values() for point in its})
-    unit = charts.choose_unit(days[0], days[-1]) if days else None
-    if unit:
-        title = title.replace("by day", f"by {unit.name}")
+    last_whole = find_last_whole_day(store_queries.ask)
+    every = trends.group_by_day(several)
+    points = trends.group_by_day(several, last_whole)  # a change is looked for in whole days only
+    days = sorted({point.day for its in every.values() for point in its})
+    unit = trend_lines.choose_unit(days[0], days[-1]) if days else None
+    title = title.replace("by day", f"by {unit.name}") if unit else title
     with cards.draw_card(
         title,
         "slices",
@@ -86,37 +88,72 @@ def draw_rate_trend(
         verdict="change",
     ):
         if not unit:
-            st.caption(
-                f"No day with a {rate.noun} of which this can be known. Widen the filters, or choose another "
-                "rate; what the logs give no time has no day."
-            )
+            st.caption(f"No day with a measured {rate.noun}. Widen the filters or choose another rate.")
             return
         shifts = _cached_shifts(points)
-        span = days[0], days[-1]
-        notes = find_trend_notes(by, points, span, about)
-        decisions = find_trend_decisions(by, points, span, about)
+        span = (days[0], days[-1])
         alerts = _find_alerts(rate, by, points)
-        marked = [event for event in map(_mark_alert, alerts) if event.day >= span[0]]
-        events = [*events, *marked, *map(_make_event, notes), *map(_describe_decision, decisions)]
-        letters = _assign_letters([*shifts, *events])
-        numbers = series_colours(by, points, rate) if order is None else order
-        words = DIMENSIONS[by].lower()
-        drawn = charts.draw_trend(
-            [point for its in points.values() for point in its],
-            numbers,
-            _make_marks(letters),
-            others=f"other {wording.plural_of(words)}",
-            title=f"{rate.title} by {unit.name} and {words}",
+        marked = {event: alert for alert in alerts if (event := _mark_alert(alert)).day >= span[0]}
+        notes = map(_make_event, find_trend_notes(by, points, span, about))
+        decisions = map(_describe_decision, find_trend_decisions(by, points, span, about))
+        letters = _assign_letters([*shifts, *events, *marked, *notes, *decisions])
+        colours = series_colours(by, points, rate) if order is None else order
+        chart = trend_lines.make_trend_chart(
+            [point for its in every.values() for point in its],
+            colours,
+            _make_marks(letters, {event: alert.values[by] for event, alert in marked.items()}),
+            last_whole=last_whole,
+            others=f"other {wording.plural_of(DIMENSIONS[by].lower())}",
+            title=title,
             y_title=f"Share of {rate.noun}s",
             levels=_make_levels(rate, by, points, before),
-            named=lambda name: filters.value_label(by, name),
+            name_series=lambda name: filters.value_label(by, name),
         )
-        draw_chart(
-            drawn.figure, key=key, alt=_describe_lines(rate, by, points, numbers), config=charts.CONFIG
+        words = _describe_lines(rate, by, points, colours)
+        draw_trend_chart(
+            chart, key=key, words=words, link_calls=lambda line: _link_calls(line, rate, by, span)
         )
-        _draw_notes(points, numbers, shifts, rate, drawn, [one for one in alerts if one.is_open])
+        _draw_notes(chart, points, colours, shifts, rate, [one for one in alerts if one.is_open])
+        _draw_points(key, chart, rate, by)
         if letters:
             _draw_table(key, rate, by, letters, why(shifts) if why else {})
+
+
+def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date, date]) -> str | None:
+    """Return a URL that lists the counted calls of a line; None for turns and for a sum of series."""
+    if line.series is None or rate.calls is None or by not in FILTERED:
+        return None
+    return filters.page_link("calls", {by: line.series}, rate.calls, days=days)
+
+
+@st.fragment
+def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> None:
+    """Draw a fold with all points as a table, also those that the chart leaves out, with their links."""
+    fold = st.expander("As a table", key=f"{key}_points", on_change="rerun")
+    if not fold.open:
+        return
+    unit = chart.unit
+    by_start: dict[date, dict[int, trend_lines.LinePoint]] = {}
+    for number, line in enumerate(chart.lines):
+        for point in (*line.points, *line.left_out):
+            by_start.setdefault(unit.start_of(point.first), {})[number] = point
+    columns = [Column(unit.name.capitalize(), "tight")]
+    columns += [Column(wording.one_line(line.label, 60), "number") for line in chart.lines]
+    rows = []
+    for start, points in sorted(by_start.items(), reverse=True):
+        is_partial = any(point.is_partial for point in points.values())
+        row = [Cell(start.isoformat(), sub="not complete" if is_partial else None)]
+        for number, line in enumerate(chart.lines):
+            if number not in points:
+                row.append(Cell("–"))
+                continue
+            point = points[number]
+            k, n = point.share.k, point.share.n
+            href = _link_calls(line, rate, by, (point.first, point.last))
+            row.append(Cell(wording.rate(k, n), sub=wording.fraction(k, n), href=href, pale=point.is_hollow))
+        rows.append(row)
+    with fold:
+        draw_table(f"{key}_point_table", chart.title, columns, rows, shown=_LISTED)
 
 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
@@ -160,10 +197,10 @@ def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, i
     """
     named = trends.name_series(points, rate)
     if by != "model":
-        return charts.series_order(named)
+        return trend_lines.assign_colours(named)
     choices = store_queries.ask("choices")
     by_use = choices[choices.dimension == "model"].value.tolist()
-    return charts.series_order(named, {name: number for number, name in enumerate(by_use)})
+    return trend_lines.assign_colours(named, {name: number for number, name in enumerate(by_use)})
 
 
 def _make_levels(
@@ -222,8 +259,13 @@ def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift 
     return dict(zip(newest, ascii_uppercase, strict=False))
 
 
-def _make_marks(letters: Mapping[RateShift | TrendEvent, str]) -> list[Mark]:
-    """Return a mark for each day with changes or events; what fell on one day shares its line."""
+def _make_marks(
+    letters: Mapping[RateShift | TrendEvent, str], series: Mapping[TrendEvent, str]
+) -> list[Mark]:
+    """Return a mark for each day with changes or events; what fell on one day shares its line.
+
+    `series`: the series that an event is about; an event without one is about all.
+    """
     by_day: dict[date, list[RateShift | TrendEvent]] = {}
     for one in letters:
         by_day.setdefault(one.day, []).append(one)
@@ -232,25 +274,36 @@ def _make_marks(letters: Mapping[RateShift | TrendEvent, str]) -> list[Mark]:
         shifts = [one for one in its if isinstance(one, RateShift)]
         first = min((one.first for one in shifts), default=day)
         last = max((one.last for one in shifts), default=day)
-        marks.append(Mark(" ".join(letters[one] for one in its), day, first, last))
+        named = [one.series if isinstance(one, RateShift) else series.get(one) for one in its]
+        about = tuple(name for name in named if name is not None) if None not in named else ()
+        marks.append(Mark(" ".join(letters[one] for one in its), day, first, last, about))
     return marks
 
 
 def _draw_notes(
+    chart: TrendChart,
     points: Points,
     named: Mapping[str, int],
     shifts: Sequence[RateShift],
     rate: RateDefinition,
-    drawn: Trend,
     opened: Sequence[Alert],
 ) -> None:
-    parts = [f"Hollow: {LESS}."]
-    if drawn.beyond:
-        parts.append(f"Triangle: {wording.plural(drawn.beyond, 'such point')} beyond the scale.")
-    if drawn.cut:
-        parts.append(f"{wording.plural(drawn.cut, 'interval')} cut at the edge of the scale.")
-    if drawn.unit.name != "day":
-        parts.append(f"A point is a {drawn.unit.name}, as the days go far back; choose days for each day.")
+    parts = ["Drag to choose days."]
+    if rate.calls is not None:
+        parts[0] = "Drag to choose days; click a point to open its calls."
+    if any(point.is_few for line in chart.lines for point in line.points):
+        parts.append(f"Hollow: {LESS}.")
+    if chart.partial:
+        days = wording.list_words([f"{point.first}" for point in chart.partial])
+        parts.append(f"Hollow and dotted: {days}, not complete at the last load.")
+    if chart.left_out:
+        few = wording.plural(chart.left_out, "point")
+        parts.append(
+            f"{few} with too little data {'is' if chart.left_out == 1 else 'are'} far beyond the "
+            "scale; the table below lists all points."
+        )
+    if chart.unit.name != "day":
+        parts.append(f"A point is a {chart.unit.name}, as the days go far back; choose days for each day.")
     if len(points) > len(named):
         parts.append(trends.describe_named(points, rate))
     examined = len(trends.examined_series(points))

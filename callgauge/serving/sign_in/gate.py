@@ -56,7 +56,7 @@ MOST_BODY = 1_000_000
 MOST_MESSAGE = 10_000_000
 """Bytes of a message that a page may send over its connection: a text in an editor."""
 MOST_MESSAGES = 1_200
-"""Messages that a page may send in a minute: keys typed into a search, a look for news every two seconds."""
+"""Messages a page may send in a minute: keys typed into a search, a look for new data every ten seconds."""
 
 
 class Gate:

@@ -1,0 +1,275 @@
+"""What a chart of rates over time shows, as plain values; pages and reports draw it in their own ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from callgauge.analysis.measures.trends import DayRate
+from callgauge.stats import Interval, Share
+
+OTHERS = "other models"
+MOST_IN_ONE = 3
+"""Lines in one panel; of more, each has a panel of its own."""
+COLOURS = 6
+_FAR = 2  # times the highest rate: a goal beyond it is written at the edge, for a scale that shows the rates
+_NEAR_ALL = 0.5  # where all rates are above this, the scale does not begin at zero
+_STRETCH = 0.5  # of the span of the reliable rates, by which unreliable ones may widen the scale
+_LEAST_SPAN = 0.02
+_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+_MOST_TICKS = 5
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUnit:
+    """What one point of a trend spans. `gap`: a longer stretch without a point breaks the line."""
+
+    name: str
+    gap: timedelta
+
+    def start_of(self, day: date) -> date:
+        """Return the first day of the unit that `day` is in; weeks begin on Monday."""
+        if self.name == "week":
+            return day - timedelta(days=day.weekday())
+        return day.replace(day=1) if self.name == "month" else day
+
+    def end_of(self, day: date) -> date:
+        """Return the last day of the unit that `day` is in."""
+        if self.name == "week":
+            return self.start_of(day) + 6 * _DAY
+        return (day.replace(day=1) + 31 * _DAY).replace(day=1) - _DAY if self.name == "month" else day
+
+
+_UNITS = {  # the longest span of days that each unit is for
+    92: TimeUnit("day", timedelta(days=3)),  # a weekend is no break
+    800: TimeUnit("week", timedelta(days=14)),
+    date.max.toordinal(): TimeUnit("month", timedelta(days=62)),
+}
+
+
+def choose_unit(first: date, last: date) -> TimeUnit:
+    """Return the unit of a trend from the day `first` to `last`: days, weeks or, for years, months."""
+    return next(unit for longest, unit in _UNITS.items() if (last - first).days <= longest)
+
+
+@dataclass(frozen=True, slots=True)
+class LinePoint:
+    """The rate of a series in a unit of time, which is the days from `first` to `last`.
+
+    `is_partial`: the last load saw only a part of these days.
+    """
+
+    first: date
+    last: date
+    share: Share
+    is_partial: bool = False
+
+    @property
+    def rate(self) -> float:
+        return self.share.rate or 0.0
+
+    @property
+    def is_few(self) -> bool:
+        """True with too few observations or sessions to rely on the rate."""
+        return not self.share.has_enough
+
+    @property
+    def is_hollow(self) -> bool:
+        return self.is_few or self.is_partial
+
+
+@dataclass(frozen=True, slots=True)
+class TrendLine:
+    """The line of a series. `series`: None for the sum of those without a line; `colour`: None for grey.
+
+    `left_out`: points of little data beyond the scale; they are not drawn.
+    """
+
+    series: str | None
+    label: str
+    colour: int | None
+    points: tuple[LinePoint, ...]
+    left_out: tuple[LinePoint, ...] = ()
+
+    def split_at_gaps(self, gap: timedelta) -> list[list[LinePoint]]:
+        """Return the points in stretches: no line connects points that are further apart than `gap`."""
+        stretches: list[list[LinePoint]] = []
+        for point in self.points:
+            if stretches and point.first - stretches[-1][-1].first <= gap:
+                stretches[-1].append(point)
+            else:
+                stretches.append([point])
+        return stretches
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A labelled line in a trend, before `day`.
+
+    The marked event may have happened at the beginning of any day from `first` to `last`. `series`: those
+    that it is about; empty where it is about all.
+    """
+
+    text: str
+    day: date
+    first: date
+    last: date
+    series: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A labelled rate across a trend: a goal, or a baseline with its interval as a band."""
+
+    text: str
+    rate: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrendChart:
+    """A chart of rates over time. `ticks`: the labelled rates; the first and the last are the scale's ends.
+
+    `whole`: all series together, drawn pale behind each panel; None where one panel holds all lines.
+    """
+
+    title: str
+    y_title: str
+    unit: TimeUnit
+    first: date
+    last: date
+    lines: tuple[TrendLine, ...]
+    whole: TrendLine | None
+    ticks: tuple[float, ...]
+    marks: tuple[Mark, ...]
+    levels: tuple[Level, ...]
+
+    @property
+    def has_panels(self) -> bool:
+        """True where each line has a panel of its own, on the same scale."""
+        return self.whole is not None
+
+    @property
+    def has_intervals(self) -> bool:
+        """True where the points show their intervals; those of two lines would hide each other."""
+        return len(self.lines) == 1
+
+    @property
+    def left_out(self) -> int:
+        return sum(len(line.left_out) for line in self.lines)
+
+    @property
+    def partial(self) -> list[LinePoint]:
+        """The drawn points that are not complete, the earliest first, one for each unit of time."""
+        by_day = {point.first: point for line in self.lines for point in line.points if point.is_partial}
+        return [by_day[day] for day in sorted(by_day)]
+
+    @property
+    def drawn_marks(self) -> list[Mark]:
+        """The marks on the drawn days, each within these days."""
+        return [mark for mark in self.marks if mark.last >= self.first and mark.day <= self.last]
+
+
+def assign_colours(names: Sequence[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Return the colour number of each of at most six series.
+
+    `fixed`: numbers that series have on every page; a series keeps its own where it is free. The last colour
+    is a grey as that of the series without a name: it is for six series, next to which there is none.
+    """
+    wanted, most = fixed or {}, max(COLOURS - 1, len(names))
+    own = {name: wanted[name] for name in names if wanted.get(name, most) < most}
+    free = iter(number for number in range(most) if number not in own.values())
+    return {name: own[name] if name in own else next(free) for name in names}
+
+
+def make_trend_chart(
+    points: Sequence[DayRate],
+    colours: Mapping[str, int],
+    marks: Sequence[Mark] = (),
+    *,
+    last_whole: date | None = None,
+    others: str = OTHERS,
+    title: str = "",
+    y_title: str = "Share of calls",
+    levels: Sequence[Level] = (),
+    name_series: Callable[[str], str] = str,
+) -> TrendChart:
+    """Return the chart of the rates: one line for each series with a colour, and one for all others.
+
+    A point is a day, or a week or month of a long time. `last_whole`: the newest day of which the store has
+    all calls. The scale contains every point with enough data and every goal that is near; points of little
+    data that are far off are left out.
+    """
+    days = [point.day for point in points]
+    unit = choose_unit(min(days), max(days))
+
+    def gather(chosen: Callable[[str], bool]) -> tuple[LinePoint, ...]:
+        return _sum_by_unit([point for point in points if chosen(point.series)], unit, last_whole)
+
+    lines = [
+        TrendLine(name, name_series(name), number, gathered)
+        for name, number in sorted(colours.items(), key=lambda pair: pair[1])
+        if (gathered := gather(lambda series, name=name: series == name))  # type: ignore[misc]
+    ]
+    rest = gather(lambda series: series not in colours)
+    lines += [TrendLine(None, others, None, rest)] if rest else []
+    ticks = _choose_ticks(lines, levels)
+    whole = None
+    if len(lines) > MOST_IN_ONE:
+        whole = TrendLine(None, "all together", None, gather(lambda _: True))
+        whole = _leave_out(whole, ticks)
+    return TrendChart(
+        title, y_title, unit, min(days), max(days), tuple(_leave_out(line, ticks) for line in lines), whole,
+        ticks, tuple(marks), tuple(levels),
+    )  # fmt: skip
+
+
+def _sum_by_unit(points: Sequence[DayRate], unit: TimeUnit, last_whole: date | None) -> tuple[LinePoint, ...]:
+    summed: dict[date, tuple[Share, date, date]] = {}
+    for point in points:
+        start = unit.start_of(point.day)
+        if start in summed:
+            share, first, last = summed[start]
+            summed[start] = share + point.share, min(first, point.day), max(last, point.day)
+        else:
+            summed[start] = point.share, point.day, point.day
+    return tuple(
+        LinePoint(
+            start if unit.name == "day" else first,
+            last,
+            share,
+            is_partial=last_whole is not None and unit.end_of(start) > last_whole,
+        )
+        for start, (share, first, last) in sorted(summed.items())
+    )
+
+
+def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
+    """Return the line with the points beyond the scale moved to `left_out`."""
+    inside = tuple(point for point in line.points if ticks[0] <= point.rate <= ticks[-1])
+    outside = tuple(point for point in line.points if point not in inside)
+    return TrendLine(line.series, line.label, line.colour, inside, outside)
+
+
+def _choose_ticks(lines: Sequence[TrendLine], levels: Sequence[Level]) -> tuple[float, ...]:
+    """Return the labelled rates of a scale that contains every point with enough data (all, if none has).
+
+    It also contains the intervals of a single line, goals that are near, and points of little data that are
+    not far beyond the others.
+    """
+    every = [point for line in lines for point in line.points]
+    solid = [point for point in every if not point.is_hollow] or every
+    low, high = min(point.rate for point in solid), max(point.rate for point in solid)
+    if len(lines) == 1 and (bounds := [point.share.interval for point in solid if point.share.interval]):
+        low, high = min(low, *(each.low for each in bounds)), max(high, *(each.high for each in bounds))
+    room = _STRETCH * max(high - low, high / 2, _LEAST_SPAN)
+    near = [point.rate for point in every if low - room <= point.rate <= high + room]
+    near += [level.rate for level in levels if level.rate <= _FAR * max(high, _LEAST_SPAN)]
+    low, high = min(low, *near), min(1.0, max(high, *near, _LEAST_SPAN))
+    start = low if low > _NEAR_ALL else 0.0
+    step = next((step for step in _STEPS if (high - start) / step <= _MOST_TICKS), _STEPS[-1])
+    bottom, top = math.floor(start / step + 1e-9), math.ceil(high / step - 1e-9)
+    return tuple(round(number * step, 4) for number in range(bottom, max(top, bottom + 1) + 1))

@@ -1,0 +1,142 @@
+"""Draws rates over time as lines. Dragging chooses days, a click on a point opens its calls, as do keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import streamlit as st
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.trend_lines import LinePoint, TimeUnit, TrendChart, TrendLine
+from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
+
+_LABEL = 60  # characters of a series' name
+_PANEL, _LEGEND, _ONE = 224, 28, 340  # pixels, as in trend_chart.js
+_COLUMNS = 3  # panels side by side on a wide screen
+CallsLink = Callable[[TrendLine], str | None]
+
+
+def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: CallsLink) -> None:
+    """Draw the chart. `words` say what it shows, for those who hear it.
+
+    `link_calls` returns a URL that lists the calls of a line, on any days; None where no list has them.
+    """
+    draw = st.components.v2.component(
+        "trend_chart",
+        html="<div class='trend' role='group' tabindex='0'>\n</div>",
+        css=read_source(__file__, "trend_chart.css"),
+        js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "trend_chart.js"),
+    )
+    rows = -(-len(chart.lines) // _COLUMNS)
+    height = _LEGEND + (rows * _PANEL if chart.has_panels else _ONE)
+    # Kept free until the script has drawn, so that nothing below moves; then shell.css lets the height go.
+    draw(key=key, data=send_chart(chart, words, link_calls), height=height)
+
+
+def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str, Any]:
+    """Return what trend_chart.js draws; its head describes the format."""
+    units = list(_list_units(chart.unit, chart.first, chart.last))
+    numbers = {line.series: number for number, line in enumerate(chart.lines)}
+    return {
+        "theme": st.context.theme.type,  # another theme has other colours: the script has to run again
+        "words": f"{words} Arrow keys go from point to point, Enter opens the calls of a point; "
+        "with Shift, arrow keys choose days.",
+        "unit": chart.unit.name,
+        "intervals": chart.has_intervals,
+        "panels": chart.has_panels,
+        "ticks": [(tick, _write_tick(tick, chart.ticks)) for tick in chart.ticks],
+        "start": units[0].isoformat(),
+        "end": units[-1].isoformat(),
+        "units": [unit.isoformat() for unit in units],
+        "spans": [
+            (max(unit, chart.first).isoformat(), min(chart.unit.end_of(unit), chart.last).isoformat())
+            for unit in units
+        ],
+        "lines": [_send_line(line, chart.unit, link_calls(line)) for line in chart.lines],
+        "whole": _send_line(chart.whole, chart.unit, None) if chart.whole else None,
+        "marks": [
+            {
+                "text": mark.text,
+                "day": max(mark.day, chart.first).isoformat(),
+                "first": max(mark.first, chart.first).isoformat(),
+                "last": min(mark.last, chart.last).isoformat(),
+                "lines": [numbers[name] for name in mark.series if name in numbers] or None,
+            }
+            for mark in chart.drawn_marks
+        ],
+        "levels": [
+            {
+                "rate": level.rate,
+                "low": level.interval.low if level.interval else None,
+                "high": level.interval.high if level.interval else None,
+                "goal": level.interval is None,
+            }
+            for level in chart.levels
+        ],
+        "legend": list(_list_legend(chart)),
+    }
+
+
+def _list_units(unit: TimeUnit, first: date, last: date) -> Iterator[date]:
+    start = unit.start_of(first)
+    while start <= last:
+        yield start
+        start = unit.end_of(start) + timedelta(1)
+
+
+def _list_legend(chart: TrendChart) -> Iterator[tuple[str, int | None, str]]:
+    """Return each entry of the legend as (kind, colour, label); the panels name their own lines."""
+    if chart.whole:
+        yield "whole", None, chart.whole.label
+    else:
+        yield from (("line", line.colour, wording.one_line(line.label, _LABEL)) for line in chart.lines)
+    for level in chart.levels:
+        beyond = " (above the scale)" if level.rate > chart.ticks[-1] else ""
+        beyond = " (below the scale)" if level.rate < chart.ticks[0] else beyond
+        yield "level" if level.interval else "goal", None, wording.one_line(level.text, _LABEL) + beyond
+
+
+def _send_line(line: TrendLine, unit: TimeUnit, href: str | None) -> dict[str, Any]:
+    return {
+        "name": wording.one_line(line.label, _LABEL),
+        "colour": line.colour,
+        "href": href,
+        "stretches": [
+            [_send_point(point, unit) for point in stretch] for stretch in line.split_at_gaps(unit.gap)
+        ],
+    }
+
+
+def _send_point(point: LinePoint, unit: TimeUnit) -> dict[str, Any]:
+    bounds = point.share.interval
+    return {
+        "at": unit.start_of(point.first).isoformat(),
+        "from": point.first.isoformat(),
+        "to": point.last.isoformat(),
+        "rate": point.rate,
+        "low": bounds.low if bounds else None,
+        "high": bounds.high if bounds else None,
+        "hollow": point.is_hollow,
+        "partial": point.is_partial,
+        "text": describe_point(point),
+    }
+
+
+def describe_point(point: LinePoint) -> list[str]:
+    """Return what the hover text says of a point, line by line: its days, its rate, what limits it."""
+    k, n = point.share.k, point.share.n
+    days = f"{point.first}" if point.first == point.last else f"{point.first} to {point.last}"
+    bounds = wording.interval(point.share.interval)
+    lines = [days, f"{wording.rate(k, n)} · {wording.fraction(k, n)}{f' · 95% {bounds}' if bounds else ''}"]
+    if point.is_few:
+        lines.append("too little data to rely on")
+    if point.is_partial:
+        lines.append("not complete: the last load saw only a part")
+    return lines
+
+
+def _write_tick(tick: float, ticks: tuple[float, ...]) -> str:
+    step = ticks[1] - ticks[0]
+    return f"{tick:.1%}" if step < 0.0099 else f"{tick:.0%}"
