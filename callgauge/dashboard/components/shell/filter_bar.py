@@ -86,7 +86,9 @@ def _is_offered(name: str, rows: pd.DataFrame) -> bool:
 
 def _has_something_to_reset() -> bool:
     names = (*DIMENSIONS, *declared_url_keys().narrowing)
-    return st.session_state[DAYS] != PRESETS[0] or any(name in st.query_params for name in names)
+    return st.session_state.get(DAYS, PRESETS[0]) != PRESETS[0] or any(
+        name in st.query_params for name in names
+    )
 
 
 def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:

@@ -39,7 +39,7 @@ _MOST_VIEWS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PalettePlace:
     """A part of a page that the palette finds by its title, its sentence or other `words` for it."""
 
     title: str
@@ -50,21 +50,25 @@ class Place:
 
 
 PLACES = (
-    Place("Best model by prompt", "Models", "models", {"view": "prompt"}, "matrix heat map cross table"),
-    Place("Best model by tool", "Models", "models", {"view": "tool"}, "matrix heat map cross table"),
-    Place("Hosts of a model", "Models", "models", {"view": "host"}, "provider server latency"),
-    Place(
+    PalettePlace(
+        "Best model by prompt", "Models", "models", {"view": "prompt"}, "matrix heat map cross table"
+    ),
+    PalettePlace("Best model by tool", "Models", "models", {"view": "tool"}, "matrix heat map cross table"),
+    PalettePlace("Hosts of a model", "Models", "models", {"view": "host"}, "provider server latency"),
+    PalettePlace(
         "Retries", "What failures cost, on Errors", "errors", {"tab": "retries"}, "retry given up abandoned"
     ),
-    Place("Triage status of errors", "Errors", "errors", {}, "known resolved ignored signature"),
-    Place(
+    PalettePlace("Triage status of errors", "Errors", "errors", {}, "known resolved ignored signature"),
+    PalettePlace(
         "Replay", "Stored calls, on Playground", "playground", {"tab": "stored"}, "what if definition policy"
     ),
-    Place("Unreadable lines and files", "Data", "data", {}, "rejected rejects skipped failed load ingest"),
-    Place("Alert rules", "Decisions", "decisions", {"about": "rules"}, "alarm threshold notify"),
-    Place("Notes", "Decisions", "decisions", {"about": "notes"}, "comment annotation"),
-    Place("Saved views", "Decisions", "decisions", {"about": "views"}, "bookmark favourite"),
-    Place("Glossary", "What the terms mean", "glossary", {}, "help definition words terms"),
+    PalettePlace(
+        "Unreadable lines and files", "Data", "data", {}, "rejected rejects skipped failed load ingest"
+    ),
+    PalettePlace("Alert rules", "Decisions", "decisions", {"about": "rules"}, "alarm threshold notify"),
+    PalettePlace("Notes", "Decisions", "decisions", {"about": "notes"}, "comment annotation"),
+    PalettePlace("Saved views", "Decisions", "decisions", {"about": "views"}, "bookmark favourite"),
+    PalettePlace("Glossary", "What the terms mean", "glossary", {}, "help definition words terms"),
 )
 
 
