@@ -250,7 +250,7 @@ def describe_gate(gate: StoreGate) -> str:
         return f"{verdict}. {gate.why}"
     sides = " against ".join(_describe_side(side) for side in (gate.slice, gate.baseline))
     mix = ", mix-adjusted" if gate.at_same_mix else ""
-    words = f"{verdict} by {format_size(gate.margin)}: {RATES[gate.rate].title.lower()} of {sides}"
+    words = f"{verdict} by {format_size(gate.margin)}: {RATES[gate.rate].phrase} of {sides}"
     words += f"; difference{mix} {_write_reach(gate.difference)}"
     return " ".join(filter(None, (f"{words}.", gate.sentence, gate.why)))
 

@@ -49,7 +49,7 @@ def test_the_best_is_named_with_both_rates_and_by_how_much_it_leads_the_closest(
 
 def test_where_a_high_rate_is_good_the_highest_is_the_best() -> None:
     table = by_rate("derived_ok", {"a": 800, "b": 500})
-    assert write(table).startswith(f"A is the best by {table.rate.title.lower()}: 80.0% against 50.0% of B")
+    assert write(table).startswith(f"A is the best by {table.rate.phrase}: 80.0% against 50.0% of B")
 
 
 def test_where_the_mix_decides_the_sentence_has_the_adjusted_rates_and_says_so() -> None:
@@ -160,13 +160,13 @@ LEADER = by_rate("parse_error", {"a": 10, "b": 100, "c": 300})
 
 def test_a_leader_that_is_proven_worse_by_another_rate_is_named_with_that_but() -> None:
     success = by_rate("recorded_ok", {"a": 500, "b": 800, "c": 900})
-    title = success.rate.title.lower()
+    title = success.rate.phrase
     assert write(LEADER, context=RankingContext([success])).endswith(
         f". But A has the lowest {title}: 50.0% against 80.0–90.0% of the others."
     )
     retries = by_rate("retried", {"a": 300, "b": 100, "c": 600})
     assert write(LEADER, context=RankingContext([retries])).endswith(
-        f". But A is worse by {retries.rate.title.lower()}: 30.0% against 10.0% of B."
+        f". But A is worse by {retries.rate.phrase}: 30.0% against 10.0% of B."
     )
 
 

@@ -74,14 +74,14 @@ def test_the_sentence_says_which_is_better_by_how_much_and_from_how_many_session
     assert sentence.endswith("), 95%, 412 sessions.")
     assert say(
         of_slice("A", 800, 1000, rate="derived_ok"), of_slice("B", 600, 1000, rate="derived_ok")
-    ).startswith("A is better (turn success, derived): 80.0% vs 60.0%, difference +20.0 points (+")
+    ).startswith("A is better (derived turn success): 80.0% vs 60.0%, difference +20.0 points (+")
     assert say(of_slice("B", 80, 1000), of_slice("A", 21, 1000)).startswith("B is worse (parse errors): 8.0%")
 
 
 def test_where_neither_is_better_the_sentence_says_which_has_more() -> None:
     few, many = of_slice("few", 1, 1000, rate="refused"), of_slice("many", 100, 1000, rate="refused")
-    assert say(few, many).startswith("few has fewer refused: 0.10% vs 10.0%, difference −9.9 points")
-    assert say(many, few).startswith("many has more refused: 10.0% vs 0.10%, difference +9.9 points")
+    assert say(few, many).startswith("few has fewer denied calls: 0.10% vs 10.0%, difference −9.9 points")
+    assert say(many, few).startswith("many has more denied calls: 10.0% vs 0.10%, difference +9.9 points")
 
 
 def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_difference_takes() -> None:

@@ -72,11 +72,11 @@ def test_another_control_clicked_before_the_answer_keeps_what_was_chosen(app: Ap
     app.settle()
     app.page.get_by_role("combobox", name="Rate").click()
     answers.is_holding = True
-    app.page.get_by_role("option", name="Mended").click()
+    app.page.get_by_role("option", name="Needed repair").click()
     answers.wait_for(b"rate=mended")
     cost.click()
     answers.release()
     app.page.wait_for_url("**rate=mended&tab=cost*")
     app.settle()
     expect(cost).to_have_attribute("aria-selected", "true")
-    app.expect("Mended by model")
+    app.expect("Needed repair by model")

@@ -43,4 +43,6 @@ def test_schema_errors_without_definitions_are_not_measured(store: Path) -> None
 
 def test_a_card_of_a_rate_that_was_not_measured_says_what_it_takes(store: Path) -> None:
     without_definitions(store)
-    assert "Mended: not measured. It takes the model's own text and a tool definition." in said(opened())
+    assert "Needed repair: not measured. It takes the model's own text and a tool definition." in said(
+        opened()
+    )

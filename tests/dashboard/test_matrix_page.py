@@ -111,7 +111,7 @@ def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) ->
 
 def test_other_pairs_are_chosen_in_the_url(filled: Path) -> None:
     app = opened(PAGE, cells="tool.prompt", rate="mended")
-    rows = sheet_of(app, "Mended by tool and prompt")
+    rows = sheet_of(app, "Needed repair by tool and prompt")
     assert rows[0]["Tool"]["text"] == "read_file"
     assert rows[1]["unknown"]["sub"] == "0 / 40"
     assert not app.error

@@ -129,7 +129,7 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
 def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ranked: Path) -> None:
     app = opened(PAGE, columns="arguments")
     falcon = next(row for row in sheet_of(app, RANKING) if row["Model"]["text"] == "falcon")
-    assert list(falcon)[-4:] == ["Syntax errors", "Schema errors", "Strict failures", "Mended"]
+    assert list(falcon)[-4:] == ["Syntax errors", "Schema errors", "Strict failures", "Needed repair"]
     assert list(falcon).count("Parse errors") == 1
     assert (falcon["Syntax errors"]["text"], falcon["Syntax errors"]["sub"]) == ("1.0%", "2 / 200")
     assert falcon["Syntax errors"]["href"] == "calls?model=falcon&fault=syntax"
@@ -139,7 +139,7 @@ def test_a_set_of_columns_is_chosen_in_the_url_and_leaves_out_the_chosen_rate(ra
 def test_columns_are_chosen_one_by_one_and_what_is_unknown_is_left_out(ranked: Path) -> None:
     app = opened(PAGE, columns="custom", added="retried,<b>,steps_per_turn,execution")
     (falcon, *_) = sheet_of(app, RANKING)
-    assert list(falcon)[-3:] == ["Retry rate", "Steps / turn", "Failed in execution"]
+    assert list(falcon)[-3:] == ["Retry rate", "Steps / turn", "Execution errors"]
     app.multiselect(key="added").unselect("retried").run()
     assert app.query_params["added"] == "steps_per_turn,execution"
     app.selectbox(key="by").select("strategy").run()

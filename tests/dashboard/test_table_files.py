@@ -36,11 +36,12 @@ def frame_of(columns: list[Column], rows: list[list[Cell]]) -> dict[Any, list[An
 
 
 def test_a_rate_is_its_figures_as_plain_numbers() -> None:
-    found = frame_of([Column("Mended", "rate")], [[rate_cell(a_slice("a", 13, 200, 250), None)]])
-    low, high = found.pop("Mended low")[0], found.pop("Mended high")[0]
+    found = frame_of([Column("Needed repair", "rate")], [[rate_cell(a_slice("a", 13, 200, 250), None)]])
+    low, high = found.pop("Needed repair low")[0], found.pop("Needed repair high")[0]
     assert found == {
-        "Mended rate": [0.065], "Mended k": [13], "Mended n": [200], "Mended sessions": [200],
-        "Mended unmeasured": [50],
+        "Needed repair rate": [0.065], "Needed repair k": [13],
+        "Needed repair n": [200], "Needed repair sessions": [200],
+        "Needed repair unmeasured": [50],
     }  # fmt: skip
     assert 0.03 < low < 0.065 < high < 0.11
 
@@ -51,9 +52,9 @@ def test_an_unmeasured_rate_is_empty_and_says_how_much_is_not_known() -> None:
         rate_cell(None, None),
         rate_cell(a_slice("b", 1, 9), None),
     ]
-    found = frame_of([Column("Mended", "rate")], [[cell] for cell in cells])
-    assert found["Mended rate"] == [None, None, 1 / 9]
-    assert found["Mended unmeasured"] == [7, None, 0]
+    found = frame_of([Column("Needed repair", "rate")], [[cell] for cell in cells])
+    assert found["Needed repair rate"] == [None, None, 1 / 9]
+    assert found["Needed repair unmeasured"] == [7, None, 0]
 
 
 def test_a_difference_and_its_verdict_are_numbers_and_words() -> None:

@@ -71,7 +71,7 @@ def test_the_tool_that_loses_most_stands_first_and_leads_to_itself_and_its_calls
 
 def test_another_rate_orders_the_tools_by_its_own_loss(two_tools: Path) -> None:
     table = sheets(opened(PAGE, rate="mended"))["Tools by failures"]
-    assert table["columns"][2]["help"].startswith("Mended × all calls")
+    assert table["columns"][2]["help"].startswith("Needed repair × all calls")
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Literal
 
 Group = Literal["arguments", "tool", "turn"]
 GROUPS: Mapping[Group, str] = {
-    "arguments": "Did the model write arguments that a tool can take?",
-    "tool": "Did the call reach its tool, and did the tool do it?",
-    "turn": "Did the turn get there, and after how many attempts?",
+    "arguments": "Did the model write valid arguments?",
+    "tool": "Did the call reach its tool, and did the tool succeed?",
+    "turn": "Did the turn succeed, and did it need retries?",
 }
 """The groups of rates in the order of reading, each with the question that it answers."""
 
@@ -22,16 +22,23 @@ class RateDefinition:
     `noun`: the unit counted, in the singular; `hit`: the words that describe a hit, after "calls that".
     `better`: whether a low or a high rate is better; None where neither is. `calls`: the URL parameters with
     which the Calls page lists the hits; None where no list shows exactly the hits. `is_listed`: False for a
-    rate that says how the others were measured: it is on the page Data and in no list of rates.
+    rate that says how the others were measured: the page Data shows it, and no list of rates.
+    `in_sentences`: what a sentence calls it, where that is not the title in small letters.
     """
 
     name: str
     title: str
-    noun: Literal["call", "turn", "chain"]
+    noun: Literal["call", "turn", "retry sequence"]
     hit: str
     better: Literal["low", "high"] | None = "low"
     calls: Mapping[str, str] | None = None
     is_listed: bool = True
+    in_sentences: str = ""
+
+    @property
+    def phrase(self) -> str:
+        """The rate as a sentence names it: parse errors, denied calls."""
+        return self.in_sentences or self.title.lower()
 
     @property
     def is_good(self) -> bool:
@@ -56,16 +63,18 @@ _ALL = (
         "parse_error",
         "Parse errors",
         "call",
-        "had invalid arguments: no JSON, or not what the tool's definition asks for. A call without a "
-        "definition is checked for JSON syntax only",
+        "had invalid arguments: not JSON, or JSON that does not fit the tool's definition. Without a "
+        "definition only the JSON syntax is checked",
         calls={"fault": "arguments"},
     ),
-    RateDefinition("syntax_error", "Syntax errors", "call", "were no JSON", calls={"fault": "syntax"}),
+    RateDefinition(
+        "syntax_error", "Syntax errors", "call", "had arguments that are not JSON", calls={"fault": "syntax"}
+    ),
     RateDefinition(
         "schema_error",
         "Schema errors",
         "call",
-        "were JSON that does not fit the tool's definition",
+        "had JSON arguments that do not fit the tool's definition",
         calls={"fault": "schema_error"},
     ),
     RateDefinition(
@@ -80,37 +89,41 @@ _ALL = (
         "strict_failure",
         "Strict failures",
         "call",
-        "a strict reader refuses: mended ones and failed ones",
+        "a strict parser rejects: those that needed repair and those that failed",
         calls={"outcome": "strict"},
     ),
     RateDefinition(
         "salvaged",
-        "Salvaged",
+        "Saved by repair",
         "call",
-        "a strict reader refuses and ours could read",
+        "a strict parser rejects and ours could read",
         better="high",
         calls={"outcome": "mended"},
+        in_sentences="calls saved by repair",
     ),
     RateDefinition(
         "mended",
-        "Mended",
+        "Needed repair",
         "call",
-        "fit only after a repair of the text or a change of a value's type",
+        "became valid only after a syntax repair or a type conversion",
         calls={"outcome": "mended"},
+        in_sentences="calls that needed repair",
     ),
     RateDefinition(
         "coerced",
         "Coerced",
         "call",
-        "were JSON with a value of another type than declared",
+        "were valid JSON, with a value that had to be converted to the declared type",
         calls={"outcome": "coerced"},
+        in_sentences="coerced calls",
     ),
     RateDefinition(
         "repaired",
         "Repaired",
         "call",
-        "had to be unwrapped or mended to be JSON",
+        "had to be unwrapped or repaired to become JSON",
         calls={"outcome": "repaired"},
+        in_sentences="repaired calls",
     ),
     RateDefinition(
         "unknown_tool",
@@ -118,51 +131,62 @@ _ALL = (
         "call",
         "named a tool that was not offered",
         calls={"code": "unknown_tool"},
+        in_sentences="calls of unknown tools",
     ),
     RateDefinition(
         "emission",
-        "Leaked or lost",
+        "Missing calls",
         "call",
-        "never reached a tool: written into the text, or cut off",
+        "are missing: the model wrote text where a call was due, or the call was cut off",
         calls={"fault": "emission"},
     ),
     RateDefinition(
-        "truncated", "Cut off", "call", "end before their arguments do", calls={"outcome": "truncated"}
+        "truncated",
+        "Cut off",
+        "call",
+        "end before their arguments do",
+        calls={"outcome": "truncated"},
+        in_sentences="calls cut off",
     ),
     RateDefinition(
-        "tool_rejected", "Tool rejected", "call", "the tool itself refused", calls={"fault": "tool_rejected"}
+        "tool_rejected",
+        "Rejected by the tool",
+        "call",
+        "the tool itself rejected",
+        calls={"fault": "tool_rejected"},
+        in_sentences="calls rejected by the tool",
     ),
-    RateDefinition(
-        "execution", "Failed in execution", "call", "ran and failed", calls={"fault": "execution"}
-    ),
+    RateDefinition("execution", "Execution errors", "call", "ran and failed", calls={"fault": "execution"}),
     RateDefinition(
         "refused",
-        "Refused",
+        "Denied",
         "call",
-        "a user, a policy or the harness stopped",
+        "a user or a policy denied",
         better=None,
         calls={"fault": "refused"},
+        in_sentences="denied calls",
     ),
     RateDefinition(
         "recovered",
         "Recovered",
-        "chain",
+        "retry sequence",
         "ended with an attempt that worked",
         better="high",
         calls={"attempt": "first", "chain": "recovered"},
+        in_sentences="recovered retry sequences",
     ),
     RateDefinition(
         "retried",
         "Retry rate",
         "turn",
-        "tried something again after a failure",
+        "repeated a call after a failure",
         calls={"turns": "retried"},
     ),
     RateDefinition(
         "turn_success",
         "Turn success",
         "turn",
-        "succeeded: as the log reports it, or derived where the log reports nothing",
+        "succeeded, as the log reports; where it reports nothing, derived from the calls",
         better="high",
         calls={"turns": "succeeded"},
     ),
@@ -173,21 +197,23 @@ _ALL = (
         "the log reports as successful",
         better="high",
         calls={"turns": "recorded_ok"},
+        in_sentences="reported turn success",
     ),
     RateDefinition(
         "derived_ok",
         "Turn success, derived",
         "turn",
-        "ended with an answer, left no call that never got through, and lost no call; "
-        "a tool that ran and failed does not count",
+        "ended with an answer, gave up no call before it reached its tool, and lost no call; "
+        "a tool that ran and failed does not count against it",
         better="high",
         calls={"turns": "derived_ok"},
+        in_sentences="derived turn success",
     ),
     RateDefinition(
         "disagree",
-        "Verdicts that disagree",
+        "Reported and derived differ",
         "turn",
-        "the log reports otherwise than we derive",
+        "the log reports differently from what we derive",
         calls={"turns": "disagree"},
         is_listed=False,
     ),

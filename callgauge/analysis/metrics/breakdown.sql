@@ -1,14 +1,14 @@
 -- title: Arms broken down
--- question: How often does it happen in each arm, within each model, tool, prompt or host?
--- unit: calls, turns or chains, as the rate says; the rate is k / n
+-- question: How often does it happen in each of the two slices compared, within each model, tool, prompt or host?
+-- unit: calls, turns or retry sequences, as the rate says; the rate is k / n
 -- days: added up
 -- column rate: which rate, see callgauge/analysis/measures/rates.py
 -- column dimension: what `slice` is a value of: one of $dimensions
 -- column slice: the value of the dimension, 'unknown' where the log names none
--- column also: the arm: the value of $by; 'all' without it
+-- column also: the slice compared: the value of $by; 'all' without it
 -- column k: observed with it
--- column n: of which it can be known
--- column total: all there are; total - n is unmeasured
+-- column n: calls or turns on which it was measured
+-- column total: all there are; total - n were not measured
 -- column sessions: in which n was observed
 -- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them

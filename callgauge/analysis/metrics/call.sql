@@ -1,8 +1,8 @@
 -- title: One call
--- question: What is known of one call?
+-- question: What does the store hold about one call?
 -- unit: at most one row
 -- note: Links of before schema 6 hold only the first 16 digits of a call's id, which its place gave.
--- column file: the file in which the call stands, with line and byte_offset in it
+-- column file: the file that contains the call; line and byte_offset are its place in it
 SELECT c.* EXCLUDE (own_arguments, as_sent)
            REPLACE (c.line - coalesce(m.line - 1, 0) AS line, c.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset),
        coalesce(m.path, f.path) AS file, d.definition,

@@ -3,7 +3,7 @@
 -- unit: one row a day, the newest first; calls without a time last
 -- days: told apart
 -- column most: calls that match as far as the daily sums tell
--- column exact: that many do match; else the sums cannot tell by all that is asked
+-- column exact: that many do match; else the daily sums do not have all dimensions that are asked for
 -- note: Counted in the daily sums, for the list of calls: it looks at no more days than it needs, see there for the words.
 WITH told AS (
   SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, least(

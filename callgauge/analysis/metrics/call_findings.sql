@@ -1,4 +1,4 @@
--- title: Findings of one call
+-- title: Diagnostics of one call
 -- question: What did the parser find in the arguments of one call, in order?
 -- unit: one row a finding
 -- column span_start: character of the raw arguments at which it begins; span_end is the first after it

@@ -3,7 +3,7 @@
 -- unit: one row a call; copies in repeated transcripts are left out
 -- column found: all calls that match in the days looked at, of which this is one page
 -- column preview: 200 characters of the raw arguments, from the character preview_from on: the beginning, or around what was searched
--- column finding: the first code that the parser reported, the worst severity first
+-- column finding: the first diagnostic code that the parser reported, the worst severity first
 -- note: Newest first unless another order is chosen; calls without a value stand last. A call that a later transcript repeats is shown once.
 -- $outcome 'mended', 'strict', 'truncated' and $fault 'arguments' (parse errors), 'schema_error': what the rates count
 -- (ingest/store/rollups/rates.sql), so no schema error that only the log reports; $fault 'any' = every layer, 'none' = no fault

@@ -3,16 +3,16 @@
 -- unit: one row a slice; the currency of $prices
 -- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
--- column calls: model calls (steps) of the turns; told_calls are those whose input and output tokens the log tells
--- column priced_calls: calls whose tokens are told and whose model has a price on their day; the others are unpriced
+-- column calls: model calls (steps) of the turns; told_calls are those for which the log has input and output tokens
+-- column priced_calls: calls with tokens in the log and a price for their model on their day; the others are unpriced
 -- column amount: of the priced calls; NULL when there are none
 -- column priced_turns: turns of which every call is priced; turns_amount is what they cost
--- column judged: of the priced turns, those whose success is known, completed of them succeeded; judged_amount is what they cost
+-- column judged: of the priced turns, those whose success was measured; completed of them succeeded; judged_amount is what they cost
 -- column reported: of the judged turns, those whose success the log reports; of the others it is derived
 -- column retry_calls: model calls that attempts after the first took; retry_amount is what the retry_priced of them cost
 -- column group_ids: the groups of sessions, of fifty, in order; the other group_… are of each of them what the column without group_ is of all
--- note: A call has the price of its turn's day and of its turn's model. Tokens read from and written to a provider's cache are told apart and have prices of their own.
--- note: Where a log does not tell of a cache, all input counts as ordinary input.
+-- note: A call has the price of its turn's day and of its turn's model. Tokens read from and written to a provider's cache are counted separately and have their own prices.
+-- note: Where a log does not report a cache, all input counts as ordinary input.
 -- note: Per successful turn: what all judged turns cost, divided by those that succeeded, so the turns that failed are paid for, too.
 -- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they hold; none when NULL.

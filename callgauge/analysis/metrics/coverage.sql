@@ -1,10 +1,10 @@
 -- title: What each source can tell
--- question: For how many calls and turns of each source could each thing be known?
+-- question: On how many calls and turns of each source could each thing be measured?
 -- unit: calls, and turns for turns and *_turns
 -- days: added up
--- note: Each log format keeps some things and not others. What a log does not keep is unmeasured, and never counted as good or bad.
--- column parse_known: calls of which we know whether their arguments were JSON
--- column mend_known: calls whose text or definition we have
+-- note: Each log format keeps some things and not others. What a log does not keep is not measured; it never counts as success or failure.
+-- column parse_known: calls for which we know whether the arguments were JSON
+-- column mend_known: calls whose text or definition is available
 -- column definition_known: calls that our parser checked against a tool definition
 -- column result_known: calls whose result says ok, error or denied
 -- column recorded_turns: turns whose success the log reports

@@ -1,15 +1,15 @@
--- title: A finding at a parameter, by anything
+-- title: A diagnostic at a parameter, by any dimension
 -- question: Who gets this parameter of the tool wrong in this way, and how often?
 -- unit: calls with at least one finding of the code at the parameter
 -- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
--- column k: calls with the finding
+-- column k: calls with the diagnostic
 -- column n: calls of the tool that the parser could judge
--- column total: all calls of the tool; total - n is unmeasured
+-- column total: all calls of the tool; total - n were not measured
 -- column group_ids: the groups of sessions, of fifty, with such a call of the tool, in order; group_k and group_n are k and n of each of them
--- column example: the newest call with the finding
+-- column example: the newest call with the diagnostic
 -- note: The share is of the calls that the parser could judge: those whose text or whose tool definition the log keeps.
--- note: Findings that the harness gave may stand on calls that the parser could not judge: such a slice has no share.
+-- note: Diagnostics that the agent reported may be on calls that the parser could not judge; such a slice has no share.
 -- $by: model, provider, prompt, definition, source, day. $parameter: as declared, of an item `filters[].name`; '' = the arguments as a whole.
 WITH
 calls AS (

@@ -4,10 +4,10 @@
 -- days: added up
 -- column parameter: as declared, of an item `filters[].name`; empty = the arguments as a whole
 -- column judged: calls of the selection that the parser could judge
--- column group_ids: the groups of sessions, of fifty, with calls that the parser could judge or with the finding, in order; group_calls and group_judged are calls and judged of each of them
+-- column group_ids: the groups of sessions, of fifty, with calls that the parser could judge or with the diagnostic, in order; group_calls and group_judged are calls and judged of each of them
 -- column example: the newest such call
 -- note: The share is of the calls that the parser could judge: those whose text or whose tool definition the log keeps.
--- note: A call counts once for each parameter and code, so the rows overlap. Errors first, then guesses, then notes. That no definition is known is no finding about a parameter and is left out.
+-- note: A call counts once for each parameter and code, so the rows overlap. Errors first, then guesses, then notes. A missing definition is not a diagnostic about a parameter and is left out.
 WITH
 findings AS NOT MATERIALIZED (
   FROM daily_parameters

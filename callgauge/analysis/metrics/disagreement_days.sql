@@ -3,7 +3,7 @@
 -- unit: one row a day, the newest first; turns without a time last
 -- days: told apart
 -- column most: turns that disagree as far as the daily sums tell
--- column exact: that many do; else the sums cannot tell by the tools asked for
+-- column exact: that many do; else the daily sums do not have the tools asked for
 -- note: Counted in the daily sums, for the list of these turns: it looks at no more days than it needs.
 SELECT day, sum(disagree)::BIGINT AS most, $tools IS NULL AS exact
 FROM daily_turns

@@ -1,5 +1,5 @@
 -- title: What the parser found
--- question: Which codes did the parser report, and in how many calls?
+-- question: Which diagnostic codes did the parser report, and in how many calls?
 -- unit: calls with at least one finding of the code
 -- days: added up
 -- column measured: calls of the selection that the parser could judge

@@ -5,7 +5,7 @@
 -- facts: newest turns
 -- column newest: the time of the newest turn
 -- column lines: lines of the files that are in; lines_left_out: those of them with something that was rejected
--- column calls: tool calls that the pages count; copies: calls that a second file tells again, which count once
+-- column calls: tool calls that the pages count; copies: calls that a second file repeats, which count once
 -- column rejected_files: files of which nothing could be used; foreign_files: those that are no logs, which do not count there
 -- column rejected_lines: what was rejected in files that are in; a line may hold several
 SELECT (SELECT max(finished_at) FROM ingest_runs) AS loaded_at,

@@ -1,7 +1,7 @@
 -- title: Loads
 -- question: When was what loaded?
 -- unit: one row a load, the newest first
--- column sessions_replaced: told again in a file with other content than before; sessions_removed: by --replace
+-- column sessions_replaced: repeated in a file whose content has changed; sessions_removed: by --replace
 -- column calls_fewer: calls that were in the store and are no longer
 SELECT run_id, started_at, finished_at, files_loaded, files_unchanged, files_rejected, bytes, lines, sessions, turns,
        calls, rejects, coalesce(sessions_replaced, 0) AS sessions_replaced,

@@ -3,7 +3,7 @@
 -- unit: calls
 -- days: added up
 -- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
--- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or mended; failed; unmeasured = the log does not tell
+-- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or repaired; failed; unmeasured = not measured
 -- $by: model, provider, tool, strategy, source, day.
 WITH
 named AS NOT MATERIALIZED (

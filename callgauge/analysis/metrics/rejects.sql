@@ -2,7 +2,7 @@
 -- question: Which lines could not be read, and why?
 -- unit: one row a line
 -- column found: all lines that match, of which this is one page
--- column path: the file in which the line stands
+-- column path: the file that contains the line
 SELECT coalesce(m.path, f.path) AS path, r.line - coalesce(m.line - 1, 0) AS line,
        r.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset, r.code, r.reason, r.snippet,
        (count(*) OVER ())::BIGINT AS found

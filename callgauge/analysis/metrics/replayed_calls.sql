@@ -1,4 +1,4 @@
--- title: Calls to read anew
+-- title: Calls to parse again
 -- question: What does it take to read each call's arguments again?
 -- unit: one row a call; copies in repeated transcripts are left out
 -- note: Of a large slice every n-th session is read, with all of its calls.

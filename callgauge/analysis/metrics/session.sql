@@ -1,7 +1,7 @@
 -- title: One session
--- question: What is known of the session with this id?
+-- question: What does the store hold about the session with this id?
 -- unit: one row a source; several only where sources share an id
--- note: A session that several files hold is told from the fullest.
+-- note: A session that is in several files is read from the most complete one.
 -- column copies: other files that hold the session
 -- $file: the file of the session that is meant, where sources share its id.
 WITH held AS (

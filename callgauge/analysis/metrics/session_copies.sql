@@ -1,11 +1,11 @@
 -- title: Sessions in several files
 -- question: Which sessions are stored more than once, and which file counts?
 -- unit: one row a session
--- note: A call or turn that several files tell counts once: the one with a result counts, then the one of the file that holds more of the session, then the file read first. The other rows stay in the store, marked as duplicates.
--- column counts: the file that stands for the session: the fullest
+-- note: A call or turn that is in several files counts once: the one with a result, then the one in the file with more of the session, then the one in the file read first. The other rows stay in the store, marked as duplicates.
+-- column counts: the file that counts for the session: the most complete one
 -- column calls: calls of the session in that file
--- column copies: the other files, and how many calls of the session each holds
--- column duplicate_calls: calls of the session that are told again and count once, over all files
+-- column copies: the other files, and how many calls of the session each has
+-- column duplicate_calls: calls of the session that are repeated and count once, over all files
 -- column found: all that match, of which this is one page
 WITH told AS (
   SELECT s.session_id, s.file_id, any_value(s.source) AS source, any_value(f.path) AS path,

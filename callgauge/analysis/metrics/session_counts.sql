@@ -2,7 +2,7 @@
 -- question: How many sessions have the same k and n of a rate?
 -- unit: sessions
 -- column k: observed with it in each of these sessions, as in the metric slices
--- column n: of which it can be known; sessions where nothing can be known are left out
+-- column n: on which it was measured; sessions without any are left out
 -- note: What the cluster bootstrap draws from. From the facts: the daily sums do not keep single sessions.
 -- note: A session counts once, also where it spans days.
 -- $rate: one of the names in callgauge/analysis/measures/rates.py; the counts are those of ingest/store/rollups/rates.sql.

@@ -1,5 +1,5 @@
 -- title: Sessions around a session
--- question: Which session started this one, which did it start, and where are turns told that it repeats?
+-- question: Which session started this one, which did it start, and which sessions contain turns that it repeats?
 -- unit: one row a session and relation
 -- column relation: parent | child (a sub-agent, as a rule) | told_in (counts turns that this session repeats)
 -- column turns: its turns; of told_in those that this session repeats

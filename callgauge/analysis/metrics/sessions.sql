@@ -2,15 +2,15 @@
 -- question: Which sessions match, and how did they go?
 -- unit: one row a session; copies in other files are left out
 -- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model, host and prompt keep sessions with such a turn. The filter by tool keeps those that called it, days those under way on one of them. The search looks at ids, tasks and what users wrote.
--- note: Filters by chain and attempt keep sessions with such a call; a model, host, prompt or tool that is chosen too is that of the call.
--- note: Turns, steps, calls and faults are those of the session's own turns: a turn that a fuller file tells too is counted there.
+-- note: Filters by retry sequence and attempt keep sessions with such a call; a model, host, prompt or tool that is chosen too is that of the call.
+-- note: Turns, steps, calls and faults are those of the session's own turns: a turn that is also in a more complete file is counted there.
 -- column run: of what experiment the session is, where the file's path says it; $run: only these sessions
 -- column said: the beginning of the first user message
--- column recorded_ok: turns that the log calls ok, of recorded_known
--- column derived_ok: turns that we conclude were ok, of derived_known
+-- column recorded_ok: turns that the log reports as successful, of recorded_known
+-- column derived_ok: turns that we derive as successful, of derived_known
 -- column succeeded: turns that succeeded, of success_known: as the log reports it, or derived where it reports nothing
--- column tokens: input and output of the turns that tell them, of which there are tokens_known
--- column seconds: from the first to the last entry of the log; NULL where one time is all it tells
+-- column tokens: input and output of the tokens_known turns whose log has them
+-- column seconds: from the first to the last entry of the log; NULL where it has only one time
 -- column found: all sessions that match in the days looked at, of which this is one page
 -- $order: NULL = newest | 'time' | 'turns' | 'steps' | 'calls' | 'faults' | 'retries' | 'seconds', from the largest; $reversed: the
 -- other way.

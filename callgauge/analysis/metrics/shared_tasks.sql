@@ -2,7 +2,7 @@
 -- question: Of the tasks that both slices tried, how did each slice do?
 -- unit: tasks; k / n counts calls of parse errors, and trials (sessions) of the other measures
 -- column origin: who says that it is the same task: 'log' names it, or the sessions begin with the same 'first message'
--- column a_k: of slice A, over its trials of the task; of a_n that can be known. b_k and b_n of slice B
+-- column a_k: of slice A, over its trials of the task; of a_n on which it was measured. b_k and b_n of slice B
 -- column tasks: how many tasks have just these numbers
 -- note: A task is what the log names as one, or else a first message of 40 characters or more that sessions share.
 -- note: A trial passed when none of its turns that could be judged failed.

@@ -1,5 +1,5 @@
 -- title: Error signatures
--- question: What goes wrong, told without what is different each time, and since when?
+-- question: Which errors occur, grouped without their variable parts, and since when?
 -- unit: calls that went wrong first at the layer
 -- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
 -- column sessions: a session counts once for each day, model, prompt and tool

@@ -5,7 +5,7 @@
 -- column silent_days: days without any since then, up to the newest full day of the store
 -- column active_days: of the 14 days up to last_day, those with data
 -- column chance: how likely so long a silence is, if each day gives data as often as the 14 before
--- note: Silent: data on at least 7 of 14 days, then none for so long as chance alone makes in under 5 % of cases.
+-- note: Silent: data on at least 7 of 14 days, then none for so long that chance alone explains it in under 5 % of cases.
 -- note: Working days and weekends have rhythms of their own. A source that never works on Sundays is not silent on a Monday.
 -- note: The newest day counts once it is over: a load in the morning sees only its first hours.
 -- note: A source without data for more than 28 days counts as gone, not as silent.

@@ -1,17 +1,17 @@
--- title: Arms at the same mix
--- question: What work did each arm get, and how did it go in each part of it?
--- unit: calls, turns or chains, as the rate says; one row an arm and stratum
+-- title: Mix-adjusted slices
+-- question: What work did each slice get, and how often did it happen in each part of it?
+-- unit: calls, turns or retry sequences, as the rate says; one row a slice and part of its work
 -- days: added up
 -- column rate: which rate, see callgauge/analysis/measures/rates.py
--- column arm: the value of $by; 'all' without it, 'unknown' where the log names none
+-- column arm: the slice, the value of $by; 'all' without it, 'unknown' where the log names none
 -- column first: the value of $first in this stratum, as second of $second and third of $third
 -- column k: observed with it
--- column n: of which it can be known
--- column total: all there are; total - n is unmeasured
+-- column n: calls or turns on which it was measured
+-- column total: all there are; total - n were not measured
 -- column sessions: in which n was observed
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- note: Two arms may get different work: the one with the harder tools looks worse. Each stratum is compared with itself, and the differences of two arms are averaged, weighted by how much both have of each stratum (Mantel–Haenszel).
--- note: From the daily sums. Where tools are told apart or chosen, a turn counts for every tool that it called.
+-- note: From the daily sums. By tool, or where tools are chosen, a turn counts for every tool that it called.
 -- $by, $first, $second and $third: model, provider, prompt, prompt_name, tool, definition, strategy, source,
 -- harness_version, day. $among: values of $by.
 WITH

@@ -4,7 +4,7 @@
 -- days: added up
 -- column provider: the host; 'unknown' where the log names none
 -- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' where there are only probes
--- column total: all calls; total - n is unmeasured
+-- column total: all calls; total - n were not measured
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
 -- column probes: trial calls of this model on this host, in the chosen days and sources; one that several sessions rest on counts once
 -- column last_ok: how the last probe ended; last_day and last_error are its day and why it failed

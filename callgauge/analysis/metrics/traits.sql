@@ -1,4 +1,4 @@
--- title: What goes with failure
+-- title: What correlates with failures
 -- question: How often do arguments fail in calls that are long, deep, not in English letters, late, or made among many tools?
 -- unit: calls
 -- days: added up
@@ -6,8 +6,8 @@
 -- column class: orders the classes of a trait, as the page names them
 -- column sessions: in which n was observed
 -- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: k are parse errors: arguments that the harness or our parser refused; n the calls whose arguments were judged and of which the trait is known. The depth of a text that is no JSON is not known.
--- note: What goes with failure need not cause it: the same tool or model may have both.
+-- note: k are parse errors: arguments that the agent or our parser found invalid; n the calls whose arguments were judged and whose trait is known. The depth of a text that is not JSON is not known.
+-- note: What correlates with failures need not cause them: the same tool or model may have both.
 WITH
 chosen AS NOT MATERIALIZED (
   FROM daily_traits

@@ -1,10 +1,10 @@
 -- title: Where the arms of a run differ
--- question: In which tools, parameters and codes of findings do the arms of a run differ?
+-- question: In which tools, parameters and diagnostic codes do the variants of a trial run differ?
 -- unit: calls; one row a value and arm
--- column value: a tool, a parameter of a tool, or the code of a finding
--- column k: of a tool, its refused calls (syntax or schema); else the calls with a finding there
--- column n: all calls of the tool in the arm; of a code, all calls of the arm
--- note: A parameter or code counts where the parser found something in it that it mended or refused.
+-- column value: a tool, a parameter of a tool, or a diagnostic code
+-- column k: of a tool, its invalid calls (syntax or schema); else the calls with a diagnostic there
+-- column n: all calls of the tool in the variant; of a code, all calls of the variant
+-- note: A parameter or code counts where the parser repaired it or found it invalid.
 -- $by: tool, parameter or code.
 WITH called AS (
   SELECT call_id, file_id, arm, coalesce(tool, 'unknown') AS tool, fault_layer IN ('syntax', 'schema') AS is_refused

@@ -1,5 +1,5 @@
 -- title: Looks of a run
--- question: What did each look of a run say of each arm?
+-- question: What did each interim analysis of a trial run say about each variant?
 -- unit: one row a look and arm; differences of the primary measure, arm minus reference
 -- column low: with high the repeated interval at the boundary of the look
 -- column statistic: in units of z, as is boundary: beyond it the look decides

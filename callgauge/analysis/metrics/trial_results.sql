@@ -1,12 +1,12 @@
 -- title: Trials of a run
 -- question: What came of each trial of a run?
 -- unit: one row a trial: a session that tried a task in an arm
--- column calls: calls and lost attempts, of which refused have a fault of syntax or schema, and mended were converted or repaired
+-- column calls: calls and lost attempts; refused of them have a syntax or schema error, and mended were converted or repaired
 -- column misses: results for which no recorded answer fitted, of the simulated ones
 -- column no_reply: the endpoint gave none; the trial measures nothing
 -- column checked: what a check of the task says; NULL = there is none. why: what is wrong, in its words
 -- column turn_ok: the turn ended as it should, whatever the check says
--- column tokens: read and written; NULL where the log tells none
+-- column tokens: read and written; NULL where the log has none
 -- column cost: USD; NULL = not priced
 WITH called AS (
   SELECT source, session_id, count(*) AS calls,

@@ -1,12 +1,12 @@
 -- title: Runs of trials
 -- question: Which runs of trials does the store hold, and how far is each?
 -- unit: one row a run, the newest first
--- column tasks: as planned; tasks_tried have a trial in some arm, and trials is how many there are
+-- column tasks: as planned; tasks_tried have a trial in some variant, and trials is how many there are
 -- column no_reply: trials to which the endpoint gave no reply: they measure nothing
 -- column cost: USD, of the trials whose cost is known; the others are unpriced
 -- column last_at: when the newest trial ended
--- column decisions: what the last look said of each arm: arm, look, tasks, decision
--- note: A run is known by its lock.json, which is written before the first request.
+-- column decisions: the latest interim verdict on each variant: arm, look, tasks, decision
+-- note: A trial run is identified by its lock.json, which is written before the first request.
 -- $run: one run; all when NULL.
 WITH chosen AS (
   SELECT * FROM trial_runs WHERE NOT duplicate AND ($run IS NULL OR run = $run)

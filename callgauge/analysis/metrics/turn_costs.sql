@@ -3,12 +3,12 @@
 -- unit: one row a slice; turns, tokens, steps and milliseconds
 -- days: added up
 -- column slice: the value of $by; 'unknown' where the log names none
--- column tokens: input and output of the tokens_known turns whose log tells both
--- column ms: of the ms_known turns whose log tells the time, else that of the model alone
+-- column tokens: input and output of the tokens_known turns whose log has both
+-- column ms: of the ms_known turns whose log has the time, else that of the model alone
 -- column ok: turns that succeeded, of ok_known: as the log reports it, or derived where it reports nothing
--- column ok_reported: of ok_known, those of which the log reports it
--- note: Per turn: the sum over the turns of which it is known, divided by their number.
--- note: Per successful turn: the same divided by the share of turns that succeeded, so the turns that failed are paid for, too. It assumes that the turns with known cost fail as often as the others.
+-- column ok_reported: of ok_known, those for which the log reports it
+-- note: Per turn: the sum over the turns on which it was measured, divided by their number.
+-- note: Per successful turn: the same divided by the share of turns that succeeded, so the turns that failed are paid for, too. It assumes that the measured turns fail as often as the others.
 -- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day.
 WITH chosen AS (

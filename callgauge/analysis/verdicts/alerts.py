@@ -164,7 +164,7 @@ def describe_finding(found: RuleFinding, label: Label) -> AttentionItem:
         "▲" if rose else "▼",
         "red",
         f"{wording.one_line(rule.name, 60)}:",
-        f"{found.rate.title.lower()} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
+        f"{found.rate.phrase} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
         f"Rule · {counts}{f' · {values}' if values else ''}",
         "compare",
         query | {"rate": rule.rate},

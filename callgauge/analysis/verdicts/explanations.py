@@ -14,7 +14,7 @@ HOW_JUDGED: Mapping[VerdictKind, str] = {
         "One is called the best where it is better than each of the others, each at 5 %. Else the "
         "sentence names those that may be the best: out are those that another beats at 5 % divided by "
         "the number of rivals. The places in the table also use pairs that are certain after Holm's "
-        "correction for all pairs. The baseline fills the column of differences and decides nothing else."
+        "correction for all pairs. What the others are compared with changes no rank."
     ),
     "worst": (
         "All pairs are compared, corrected for one another (Holm). A tool that is better than another is "

@@ -121,7 +121,7 @@ def _describe_choice(held: SliceComparison, smallest: float) -> str:
     if held.standing(smallest) is Standing.WORSE:
         first, second = second, first
     mixed = ", mix-adjusted" if held.is_at_same_mix else ""
-    return f"{first} instead of {second} {held.slice.rate.title.lower()}{mixed}"
+    return f"{first} instead of {second} {held.slice.rate.phrase}{mixed}"
 
 
 def _describe_effect(found: Breakdown, split: Split, names: ArmNames) -> str:
@@ -199,7 +199,7 @@ def _describe_whole(
 ) -> str:
     whole = found.whole
     standing, rates = whole.standing(smallest), _describe_rates(whole)
-    rates = f"{whole.slice.rate.title.lower()} {rates}" if rates else ""
+    rates = f"{whole.slice.rate.phrase} {rates}" if rates else ""
     if standing in (Standing.BETTER, Standing.WORSE):
         return f"{names.of} is {_WORDS[standing]} than {names.against}: {rates}."
     if standing in _WORDS:
@@ -249,7 +249,7 @@ def _describe_prices(found: Breakdown, names: ArmNames, smallest: float) -> Iter
     """Yield by which other leading rates the arm that is not better by this rate is."""
     where = " there" if found.find_helped(smallest) else ""
     for price in found.list_prices(smallest):
-        by = f"{_WORDS[price.standing(smallest)]} by {price.slice.rate.title.lower()}{where}"
+        by = f"{_WORDS[price.standing(smallest)]} by {price.slice.rate.phrase}{where}"
         yield f"But {names.of} is {by}: {_describe_rates(price)}."
 
 

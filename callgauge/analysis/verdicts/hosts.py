@@ -41,7 +41,7 @@ def describe_hosts(
         others = f"; {len(alone) - 1} more differ, too" if len(alone) > 1 else ""
         chance = f"Among {compared} of hosts, that can be chance."
         return f"Compared alone, {_describe_pair(alone[0], label)}{others}. {chance}"
-    title = judged[0].slice.rate.title.lower()
+    title = judged[0].slice.rate.phrase
     none = f"No clear difference in {title} between the hosts of a model ({compared})."
     return f"{none} {describe_reach(judged)}"
 
@@ -81,4 +81,4 @@ def _describe_pair(row: SliceComparison, label: Label) -> str:
     hosts = " than on ".join(wording.one_line(each.also, 40) for each in (row.slice, other))
     rates = " against ".join(wording.percent(share) for share in shares)
     size = format_difference(difference)
-    return f"{label(row.slice.name)} {verdict} on {hosts}: {rate.title.lower()} {rates}, {size}{mixed}"
+    return f"{label(row.slice.name)} {verdict} on {hosts}: {rate.phrase} {rates}, {size}{mixed}"

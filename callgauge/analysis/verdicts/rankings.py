@@ -52,7 +52,7 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
     known = context or RankingContext()
     if known.basis.reason and not table.pairs:
         why = known.basis.reason.removeprefix("not comparable: ")
-        return f"No ranking by {table.rate.title.lower()}: {why}."
+        return f"No ranking by {table.rate.phrase}: {why}."
     sentences = [
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
@@ -71,7 +71,7 @@ def list_leaders(table: RankedTable) -> list[Slice]:
 
 def _write_top(table: RankedTable, names: Names, noun: str) -> str:
     rate, judged, best = table.rate, table.judged, table.best
-    title, several = rate.title.lower(), wording.plural_of(noun)
+    title, several = rate.phrase, wording.plural_of(noun)
     if rate.better is None:
         return f"{rate.title}: neither more nor less is better, so there is no best {noun}."
     if len(judged) < 2:
@@ -107,7 +107,7 @@ def _write_missing(table: RankedTable, noun: str) -> str:
 
 def _write_best(table: RankedTable, names: Names, noun: str) -> str:
     (best,) = table.best
-    name, title = _label(best, names), table.rate.title.lower()
+    name, title = _label(best, names), table.rate.phrase
     others = [each for each in table.judged if each is not best]
     if not all((best.name, each.name) in table.wins for each in others):
         many = "the other one is" if len(others) == 1 else f"the {len(others)} others are"
@@ -127,7 +127,7 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
 
 def _write_group(table: RankedTable, names: Names, noun: str) -> str:
     """Say which slices may be the best, and what is known of all others."""
-    best, title = table.best, table.rate.title.lower()
+    best, title = table.best, table.rate.phrase
     names_of_best = {each.name for each in best}
     others = [each for each in table.judged if each.name not in names_of_best]
     if len(best) <= _NAMED:
@@ -186,7 +186,7 @@ def _write_prices(table: RankedTable, names: Names, context: RankingContext) -> 
 def _write_price(other: RankedTable, leader: Slice, losses: Sequence[Slice], names: Names) -> str:
     rate = other.rate
     own = next(each for each in other.judged if each.name == leader.name)
-    title, name = rate.title.lower(), _label(leader, names)
+    title, name = rate.phrase, _label(leader, names)
     extreme = "lowest" if rate.is_good else "highest"
     mine = wording.rate(own.share.k, own.share.n)
     rest = [each for each in other.judged if each.name != leader.name]

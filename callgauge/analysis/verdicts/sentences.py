@@ -296,7 +296,7 @@ def _describe_sessions(of: Slice, against: Slice) -> str:
 
 
 def _describe_better(of: Slice, estimate: float) -> str:
-    title = of.rate.title.lower()
+    title = of.rate.phrase
     if of.rate.better is None:
         return f"has {'fewer' if estimate < 0 else 'more'} {title}"
     return f"is {_describe_direction(of, estimate)} ({title})"

@@ -115,7 +115,7 @@ def write_tools(
     judged, worst = verdict.judged, verdict.worst
     if not judged:
         return f"Not enough data to say which tool fails most often: none has {RULE}."
-    title = judged[0].rate.title.lower()
+    title = judged[0].rate.phrase
     if len(judged) == 1:
         return f"Only {_name(judged[0])} has enough data: {_count(judged[0])} by {title}."
     if verdict.named is None:

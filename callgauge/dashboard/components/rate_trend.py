@@ -310,7 +310,7 @@ def _shift_row(rate: RateDefinition, by: str, shift: RateShift, letter: str, why
         Cell(letter, tone="calm" if worse is None else "bad" if worse else "good"),
         Cell(shift.day.isoformat(), sub=between, href=href, title="The calls of that day" if href else None),
         Cell(
-            f"{filters.short_label(by, shift.series)}: {rate.title.lower()} "
+            f"{filters.short_label(by, shift.series)}: {rate.phrase} "
             f"{wording.percent(shift.before)} → {wording.percent(shift.after)}",
             sub=f"p {shift.p:.3f}, days shuffled",
         ),

@@ -97,7 +97,7 @@ def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
     """Say in one line which rates of a group are worse or better, and how many are neither."""
     found: dict[Standing, list[str]] = {}
     for one in held:
-        found.setdefault(one.standing(smallest), []).append(one.slice.rate.title.lower())
+        found.setdefault(one.standing(smallest), []).append(one.slice.rate.phrase)
     told = [
         f"{_WORDS.get(standing, standing.value)} in {_list_titles(found[standing])}"
         if standing in (Standing.WORSE, Standing.BETTER)

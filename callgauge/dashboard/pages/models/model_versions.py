@@ -59,7 +59,7 @@ def _describe_found(rate: RateDefinition, found: Sequence[VersionShift] | None) 
             f"Fewer than {trends.ENOUGH_DAYS} versions were measured: too few to tell a change from chance."
         )
     if not found:
-        return f"No version changed the rate of {rate.title.lower()}. {trends.describe_doubt(1)}"
+        return f"No version changed the rate of {rate.phrase}. {trends.describe_doubt(1)}"
     return f"{' '.join(map(_describe_shift, found))} {trends.describe_doubt(1)}"
 
 

@@ -41,7 +41,7 @@ def draw_which_prompt(
                 draw_link(f"versions_of_{of}", label, link_here("prompts", {}, of=name))
         _draw_others(set(newest.name.astype(str)))
         if pairs:
-            st.caption(f"By {rate.title.lower()}: the newest version against the one before it.")
+            st.caption(f"By {rate.phrase}: the newest version against the one before it.")
 
 
 def _short_label(name: str, version: str) -> str:

@@ -76,7 +76,7 @@ def _draw_models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> No
         cards.draw_card(
             "Rates by model",
             "slices",
-            caption=f"The best by {RATES[first].title.lower()} first.{left_out} {READING}",
+            caption=f"The best by {RATES[first].phrase} first.{left_out} {READING}",
             take=cards.Download(
                 "tool_by_model", store_queries.ask_later("slices", rates=RATES_SHOWN, by="model", **chosen)
             ),

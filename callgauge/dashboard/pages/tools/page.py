@@ -98,7 +98,7 @@ def _draw_solid(
         take=take,
         height=600,
         verdict="worst",
-        caption=f"By failures: {RATES[rate].title.lower()} × all {RATES[rate].noun}s. "
+        caption=f"By failures: {RATES[rate].phrase} × all {RATES[rate].noun}s. "
         f"Open a tool to see what its calls get wrong. {READING}",
     ):
         _draw_page("tools", "tool_page", names, rate, columns, chosen)

@@ -1,0 +1,60 @@
+"""How long tool calls and the steps of models take: percentiles, and on how many they were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from callgauge.analysis import wording
+
+Kind = Literal["tool", "step"]
+KINDS: Mapping[Kind, str] = {"tool": "Tool call", "step": "Model step"}
+"""What is timed, in words."""
+NOUNS: Mapping[Kind, str] = {"tool": "tool call", "step": "model step"}
+PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of them took at most this long"}
+"""The percentiles by their names in the metric `latency`, each with its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """The latency of the tool calls or model steps of one slice, in milliseconds.
+
+    It was measured on `n` of `total`; `p50` and `p95` are None where n is 0.
+    """
+
+    slice: str
+    kind: Kind
+    n: int
+    total: int
+    p50: float | None
+    p95: float | None
+
+    @property
+    def basis(self) -> str:
+        """On how many it was measured: measured on 98.1 % of tool calls."""
+        return wording.known_share(self.n, self.total, NOUNS[self.kind])
+
+
+def read_latencies(rows: pd.DataFrame) -> list[Latency]:
+    """Return the latency of each row of the metric `latency`, in the same order."""
+    return [_read_latency(row) for row in rows.to_dict("records")]
+
+
+def _read_latency(row: Mapping[Any, Any]) -> Latency:
+    return Latency(row["slice"], row["kind"], row["n"], row["total"], row["p50"], row["p95"])
+
+
+def format_duration(ms: float | None) -> str:
+    """Write a duration with two or three digits and its unit: 750 ms, 1.4 s, 2 min; a dash for None."""
+    if ms is None:
+        return "–"
+    if ms < 10:
+        return f"{ms:.2g} ms"
+    if ms < 1000:
+        return f"{float(f'{ms:.2g}' if ms < 100 else f'{ms:.3g}'):.0f} ms"
+    if ms < 100_000:
+        return f"{ms / 1000:.{1 if ms >= 10_000 else 2}f} s"
+    return f"{ms / 60_000:.1f} min"

@@ -1,0 +1,43 @@
+-- title: Latency
+-- question: How long do tool calls and the model's steps take: half of them, and 95 % of them, at most?
+-- unit: milliseconds; one row a slice and kind
+-- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
+-- column kind: tool (the tool's time for a call) or step (the model's time for a step that made a call)
+-- column n: calls or steps with a time in the log
+-- column total: all calls, or all steps that made a call; total - n were not measured
+-- column p50: half of them took at most this long; p95: 95 % did
+-- note: Times are counted in classes 2 % wide, so a percentile is exact to about 1 %.
+-- note: A step with several calls counts once. By tool, or where tools are chosen, it counts for the tool of its first call.
+-- note: A step without a call is not counted; Seconds / turn has the time of whole turns.
+-- note: Copies of a call in a second file are left out, and results that a trial simulated have no time of a tool.
+-- $by: model, provider, prompt, prompt_name, tool, definition, strategy, source, day.
+WITH
+chosen AS NOT MATERIALIZED (
+  SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name, NULL AS harness_version
+  FROM tool_calls c LEFT JOIN prompts p USING (prompt_id)
+  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+    AND NOT coalesce(duplicate, false)
+),
+timed AS NOT MATERIALIZED (
+  SELECT {value: by} AS slice, 'tool' AS kind, latency_ms AS ms FROM chosen WHERE simulated IS NULL
+  UNION ALL
+  -- The calls of a step are numbered from 0.
+  SELECT {value: by}, 'step', model_latency_ms FROM chosen WHERE ordinal = 0
+),
+classes AS (
+  SELECT slice, kind, floor(ln(if(ms < 0.001, 0.001, ms)) / ln(1.02))::INTEGER AS class, count(*) AS calls
+  FROM timed GROUP BY ALL
+),
+added AS (
+  SELECT slice, kind, class, calls,
+         sum(calls) FILTER (class IS NOT NULL) OVER (PARTITION BY slice, kind ORDER BY class) AS up_to,
+         sum(calls) FILTER (class IS NOT NULL) OVER (PARTITION BY slice, kind) AS measured
+  FROM classes
+)
+SELECT
+  slice, kind, coalesce(sum(calls) FILTER (class IS NOT NULL), 0)::BIGINT AS n, sum(calls)::BIGINT AS total,
+  1.02 ** (min(class) FILTER (class IS NOT NULL AND up_to >= 0.5 * measured) + 0.5) AS p50,
+  1.02 ** (min(class) FILTER (class IS NOT NULL AND up_to >= 0.95 * measured) + 0.5) AS p95
+FROM added
+GROUP BY slice, kind
+ORDER BY total DESC, slice, kind DESC
