@@ -153,6 +153,18 @@ class Share:
         return self.k / self.n if self.n else None
 
     @property
+    def complement(self) -> Share:
+        """The share of the observations that are no hits."""
+        groups = self.by_group
+        return Share(
+            self.n - self.k,
+            self.n,
+            self.sessions,
+            None if groups is None else np.stack([groups[1] - groups[0], groups[1]]),
+            likeness=self.likeness,
+        )
+
+    @property
     def is_clustered(self) -> bool:
         return self.by_group is not None and self.n > 0
 

@@ -3,8 +3,8 @@
 -- unit: calls that the parser could judge; a call counts once in each row
 -- column parameter: as declared, of an item `filters[].name`; empty = the arguments as a whole, NULL = all of them
 -- column fault: text, type, missing, value, undeclared or name; NULL = any
--- column sent: of a fault in type, the kind of value that was sent, NULL where the log does not keep it; such rows are over all slices
--- column slice: the value of $by; NULL in rows by kind of value; 'unknown' where the log names none
+-- column sent: of a fault in type, the kind of value that was sent; NULL = any
+-- column slice: the value of $by; 'unknown' where the log names none
 -- column failed: of these calls, those with an error there; the others were repaired
 -- column judged: all judged calls of the slice; checked: those whose arguments were also checked against a definition
 -- column group_ids: the groups of sessions, of fifty, with judged calls of the slice, in order; the other lists are the counts of each of them
@@ -58,23 +58,28 @@ counted AS (
 -- One row a call and parameter first: a call may have several findings there.
 of_calls AS (
   SELECT parameter, fault, sent, slice, id, call_id, max(moment) AS moment, bool_or(is_error) AS is_error,
-         grouping(parameter) AS any_parameter, grouping(fault) AS any_fault, grouping(slice) AS any_slice
+         concat_ws(',', grouping(parameter), grouping(fault), grouping(sent)) AS level
   FROM counted
   GROUP BY GROUPING SETS (
-    (parameter, fault, slice, id, call_id), (parameter, slice, id, call_id), (fault, slice, id, call_id), (slice, id, call_id),
-    (parameter, fault, sent, id, call_id)
+    (slice, id, call_id), (fault, slice, id, call_id), (parameter, slice, id, call_id),
+    (parameter, fault, slice, id, call_id), (parameter, fault, sent, slice, id, call_id)
+  )
+  HAVING grouping(sent) = 1 OR sent IS NOT NULL
+),
+cells AS (
+  SELECT row_number() OVER ()::UINTEGER AS cell, *
+  FROM (
+    SELECT level, parameter, fault, sent, slice,
+           count(*)::BIGINT AS calls, count(*) FILTER (is_error)::BIGINT AS failed, arg_max(call_id, (moment, call_id)) AS example
+    FROM of_calls GROUP BY ALL
   )
 ),
-sums AS (
-  SELECT any_parameter, any_fault, any_slice, parameter, fault, sent, slice,
-         count(*)::BIGINT AS calls, count(*) FILTER (is_error)::BIGINT AS failed, arg_max(call_id, (moment, call_id)) AS example
-  FROM of_calls WHERE any_slice = 0 OR fault = 'type'
-  GROUP BY ALL
-),
 of_groups AS (
-  SELECT any_parameter, any_fault, parameter, fault, slice, id, count(*)::UINTEGER AS calls
-  FROM of_calls WHERE any_slice = 0
-  GROUP BY ALL
+  SELECT cell, id, count(*)::UINTEGER AS calls
+  FROM of_calls o JOIN cells c
+    ON o.level = c.level AND o.slice = c.slice AND o.parameter IS NOT DISTINCT FROM c.parameter
+    AND o.fault IS NOT DISTINCT FROM c.fault AND o.sent IS NOT DISTINCT FROM c.sent
+  GROUP BY cell, id
 ),
 judged_groups AS (
   SELECT slice, id, count(*)::UINTEGER AS judged, count(*) FILTER (is_checked)::UINTEGER AS checked
@@ -86,26 +91,18 @@ judged AS (
   FROM judged_groups GROUP BY slice
 ),
 lists AS (
-  SELECT s.any_parameter, s.any_fault, s.parameter, s.fault, s.slice, list(coalesce(g.calls, 0)::UINTEGER ORDER BY j.id) AS group_calls
-  FROM (FROM sums WHERE any_slice = 0) s JOIN judged_groups j USING (slice)
-  LEFT JOIN of_groups g
-    ON g.any_parameter = s.any_parameter AND g.any_fault = s.any_fault AND g.slice = s.slice AND g.id = j.id
-    AND g.parameter IS NOT DISTINCT FROM s.parameter AND g.fault IS NOT DISTINCT FROM s.fault
-  GROUP BY ALL
+  SELECT cell, list(coalesce(calls, 0)::UINTEGER ORDER BY j.id) AS group_calls
+  FROM (SELECT cell, slice FROM cells) JOIN judged_groups j USING (slice) LEFT JOIN of_groups g USING (cell, id)
+  GROUP BY cell
 ),
 listed AS (
-  SELECT s.*, group_calls
-  FROM sums s LEFT JOIN lists l
-    ON s.any_slice = 0 AND l.any_parameter = s.any_parameter AND l.any_fault = s.any_fault AND l.slice = s.slice
-    AND l.parameter IS NOT DISTINCT FROM s.parameter AND l.fault IS NOT DISTINCT FROM s.fault
+  FROM cells JOIN lists USING (cell)
   UNION ALL BY NAME
-  SELECT 1 AS any_parameter, 1 AS any_fault, 0 AS any_slice, slice, 0 AS calls, 0 AS failed,
-         list_transform(group_ids, lambda id: 0::UINTEGER) AS group_calls
-  FROM judged ANTI JOIN (FROM sums WHERE any_parameter = 1 AND any_fault = 1) USING (slice)
+  SELECT '1,1,1' AS level, slice, 0 AS calls, 0 AS failed, list_transform(group_ids, lambda id: 0::UINTEGER) AS group_calls
+  FROM judged ANTI JOIN (FROM cells WHERE level = '1,1,1') USING (slice)
 )
 SELECT parameter, fault, sent, slice, calls, failed, judged, checked,
-       coalesce(group_ids, []) AS group_ids, coalesce(group_calls, []) AS group_calls,
-       coalesce(group_judged, []) AS group_judged, coalesce(group_checked, []) AS group_checked, example
-FROM listed LEFT JOIN judged USING (slice)
-ORDER BY any_parameter DESC, any_fault DESC, calls DESC, parameter, fault, sent, slice
+       group_ids, group_calls, group_judged, group_checked, example
+FROM listed JOIN judged USING (slice)
+ORDER BY level DESC, calls DESC, parameter, fault, sent, slice
 LIMIT coalesce($limit, 20000)

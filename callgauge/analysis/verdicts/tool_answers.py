@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import LEVEL, SMALLEST
-from callgauge.analysis.measures.parameter_faults import (
+from callgauge.analysis.verdicts.parameter_faults import (
     FaultCount,
     FaultKind,
     ParameterFault,

@@ -12,6 +12,7 @@ URL_KEYS = PageUrlKeys(
         "invented",
         "few",
         "parameter",
+        "all_rates",
         "models",
         "versions",
         "by_day",

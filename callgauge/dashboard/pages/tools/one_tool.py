@@ -9,9 +9,9 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.day_paging import oldest_of_newest
-from callgauge.analysis.measures.parameter_faults import read_tool_faults
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices
+from callgauge.analysis.verdicts.parameter_faults import read_tool_faults
 from callgauge.analysis.verdicts.tool_answers import find_leading_fault, write_tool_answer
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards

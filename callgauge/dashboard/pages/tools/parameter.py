@@ -8,18 +8,18 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.parameter_faults import (
-    FaultKind,
-    ParameterFault,
-    ToolFaults,
-    WrongParameter,
-    read_tool_faults,
-)
 from callgauge.analysis.replay.definition_edits import (
     DefinitionEdit,
     describe_type,
     find_declaration,
     propose_edit,
+)
+from callgauge.analysis.verdicts.parameter_faults import (
+    FaultKind,
+    ParameterFault,
+    ToolFaults,
+    WrongParameter,
+    read_tool_faults,
 )
 from callgauge.analysis.verdicts.sentences import LESS
 from callgauge.analysis.verdicts.tool_answers import list_kinds
@@ -204,7 +204,7 @@ def _draw_values(name: str, chosen: Mapping[str, Any]) -> None:
 
 def _build_value(row: Row) -> list[Cell]:
     return [
-        Cell(_show_value(row["found"]), mono=True),
+        Cell("nothing") if row["code"] == "missing_required" else Cell(_show_value(row["found"]), mono=True),
         Cell(_show_value(row["became"]), mono=True),
         Cell(
             row["severity"] or "–",

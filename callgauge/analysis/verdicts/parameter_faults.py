@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
+from operator import add
 from typing import Any
 
-import numpy as np
-
-from callgauge.stats import GROUPS, Share
+from callgauge.analysis.measures.slices import sum_groups
+from callgauge.stats import Share
 
 Row = Mapping[Hashable, Any]
 _COUNTED_BY = {"text": "judged"}
@@ -48,10 +49,7 @@ class FaultCount:
     @property
     def share(self) -> Share:
         """The share over all slices together."""
-        if not self.by_slice:
-            return Share(self.calls, self.n)
-        groups = sum(share.by_group for share in self.by_slice.values() if share.by_group is not None)
-        return Share.from_groups(*groups) if isinstance(groups, np.ndarray) else Share(self.calls, self.n)
+        return reduce(add, self.by_slice.values()) if self.by_slice else Share(self.calls, self.n)
 
     @property
     def top_slice(self) -> str | None:
@@ -126,11 +124,11 @@ def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
     by_place: dict[tuple[str | None, str | None], list[Row]] = {}
     sent: dict[tuple[str, str], dict[str, int]] = {}
     for row in known:
-        if row["slice"] in slices and isinstance(row["slice"], str):
+        if row["sent"] is None:
             by_place.setdefault((row["parameter"], row["fault"]), []).append(row)
-        elif row["sent"]:
+        else:
             kinds = sent.setdefault((row["parameter"], row["fault"]), {})
-            kinds[row["sent"]] = int(row["calls"])
+            kinds[row["sent"]] = kinds.get(row["sent"], 0) + int(row["calls"])
     parameters: dict[str, list[ParameterFault]] = {}
     for (parameter, fault), several in by_place.items():
         if parameter is not None and fault is not None:
@@ -160,10 +158,10 @@ def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> F
     by_name = {row["slice"]: row for row in rows}
     shares = {}
     for name, whole in slices.items():
-        n = _place_groups(whole, seen)
+        [n] = sum_groups([whole], seen)
         if n.sum():
             row = by_name.get(name)
-            shares[name] = Share.from_groups(_place_groups(row, "calls") if row else np.zeros(GROUPS), n)
+            shares[name] = Share.from_groups(sum_groups([row], "calls")[0] if row else 0 * n, n)
     newest = max(rows, key=lambda row: row["calls"], default=None)
     return FaultCount(
         sum(int(row["calls"]) for row in rows),
@@ -172,10 +170,3 @@ def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> F
         dict(sorted(shares.items(), key=lambda pair: (-pair[1].k, -pair[1].n, pair[0]))),
         newest["example"] if newest else None,
     )
-
-
-def _place_groups(row: Row, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    counts = np.zeros(GROUPS)
-    ids = np.asarray(row["group_ids"], int)
-    counts[ids] = np.asarray(row[f"group_{column}"], float)
-    return counts
