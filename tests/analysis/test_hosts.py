@@ -82,7 +82,7 @@ def test_all_hosts_together_answer_as_without_the_filter(hosts: Connection, metr
     asked = {**PAGE, **ASKED.get(metric, {})}
     named = ["unknown" if host is None else host for host in HOSTS]
     every, all_named = (
-        answer_metric(hosts, metric, asked | chosen).astype(str).values.tolist()
+        answer_metric(hosts, metric, asked | chosen).astype(object).map(str).values.tolist()
         for chosen in ({}, {"providers": named})
     )
     assert sorted(all_named) == sorted(every)
