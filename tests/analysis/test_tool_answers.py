@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = 
     def spread(calls: int) -> list[int]:
         return [calls * (place + 1) // GROUPS - calls * place // GROUPS for place in range(GROUPS)]
 
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[Hashable, Any]] = []
     for model, n in judged.items():
         found = (wrong or {}).get(model, {})
         places: dict[tuple[str | None, str | None, str | None], tuple[int, int]] = {
