@@ -66,7 +66,7 @@ def test_models_compare_and_the_api_print_one_interval(uneven: Path) -> None:
 
 
 def test_tools_retries_compare_and_the_api_print_one_interval(uneven: Path) -> None:
-    tools = intervals("tools", "Tools by failures", "Tool", "Recovered")
+    tools = intervals("tools", "Tools by failures", "Tool", "Given up")
     assert tools == asked(uneven, "tool", "recovered")
     assert intervals("retries", "Chains by tool", "Tool", "Recovered") == tools
     failed = intervals("tools", "Tools by failures", "Tool", "Parse errors")
