@@ -24,6 +24,7 @@ class MovedPage:
 
 MOVED: Mapping[str, MovedPage] = {
     "memory": MovedPage("decisions"),
+    "retries": MovedPage("errors", {"tab": "retries"}),
 }
 """By the old name of the page in the URL."""
 

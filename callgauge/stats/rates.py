@@ -154,15 +154,11 @@ class Share:
 
     @property
     def complement(self) -> Share:
-        """The share of the observations that are no hits."""
+        """The share of the observations that are no hits, with the mirrored interval."""
         groups = self.by_group
-        return Share(
-            self.n - self.k,
-            self.n,
-            self.sessions,
-            None if groups is None else np.stack([groups[1] - groups[0], groups[1]]),
-            likeness=self.likeness,
-        )
+        if groups is not None:
+            groups = np.stack([groups[1] - groups[0], groups[1]])
+        return replace(self, k=self.n - self.k, by_group=groups, by_day=None, _spread=None)
 
     @property
     def is_clustered(self) -> bool:

@@ -82,6 +82,8 @@ def places(store: Path) -> list[tuple[str, dict[str, str]]]:
         (page["sql"], {"sql": pack_text('SELECT *, 1 AS "=1+1" FROM tool_calls')}),
         (page["replay"], {"replay_tool": hostile("tool")}),
         (page["errors"], {"signature": signature}),
+        (page["errors"], {"tab": "retries"}),
+        (page["errors"], {"stages": "1", "traits": "1"}),
         (page["data"], {"changed": f"tool:session_history:{hostile('tool')}"}),
         (page["data"], {"changed": f"prompt:session_history:{hostile('prompt')}"}),
         (page["calls"], {"q": MARK, "model": "no such"}),

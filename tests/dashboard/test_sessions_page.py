@@ -85,7 +85,7 @@ def test_the_list_leads_to_each_session(store: Path) -> None:
 def test_the_list_is_searched_and_says_what_to_widen(store: Path) -> None:
     publish(store, small_tables() | {"sessions": [a_session(), a_session("s2", task="airline/7")]})
     assert len(sheet_of(opened(SESSIONS, q="AIRLINE"), "Sessions")) == 1
-    assert "Widen or clear: days, search." in said(opened(SESSIONS, q="nowhere"))
+    assert "The filters leave nothing: days, search." in said(opened(SESSIONS, q="nowhere"))
 
 
 def test_a_session_id_of_two_sources_asks_which_and_its_file_tells(store: Path) -> None:

@@ -263,29 +263,33 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
 
 
 def signature_of(app: AppTest) -> str:
-    (row,) = sheet_of(app, "Signatures of errors")
+    (row,) = sheet_of(app, "Errors by signature")
     return str(row["Signature"]["href"]).split("signature=")[1].split("&")[0]
 
 
 @pytest.mark.thorough
 def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
     listed = opened(PAGE["errors"])
-    assert "Status" not in sheet_of(listed, "Signatures of errors")[0]  # nobody has noted one
+    assert "Triage status" not in sheet_of(listed, "Errors by signature")[0]  # nobody has noted one
     signature = signature_of(listed)
     app = opened(PAGE["errors"], signature=signature)
     app.selectbox(key="status_state").set_value("known").run()
     app.text_input(key="status_note").set_value(HOSTILE)
-    click(app, "Keep status")
+    click(app, "Save status")
     assert remembered(nights).signature_states[signature].state == "known"
     app.selectbox(key="status_state").set_value("fixed").run()
     app.text_input(key="status_version").set_value("release 13")
     app.date_input(key="status_day").set_value(date(2026, 11, 10))
-    click(app, "Keep status")
+    click(app, "Save status")
     assert "Back since 2026-11-11" in said(app)
     listed = opened(PAGE["errors"])
     assert "1 fixed error is back." in plain(said(listed))
-    (row,) = sheet_of(listed, "Signatures of errors")
-    assert (row["Status"]["text"], row["Status"]["sub"]) == ("back", "fixed in release 13, 2026-11-10")
+    (row,) = sheet_of(listed, "New errors")
+    assert "New errors and errors that are back" in said(listed)
+    assert (row["Triage status"]["text"], row["Triage status"]["sub"]) == (
+        "back",
+        "fixed in release 13, 2026-11-10",
+    )
     labels = [plain(str(link.proto.label)) for link in opened().get("page_link")]
     assert any("Fixed and back: “json_parse_error:expected a comma”" in label for label in labels)
 
@@ -296,11 +300,11 @@ def test_errors_are_narrowed_to_a_status(nights: MemoryFile) -> None:
     signature_states.set_state(nights, signature, "fixed", fixed_day=date(2026, 12, 24))
     signature_states.set_state(nights, "another", "known")
     shown = {
-        status: "Signatures of errors" in sheets(opened(PAGE["errors"], status=status))
+        status: "Errors by signature" in sheets(opened(PAGE["errors"], status=status))
         for status in ("all", "new", "known", "fixed", "back")
     }
     assert shown == {"all": True, "new": False, "known": False, "fixed": True, "back": False}
-    assert "No error has this status here." in said(opened(PAGE["errors"], status="back"))
+    assert "No error has this triage status here." in said(opened(PAGE["errors"], status="back"))
 
 
 def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_later_days(
@@ -364,7 +368,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
     baselines.save_baseline(nights, "all", span)
 
     def before(name: str) -> str:
-        app = opened(baseline=f"Baseline: {name}", model="kestrel-14b", days="7 days")
+        app = opened(baseline=name, model="kestrel-14b", days="7 days")
         return next(str(one.delta) for one in app.metric if one.label == "Parse errors")
 
     pinned, free = before("falcon"), before("all")

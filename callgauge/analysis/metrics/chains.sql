@@ -2,7 +2,7 @@
 -- question: What happens after a failure: is the call retried, does it recover, and what does that cost?
 -- unit: retry sequences; each begins with a failed call
 -- days: added up
--- column slice: what $by names; by layer, where the first call of the sequence failed; 'none' = only the log reports the retry
+-- column slice: what $by names; by stage, where the first call of the sequence failed; 'none' = only the log reports the retry
 -- column attempts: calls in the sequence, including the first; 10 = ten or more
 -- column ended: recovered = the last attempt succeeded; abandoned = given up, the last attempt failed; open = the log ends before the outcome
 -- column identical: retries with the same tool and arguments
@@ -13,7 +13,7 @@
 -- column group_ids: the groups of sessions, of fifty, that have such sequences, in order; the other group_… are of each of them what the column without group_ is of all
 -- note: A retry sequence begins with a failed call. The next call of the same tool in a later step of the turn joins it, and so does the call that the log names as its retry. It counts on the day on which it began.
 -- note: Cost is what the attempts after the first took: their steps, and the tokens and time of these steps.
--- $by: 'model' or 'tool' of the first call; NULL = the layer at which it went wrong.
+-- $by: 'model' or 'tool' of the first call; NULL = the stage at which it failed.
 WITH of_groups AS (
   SELECT CASE $by WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')
                   ELSE coalesce(fault_layer, 'none') END AS slice,

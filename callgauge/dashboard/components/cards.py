@@ -210,16 +210,17 @@ def _list_columns(metric: Metric, place: str) -> None:
 def show_no_matches(noun: str) -> None:
     """Draw a card that says that nothing matches, names the active filters and offers to clear them."""
     active = filters.active_filter_names()
+    is_empty = not store_queries.ask("fault_layers").iloc[0].total
     with st.container(border=True):
         st.header(f"No {noun} here", anchor=False)
-        if active:
-            st.caption(f"Widen or clear: {', '.join(active)}.")
+        if active and not is_empty:
+            st.caption(f"The filters leave nothing: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
             asked = filters.chosen_filters().parameters()
             has_trials = bool(store_queries.ask("trials_left_out", **asked).iloc[0].sessions)
-            none = "The store holds none but those of trials." if has_trials else "The store holds none."
-            st.caption(f"{none} Load logs that have some:")
+            none = "The store has calls of trials only." if has_trials else "The store has no calls yet."
+            st.caption(f"{none} Load logs:")
             command = f"callgauge ingest PATH --store {store_queries.store_folder()}"
             st.code(leave_place_out(command), language=None)
 

@@ -153,14 +153,6 @@ PAGES = (
     ),
     PageEntry(
         "More",
-        "retries",
-        "Retries",
-        "r",
-        "What happens after a failure, and what it costs.",
-        listed=False,
-    ),
-    PageEntry(
-        "More",
         "matrix",
         "Matrix",
         "x",

@@ -67,6 +67,12 @@ def choose_smallest(*, words: str | None = None) -> float:
     return float(points) / 100
 
 
+def read_smallest() -> float:
+    """Return the smallest difference of interest that the URL holds, a share, without a selector."""
+    points = st.query_params.get("smallest")
+    return float(points) / 100 if points in _POINTS else SMALLEST
+
+
 def choose_dimension(
     label: str, key: str = "by", *, among: Sequence[str] = tuple(DIMENSIONS), empty: str = "model"
 ) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from callgauge.analysis import testsets, wording
 from callgauge.analysis.day_paging import CALLS, ListPage, read_page
+from callgauge.analysis.verdicts.errors import describe_failures
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import (
@@ -22,7 +23,6 @@ from callgauge.dashboard.components.controls.paging import (
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.fault_cards import describe_untold
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.pages.calls import one_call
 from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
@@ -92,9 +92,8 @@ def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
 
 
 def _describe_calls(found: ListPage) -> str:
-    """Return a sentence on how many calls match, and without filters of the page how many went wrong."""
+    """Return a sentence on how many calls match, and without filters of the page how many failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
-    counts: Mapping[str, int] = dict(zip(layers.layer, layers.calls, strict=True))
     total = int(layers.total.iloc[0])
     if is_narrowed():
         count = describe_count(found, "call")
@@ -102,12 +101,7 @@ def _describe_calls(found: ListPage) -> str:
             return f"{count}."
         every = wording.plural(total, "call")
         return f"{count}, {wording.rate(found.found, total)} of all {every}, judged or not."
-    wrong = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
-    refused = counts["syntax"] + counts["schema"]
-    return (
-        f"{wrong:,} of {wording.plural(total, 'call')} {'was' if wrong == 1 else 'were'} seen to go wrong, "
-        f"{refused:,} by their arguments{describe_untold(counts['unknown'])}."
-    )
+    return describe_failures(layers.to_dict("records"))
 
 
 def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:

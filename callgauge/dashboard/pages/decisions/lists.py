@@ -14,8 +14,8 @@ from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judg
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.links import call_link, draw_link, session_link
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
-from callgauge.dashboard.components.memory.baseline_form import describe_baseline
 from callgauge.dashboard.components.memory.changes import apply_change, may_write, owns, read_records
+from callgauge.dashboard.components.memory.compared_days import describe_baseline
 from callgauge.dashboard.components.memory.note_list import draw_note
 from callgauge.dashboard.components.memory.rule_form import ask_mute, describe_rule
 from callgauge.dashboard.components.memory.saved_views import view_link, visible_views
