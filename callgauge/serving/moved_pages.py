@@ -25,6 +25,7 @@ class MovedPage:
 MOVED: Mapping[str, MovedPage] = {
     "memory": MovedPage("decisions"),
     "retries": MovedPage("errors", {"tab": "retries"}),
+    "replay": MovedPage("playground", {"tab": "stored"}),
 }
 """By the old name of the page in the URL."""
 

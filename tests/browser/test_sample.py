@@ -67,8 +67,8 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/calls", "Raw arguments"),
         ("/sessions", "Successful turns"),
         ("/data", "No line was rejected"),
-        ("/playground", "Nothing to read yet"),
-        ("/replay", "Settings"),
+        ("/playground", "Nothing to parse yet"),
+        ("/playground?tab=stored", "Settings"),
         ("/sql", "What it answers"),
     ):
         app.open(path)
@@ -89,7 +89,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url(re.compile("call="))
     app.settle()
-    expect(app.page.get_by_role("region", name="Findings of the parser in order")).to_contain_text(":")
+    expect(app.page.get_by_role("region", name="Diagnostics in order")).to_contain_text(":")
     app.expect("Who said what")
 
 

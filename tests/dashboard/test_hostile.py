@@ -80,7 +80,7 @@ def places(store: Path) -> list[tuple[str, dict[str, str]]]:
         (page["sessions"], {"session": f"{hostile('session')} 0"}),
         (page["tools"], {"tool_open": hostile("tool")}),
         (page["sql"], {"sql": pack_text('SELECT *, 1 AS "=1+1" FROM tool_calls')}),
-        (page["replay"], {"replay_tool": hostile("tool")}),
+        (page["playground"], {"tab": "stored", "replay_tool": hostile("tool")}),
         (page["errors"], {"signature": signature}),
         (page["errors"], {"tab": "retries"}),
         (page["errors"], {"stages": "1", "traits": "1"}),

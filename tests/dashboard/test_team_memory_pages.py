@@ -122,7 +122,7 @@ def test_others_see_shared_views_only_and_change_none(
     assert sum(one.label == "Delete view" for one in app.button) == 2  # both are Ada's
     sign_in(monkeypatch, READER)
     app = opened(PAGE["decisions"], about="views")
-    assert "You may read what the team remembers, not change it." in said(app)
+    assert "You can read the team's decisions and notes, but not change them." in said(app)
     assert not [one.label for one in app.button if one.label in ("Delete view", "Rename", "Save this view")]
 
 
@@ -133,7 +133,7 @@ def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     app.text_input(key=field_key(app, "name_")).set_value("Every Monday")
     click(app, "Rename")
     assert [view.name for view in remembered(nights).views] == ["Every Monday"]
-    click(app, "Keep to its owner")
+    click(app, "Make private")
     assert not remembered(nights).views[0].shared
     click(app, "Delete view")
     assert remembered(nights).views == []
@@ -220,7 +220,7 @@ def test_a_note_stands_on_the_page_of_its_thing_and_is_added_changed_and_deleted
     assert note.kind == kind
     assert "look <b>here</b>" in plain(said(app))
     app.text_input(key=f"changed_text_{note.id}").set_value("looked at")
-    click(app, "Keep note")
+    click(app, "Save note")
     assert [one.text for one in remembered(file).notes] == ["looked at"]
     app.button(key=f"delete_note_{note.id}").click().run()
     assert remembered(file).notes == []
@@ -250,7 +250,7 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
     app.selectbox(key="rule_kind").set_value("changed by")
     app.number_input(key="rule_bound").set_value(2.0)
     app.text_input(key="rule_name").set_value("heron")
-    click(app, "Keep rule")
+    click(app, "Save rule")
     (rule,) = remembered(nights).alert_rules
     assert (rule.rate, rule.kind, rule.bound, rule.slice) == (
         "parse_error",
@@ -258,7 +258,7 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
         0.02,
         {"model": ("heron-large",)},
     )
-    click(app, "Keep rule")
+    click(app, "Save rule")
     assert "There is a rule of this name" in said(app)
 
 
@@ -317,7 +317,7 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
     assert title.value == "Keep falcon-3"
     title.set_value("Take kestrel-14b: cheaper")
     app.text_area(key="decision_reason_compare").set_value(HOSTILE)
-    click(app, "Keep decision")
+    click(app, "Save decision")
     (kept,) = remembered(nights).decisions
     assert kept.title == "Take kestrel-14b: cheaper"
     figures = kept.figures
@@ -358,7 +358,7 @@ def test_a_decision_of_an_import_with_strange_parameters_is_shown_without_later_
     nights.write(("UPDATE decisions SET figures = '[]' WHERE title = 'unreadable'", [()]))
     words = said(opened(PAGE["decisions"]))
     assert "No later data yet." in words
-    assert "Its numbers cannot be read by this version." in words
+    assert "This version cannot read its numbers." in words
 
 
 @pytest.mark.thorough

@@ -17,9 +17,10 @@ from callgauge.analysis.metrics.published_store import NothingLoadedError, Unsho
 from callgauge.analysis.texts.sql_literals import fill_parameters
 from callgauge.analysis.texts.url_texts import LinkError, pack_text
 from callgauge.analysis.verdicts.explanations import HOW_JUDGED, VerdictKind
-from callgauge.dashboard import filters, store_queries
+from callgauge.dashboard import filters, shown_page, store_queries
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
+from callgauge.dashboard.file_names import name_file
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
@@ -88,7 +89,7 @@ def _draw_download_button(label: str, name: str, mime: str, made: Callable[[], b
     st.download_button(
         label,
         made,
-        name,
+        name_file(*name.rsplit(".", 1)),
         mime,
         type="tertiary",
         icon=":material/download:",
@@ -148,6 +149,7 @@ def draw_card(
 
 def draw_answer(sentence: str, limit: int) -> None:
     """Draw the sentence that answers a page's question; of longer ones the first `limit` characters."""
+    shown_page.record_answer(wording.one_line(sentence, limit))
     with st.container(key="verdict"):
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
@@ -160,6 +162,7 @@ def explain_count(*metric_names: str, place: str = "", verdict: VerdictKind | No
     `place` makes the keys of cards with the same metric distinct. Each metric links to the SQL page, with the
     parameters of its last query in this run so far.
     """
+    shown_page.record_method(metric_names, verdict)
     asked = {name: store_queries.last_parameters(name) for name in metric_names}
     draw_popover("How this is counted", f"counted_{place}", lambda: _explain(asked, place, verdict))
 
@@ -204,13 +207,21 @@ def _list_columns(metric: Metric, place: str) -> None:
     rows = [[Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()]
     if rows:
         titles = [Column("Column", "tight"), Column("Meaning")]
-        draw_table(f"counted_{metric.name}_{place}", "What the columns mean", titles, rows, exported=False)
+        draw_table(
+            f"counted_{metric.name}_{place}",
+            "What the columns mean",
+            titles,
+            rows,
+            exported=False,
+            shared=False,
+        )
 
 
 def show_no_matches(noun: str) -> None:
     """Draw a card that says that nothing matches, names the active filters and offers to clear them."""
     active = filters.active_filter_names()
     is_empty = not store_queries.ask("fault_layers").iloc[0].total
+    shown_page.record_answer(f"No {noun} here.")
     with st.container(border=True):
         st.header(f"No {noun} here", anchor=False)
         if active and not is_empty:

@@ -38,7 +38,7 @@ def _ask_goals(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
         st.caption(describe_reader())
         return
     with st.form("goals", border=False):
-        st.caption("What each rate should keep to, in percent. Charts and cards show it to the whole team.")
+        st.caption("The limit for each rate, in percent. Charts and cards show it to the whole team.")
         asked = {
             name: st.number_input(
                 f"{RATES[name].title}, {'at least' if RATES[name].is_good else 'at most'} (%)",

@@ -58,7 +58,7 @@ PLACES = (
     ),
     Place("Triage status of errors", "Errors", "errors", {}, "known resolved ignored signature"),
     Place(
-        "Replay", "My history, on Playground", "playground", {"tab": "history"}, "what if definition policy"
+        "Replay", "Stored calls, on Playground", "playground", {"tab": "stored"}, "what if definition policy"
     ),
     Place("Unreadable lines and files", "Data", "data", {}, "rejected rejects skipped failed load ingest"),
     Place("Alert rules", "Decisions", "decisions", {"about": "rules"}, "alarm threshold notify"),

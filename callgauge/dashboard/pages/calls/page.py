@@ -28,6 +28,7 @@ from callgauge.dashboard.pages.calls import one_call
 from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
 from callgauge.dashboard.pages.calls.call_rows import draw_rows
 from callgauge.dashboard.pages.calls.peek import draw_peek
+from callgauge.dashboard.shown_page import record_answer
 
 _ORDERED = {
     "time": "time",
@@ -56,7 +57,8 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    slot.header(_describe_calls(found), anchor=False)
+    record_answer(answer := _describe_calls(found))
+    slot.header(answer, anchor=False)
     if peeked is None:
         _draw_list(chosen, found, pages, None)
         return
