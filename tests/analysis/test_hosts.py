@@ -34,8 +34,8 @@ IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PAGE = {"limit": 1000, "offset": 0}
 ASKED: Mapping[str, Mapping[str, Any]] = {
     "breakdown": {"rates": list(RATES), "dimensions": ["model", "tool", "prompt", "provider"]},
-    "culprit_slices": {"by": "model", "tools": ["read_file"], "parameter": "", "code": "json_parse_error"},
     "new_errors": {"newest": date(2026, 11, 20), "least_days": 0},
+    "parameter_values": {"parameter": ""},
     "pass_k": {"measure": "parse_error"},
     "session_counts": {"rate": "parse_error"},
     "signature_use": {"signature": "none"},
@@ -82,7 +82,7 @@ def test_all_hosts_together_answer_as_without_the_filter(hosts: Connection, metr
     asked = {**PAGE, **ASKED.get(metric, {})}
     named = ["unknown" if host is None else host for host in HOSTS]
     every, all_named = (
-        answer_metric(hosts, metric, asked | chosen).astype(str).values.tolist()
+        answer_metric(hosts, metric, asked | chosen).astype(object).map(str).values.tolist()
         for chosen in ({}, {"providers": named})
     )
     assert sorted(all_named) == sorted(every)

@@ -45,8 +45,8 @@ def answer(*several: Slice) -> str:
 def test_the_tool_that_fails_most_often_is_named_and_where_most_failures_are() -> None:
     often, busy, fine = of_slice("Grep", 200, 1000), of_slice("Read", 500, 10_000), of_slice("Bash", 1, 1000)
     assert answer(fine, busy, often) == (
-        "Grep fails most often by parse errors: 200 of 1,000 calls (20.0%). "
-        "Most failures are in Read: 500 of 10,000 calls (5.0%)."
+        "Grep has the highest share of parse errors: 200 of 1,000 calls (20.0%). "
+        "Read has the most failures in total: 500 of 10,000 calls (5.0%)."
     )
 
 
@@ -59,11 +59,17 @@ def test_of_tools_of_which_any_may_be_the_worst_the_sentence_says_what_could_be_
     assert judge_tools(several).named is None
 
 
-def test_of_many_that_may_be_the_worst_three_are_named_and_the_rest_counted() -> None:
+def test_the_sentence_says_which_tools_are_clearly_better_and_which_are_not() -> None:
     bad = [of_slice(f"bad{number}", 200 + number, 1000) for number in range(5)]
-    assert answer(*bad, *(of_slice(f"good{number}", 5, 1000) for number in range(3))) == (
-        "bad4 (20.4%), bad3 (20.3%), bad2 (20.2%) or 2 more fails most often by parse errors; "
-        "the 3 other tools do better than one of them."
+    assert answer(*bad, *(of_slice(f"good{number}", 5, 1000) for number in range(2))) == (
+        "bad4 has the highest share of parse errors (20.4%). good0 and good1 are clearly better; "
+        "bad3 (20.3%), bad2 (20.2%), bad1 (20.1%) and 1 more are not."
+    )
+
+
+def test_a_tool_that_is_worse_by_chance_is_not_said_to_be_the_worst() -> None:
+    assert answer(of_slice("rare", 8, 34), of_slice("bad", 200, 1000), of_slice("good", 150, 1000)) == (
+        "bad is clearly worse by parse errors (20.0%) than good; rare (24%) may be worse still."
     )
 
 
@@ -74,14 +80,14 @@ def test_the_sentence_says_whose_fault_the_failed_calls_are() -> None:
         for name, k in (("parse_error", 200), ("tool_rejected", 12), ("execution", 0), ("mended", 90))
     }
     assert write_tools(verdict, faults).endswith(
-        " Its failed calls: 200 by the arguments, 12 rejected by the tool."
+        " Of its calls, 200 had invalid arguments and 12 were rejected by the tool."
     )
 
 
 def test_tools_without_enough_data_are_not_judged() -> None:
     assert answer(of_slice("rare", 9, 10)).startswith("Not enough data to say which tool fails most often: ")
     assert answer(of_slice("rare", 9, 10), of_slice("Grep", 40, 112)) == (
-        "Only Grep has enough data: 40 of 112 calls (35.7%) by parse errors."
+        "Only Grep has enough data (parse errors: 40 of 112 calls (35.7%))."
     )
 
 

@@ -39,8 +39,8 @@ OF_FILES = {
 PAGE = {"limit": 1000, "offset": 0}
 ASKED: Mapping[str, Mapping[str, Any]] = {
     "breakdown": {"rates": list(RATES), "dimensions": ["model", "tool", "prompt"], "by": "source"},
-    "culprit_slices": {"by": "model", "tools": ["read"], "parameter": "", "code": "json_parse_error"},
     "definitions": {"tools": ["read"]},
+    "parameter_values": {"tools": ["read"], "parameter": ""},
     "new_errors": {"newest": date(2026, 11, 14), "least_days": 3},
     "pass_k": {"measure": "recorded_ok"},
     "returned_errors": {"signatures": ["216bcf6323af"], "fixed_days": [date(2026, 11, 12)]},

@@ -42,8 +42,8 @@ def app(trials: Served, context: BrowserContext) -> Iterator[App]:
 
 def test_the_page_of_a_run_fills_up_while_it_is_open(app: App) -> None:
     app.open("/trials?trial=orders.7f3a")
-    app.expect("No trial has finished yet")
-    verdicts = app.page.get_by_role("table", name="Refused by arm")
+    app.expect("No trial has ended yet")
+    verdicts = app.page.get_by_role("table", name="Invalid calls by variant")
     for number, (done, verdict) in enumerate(((15, "Still open"), (33, "Still open"), (100, "Better")), 2):
         publish(app.served.store, tables(done), number=number)
         expect(verdicts).to_contain_text(f"{done} / 100")
@@ -55,7 +55,7 @@ def test_the_page_of_a_run_fills_up_while_it_is_open(app: App) -> None:
 def test_a_cell_leads_to_the_session_and_the_session_back_to_its_run(app: App) -> None:
     publish(app.served.store, tables(100), number=9)
     app.open("/trials?trial=orders.7f3a&tasks_by=run")
-    grid = app.page.get_by_role("table", name="Tasks by arm")
+    grid = app.page.get_by_role("table", name="Tasks by variant")
     grid.get_by_role("row").nth(1).get_by_role("link").first.click()
     app.page.wait_for_url("**/sessions?**")
     app.settle()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from callgauge.dashboard import viewer
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, sheets, texts
@@ -65,13 +68,25 @@ def test_the_tool_that_loses_most_stands_first_and_leads_to_itself_and_its_calls
     assert len(names) == 3
     assert table["rows"][0][0]["href"].startswith("tools?tool_open=search")
     assert table["rows"][0][1] | {"text": "30"} == table["rows"][0][1]
-    assert table["rows"][0][2]["text"] == "10.0"
+    assert [column["title"] for column in table["columns"]] == [
+        "Tool", "Calls", "Parse errors", "Retry rate", "Turn success", "Given up",
+    ]  # fmt: skip
+    assert sum(bool(column["help"]) for column in table["columns"]) <= 2
     assert table["rows"][0][1]["href"] == "calls?tool=search"
 
 
-def test_another_rate_orders_the_tools_by_its_own_loss(two_tools: Path) -> None:
+def test_another_rate_comes_first(two_tools: Path) -> None:
     table = sheets(opened(PAGE, rate="mended"))["Tools by failures"]
-    assert table["columns"][2]["help"].startswith("Needed repair × all calls")
+    assert table["columns"][2]["title"] == "Needed repair"
+
+
+def test_all_rates_and_the_latency_of_each_tool_are_behind_a_fold(many_sessions: Path) -> None:
+    assert "All rates of tools" not in sheets(opened(PAGE))
+    table = sheets(opened(PAGE, all_rates="1"))["All rates of tools"]
+    assert [column["title"] for column in table["columns"][-2:]] == ["Latency p50", "Latency p95"]
+    assert texts(table, 0) == ["search", "read_file"]
+    assert [row[-1]["text"] for row in table["rows"]] == ["–", "–"]  # no log has a time
+    assert [row[-2]["sub"] for row in table["rows"]] == ["not measured", "not measured"]
 
 
 @pytest.fixture
@@ -118,7 +133,7 @@ def many_sessions(store: Path) -> Path:
 def test_a_sentence_names_the_worst_tool_and_its_parameter(many_sessions: Path) -> None:
     app = opened(PAGE)
     assert app.header[0].value.replace("\\", "") == (
-        "search fails most often by parse errors: 10 of 50 calls (20%), mostly at limit."
+        "search has the highest share of parse errors: 10 of 50 calls (20%), mostly at limit."
     )
     assert texts(sheets(app)["Tools by failures"], 0) == ["search", "read_file"]
 
@@ -126,7 +141,8 @@ def test_a_sentence_names_the_worst_tool_and_its_parameter(many_sessions: Path) 
 def test_names_that_models_invented_stand_apart_with_what_they_meant(many_sessions: Path) -> None:
     app = opened(PAGE)
     labels = [fold.label for fold in app.expander]
-    assert labels[-2:] == [
+    assert labels[-3:] == [
+        "All rates",
         "3 calls to 1 tool that were not offered",
         "1 tool with too few sessions to rank",
     ]
@@ -140,29 +156,117 @@ def test_too_few_sessions_are_said(two_tools: Path) -> None:
     assert opened(PAGE).header[0].value.startswith("Not enough data to say which tool fails")
 
 
-def test_a_tool_shows_the_parameter_that_calls_get_wrong_and_an_example(two_tools: Path) -> None:
-    app = opened(PAGE, tool_open="search")
-    table = sheets(app)["What calls get wrong by parameter"]
-    [row] = table["rows"]
-    assert [row[0]["text"], row[1]["sub"], row[2]["text"]] == ["limit", "missing_required", "10"]
-    assert row[3]["sub"].startswith("10 / 30 · ")
-    assert row[4]["href"] == "calls?call=c69"
-    assert row[2]["href"] == "calls?tool=search&code=missing_required"
-
-
-def test_a_parameter_leads_to_who_gets_it_wrong(two_tools: Path) -> None:
-    [row] = sheets(opened(PAGE, tool_open="search"))["What calls get wrong by parameter"]["rows"]
-    assert row[0]["href"] == "tools?tool_open=search&culprit=missing_required%3Alimit"
-    app = opened(PAGE, tool_open="search", culprit="missing_required:limit")
-    table = sheets(app)["Calls with this finding by model"]
-    assert [[cell["text"] for cell in row[:2]] for row in table["rows"]] == [["falcon-3", "10"]]
-    assert table["rows"][0][2]["sub"].startswith("10 / 30 · ")
-    app.query_params["by"] = "definition"
-    table = sheets(app.run())["Calls with this finding by tool definition"]
-    assert [[cell["text"] for cell in row[:4]] for row in table["rows"]] == [
-        ["d2", "10", "100%", "10"],
-        ["d1", "0", "0%", "20"],
+@pytest.fixture
+def as_text(store: Path) -> Path:
+    """A tool that one of two models calls with text for an integer; some calls have broken JSON, too."""
+    sent = {"raw_arguments": '{"limit": "20"}', "outcome": "coerced", "model": "slate"}
+    many = {"raw_arguments": '{"limit": "many"}', "outcome": "failed", "fault_layer": "schema"}
+    broken = {"raw_arguments": '{"limit": "20",}', "outcome": "repaired"}
+    fine = {"raw_arguments": '{"limit": 20}'}
+    kinds = (
+        [fine] * 40 + [sent] * 30 + [sent | many] * 6 + [sent | broken] * 4 + [fine | {"model": "slate"}] * 20
+    )
+    calls = [
+        a_call(number, tool="search", definition_id="d1", session_id=f"s{number}", **said_of)
+        for number, said_of in enumerate(kinds)
     ]
+    found = {"file_id": 1, "position": 0, "lossy": False, "path": "$.limit", "stage": "coerce"}
+    text = found | {"code": "string_literal_converted_to_integer", "severity": "note", "found": '"20"'}
+    error = found | {"code": "unsupported_integer_literal", "severity": "error", "found": '"many"'}
+    comma = found | {
+        "code": "trailing_comma",
+        "severity": "note",
+        "stage": "repair",
+        "path": "$",
+        "position": 1,
+    }
+    publish(
+        store,
+        {
+            "tool_calls": calls,
+            "turns": [a_turn(1)],
+            "diagnostics": [
+                *(
+                    text | {"call_id": f"c{number}", "became": "20"}
+                    for number in (*range(40, 70), *range(76, 80))
+                ),
+                *(error | {"call_id": f"c{number}"} for number in range(70, 76)),
+                *(comma | {"call_id": f"c{number}", "position": 1} for number in range(76, 80)),
+            ],
+            "tool_definitions": [definition(1, type="integer")],
+        },
+    )
+    return store
+
+
+def replayed(**query: str) -> AppTest:
+    """The page of the tool once its calls were replayed in the background."""
+    app = opened(PAGE, tool_open="search", **query)
+    for _ in range(120):
+        if "Replaying" not in said(app):
+            return app
+        time.sleep(0.5)
+        app.run()
+    raise AssertionError("the replay did not end")
+
+
+def verdict(app: AppTest) -> str:
+    return str(app.header[0].value).replace("\\", "")
+
+
+def test_the_page_of_a_tool_answers_with_the_parameter_and_what_a_wider_type_fixes(as_text: Path) -> None:
+    assert verdict(opened(PAGE, tool_open="search")).startswith(
+        "search: limit is sent as text in 40.0% of calls, mostly by slate."
+    )
+    assert verdict(replayed()) == (
+        "search: limit is sent as text in 40.0% of calls, mostly by slate. "
+        "Accepting integer or string would fix 30 of 34 repaired and 6 of 6 failed calls."
+    )
+
+
+def test_each_parameter_is_one_row_with_what_was_sent_instead(as_text: Path) -> None:
+    table = sheets(opened(PAGE, tool_open="search"))["What calls get wrong by parameter"]
+    assert texts(table, 0) == ["limit", "the arguments as a whole"]
+    first = table["rows"][0]
+    assert [cell["text"] for cell in first] == ["limit", "integer", "text (40)", "40.0%", "34", "6", "slate"]
+    assert first[3]["sub"].startswith("40 / 100 · ")
+    assert first[0]["href"] == "tools?tool_open=search&parameter=limit"
+    assert sum(bool(column["help"]) for column in table["columns"]) <= 2
+
+
+def test_an_open_parameter_shows_values_models_and_the_wider_type_above_the_table(as_text: Path) -> None:
+    app = opened(PAGE, tool_open="search", parameter="limit")
+    captions = list(sheets(app))
+    assert captions.index("Values sent at this parameter") < captions.index(
+        "What calls get wrong by parameter"
+    )
+    assert texts(sheets(app)["Calls affected by model"], 0) == ["slate", "falcon-3"]
+    values = sheets(app)["Values sent at this parameter"]["rows"]
+    assert [[cell["text"] for cell in row[:2]] for row in values] == [['"20"', "20"], ['"many"', "–"]]
+    assert [row[3]["text"] for row in values] == ["34", "6"]
+    [change] = [code.value for code in app.code if code.language == "diff"]
+    assert '-        "type": "integer"' in change
+    assert '+          "string"' in change
+    assert sheets(app)["What calls get wrong by parameter"]["chosen"] == 0
+    app.query_params["by"] = "definition"
+    assert texts(sheets(app.run())["Calls affected by tool definition"], 0) == ["d1"]
+
+
+def test_whoever_sees_no_content_gets_the_first_half_and_no_replay(
+    as_text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewer, "sees_texts", lambda: False)
+    app = opened(PAGE, tool_open="search")
+    assert verdict(app) == "search: limit is sent as text in 40.0% of calls, mostly by slate."
+    assert "Replaying" not in said(app)
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("parameter", ["nothing", "", HOSTILE, "x" * 5_000])
+def test_a_parameter_that_nobody_gets_wrong_says_so(two_tools: Path, parameter: str) -> None:
+    app = opened(PAGE, tool_open="search", parameter=parameter)
+    assert not app.exception
+    assert "No call of this selection gets this parameter wrong." in said(app)
 
 
 @pytest.mark.thorough
@@ -184,22 +288,14 @@ def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_defini
             "tool_definitions": [definition(1), definition(2)],
         },
     )
-    app = opened(PAGE, tool_open="search")
+    app = opened(PAGE, tool_open="search", by_day="1")
     told = [row[2]["text"] for row in sheets(app)["What changed, and when"]["rows"]]
     assert {"Version 2 of the definition", "search: parse errors 0% → 50.0%"} <= set(told)
     assert "Parse errors by day, with the changes of the definition" in said(app)
 
 
-@pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize("culprit", ["nothing", "missing_required:", "other:limit", HOSTILE])
-def test_a_parameter_that_nobody_gets_wrong_says_so(two_tools: Path, culprit: str) -> None:
-    app = opened(PAGE, tool_open="search", culprit=culprit)
-    assert not app.exception
-    assert ("No call of this selection has this finding" in said(app)) == (":" in culprit)
-
-
 def test_versions_stand_side_by_side_with_what_changed_between_them(two_tools: Path) -> None:
-    app = opened(PAGE, tool_open="search")
+    app = opened(PAGE, tool_open="search", versions="1")
     table = sheets(app)["Versions of the definition of search"]
     assert texts(table, 0) == ["2", "1"]
     assert texts(table, 2) == ["10", "20"]
@@ -209,7 +305,7 @@ def test_versions_stand_side_by_side_with_what_changed_between_them(two_tools: P
 
 
 def test_the_lint_advises_an_edit_and_says_how_many_calls_it_may_explain(two_tools: Path) -> None:
-    table = sheets(opened(PAGE, tool_open="search"))["Findings of the lint"]
+    table = sheets(opened(PAGE, tool_open="search", versions="1"))["Findings of the lint"]
     first = table["rows"][0]
     assert [first[0]["text"], first[1]["sub"], first[2]["text"]] == ["$.limit", "number_as_text", "10"]
     assert json.loads(first[4]["text"])["type"] in ("integer", "number")
@@ -222,7 +318,7 @@ def test_a_tool_whose_definition_no_log_holds_says_how_to_give_it(two_tools: Pat
 def test_a_hostile_name_stays_text(two_tools: Path) -> None:
     app = opened(PAGE, tool_open=HOSTILE)
     assert "<img" not in app.title[0].value.replace("\\<", "")
-    assert "Rates by model" in said(app)
+    assert "<img" not in app.header[0].value.replace("\\<", "")
 
 
 def test_an_unknown_tool_says_so_and_leads_back(two_tools: Path) -> None:

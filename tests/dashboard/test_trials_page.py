@@ -38,7 +38,7 @@ def answer(app: AppTest) -> str:
 @pytest.mark.thorough
 def test_without_a_run_the_page_says_what_a_trial_is_and_names_three_commands(small: Path) -> None:
     app = opened(PAGE)
-    assert "No run of trials yet" in said(app)
+    assert "No trial runs yet" in said(app)
     commands = [block.value for block in app.code][:3]
     assert commands == [
         f"callgauge trial demo --store {small}",
@@ -55,9 +55,9 @@ def test_the_list_has_the_newest_run_first_with_its_answer_and_state(store: Path
     ]
     publish(store, join_tables(small_tables(), *(made.tables for made in runs)))
     app = opened(PAGE)
-    rows = sheet_of(app, "Runs of trials")
+    rows = sheet_of(app, "Trial runs")
     assert [row["Question"]["text"] for row in rows] == ["going", "Do enums lower its refusals?", "How good?"]
-    assert [row["Answer"]["text"] for row in rows] == ["new: still open", "new: better", "one arm"]
+    assert [row["Answer"]["text"] for row in rows] == ["new: still open", "new: better", "one variant"]
     assert rows[0]["State"]["text"] == "not ended"
     assert rows[1]["State"]["text"] in ("done", "stopped early")
     assert rows[0]["Tasks"]["text"] == "15 / 50"
@@ -73,22 +73,22 @@ def test_a_run_is_answered_in_a_sentence_with_its_figures_and_its_end(store: Pat
         r"It stopped at interim analysis \d of 5, after \d+ of 100 tasks, \d+% of the budget\.",
         answer(app),
     )
-    rows = {row["Arm"]["text"]: row for row in sheet_of(app, "Refused by arm")}
+    rows = {row["Variant"]["text"]: row for row in sheet_of(app, "Invalid calls by variant")}
     assert list(rows) == ["old", "new"]
     assert rows["old"]["Verdict"]["text"] == "Reference"
     assert (rows["new"]["Verdict"]["text"], rows["new"]["Verdict"]["tone"]) == ("Better", "good")
     assert rows["new"]["Difference"]["text"] in answer(app)
-    assert "a_run=orders.7f3a&a_arm=old&b_run=orders.7f3a&b_arm=new" in rows["new"]["Arm"]["href"]
+    assert "a_run=orders.7f3a&a_arm=old&b_run=orders.7f3a&b_arm=new" in rows["new"]["Variant"]["href"]
 
 
 def test_measures_beside_the_primary_one_have_counts_and_differences_without_a_verdict(store: Path) -> None:
     app = run_page(store, tasks=100)
-    old, new = sheet_of(app, "The other measures by arm")
-    assert list(old) == ["Arm", "Mended", "Right", "Turn ok", "Tokens", "Cost"]
+    old, new = sheet_of(app, "The other measures by variant")
+    assert list(old) == ["Variant", "Repaired calls", "Right", "Turn success", "Tokens", "Cost"]
     assert re.fullmatch(r"\d+ / \d+", old["Right"]["sub"])
     assert re.fullmatch(r"\d+ / \d+\n\+\d+\.\d \(.* to .*\)", new["Right"]["sub"])
     assert all(cell["tone"] is None for cell in new.values())
-    assert "not planned for those below" in said(app)
+    assert "not planned for the measures below" in said(app)
 
 
 @pytest.mark.thorough
@@ -104,7 +104,7 @@ def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Pat
     app = run_page(store, tasks=100, done=33)
     assert answer(app).startswith("Not decided yet: new, after 33 of 100 tasks. So far: invalid calls ")
     assert answer(app).endswith("The next interim analysis is at 40.")
-    rows = sheet_of(app, "Refused by arm")
+    rows = sheet_of(app, "Invalid calls by variant")
     assert (rows[1]["Verdict"]["text"], rows[1]["Difference"]["pale"]) == ("Still open", True)
 
 
@@ -123,7 +123,7 @@ def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store
         r"whatever they had been, the difference is between −\d+\.\d and \+\d+\.\d points\.",
         answer(app),
     )
-    (_, new) = sheet_of(app, "Refused by arm")
+    (_, new) = sheet_of(app, "Invalid calls by variant")
     assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("No verdict", "warn")
     assert re.fullmatch(r"\d+ of 60 trials: no reply", new["Tasks"]["sub"])
     shares = sheet_of(opened(PAGE, trial=RUN, show="conditions"), "What is not the model's")
@@ -142,9 +142,9 @@ def test_not_decided_names_how_many_more_tasks_would_decide(store: Path) -> None
 def test_a_single_arm_is_told_without_a_comparison(store: Path) -> None:
     app = run_page(store, OLD, tasks=20)
     assert re.match(
-        r"old has \d+\.\d% of its calls refused \(\d+ / \d+\) and \d+\.\d% of its trials right", answer(app)
+        r"old has \d+\.\d% of its calls invalid \(\d+ / \d+\) and \d+\.\d% of its trials right", answer(app)
     )
-    assert list(sheet_of(app, "Refused by arm")[0]) == ["Arm", "Refused", "Tasks"]
+    assert list(sheet_of(app, "Invalid calls by variant")[0]) == ["Variant", "Refused", "Tasks"]
     assert "Course of the difference" not in said(app)
 
 
@@ -156,10 +156,10 @@ def test_the_course_has_the_difference_the_boundary_and_every_look(store: Path) 
     app = run_page(store, OLD, replace(OLD, name="new", refused=0.3), tasks=60)
     (drawn,) = charts_of(app)
     traces = {trace["name"]: trace for trace in drawn["data"]}
-    looks = len(traces["Look"]["x"])
-    assert traces["Look"]["x"] == [12, 24, 36, 48, 60][:looks]
+    looks = len(traces["Interim analysis"]["x"])
+    assert traces["Interim analysis"]["x"] == [12, 24, 36, 48, 60][:looks]
     assert len(traces["Decided beyond"]["x"]) == looks
-    assert drawn["layout"]["xaxis"]["title"]["text"] == "Tasks that both arms have"
+    assert drawn["layout"]["xaxis"]["title"]["text"] == "Tasks with trials of both variants"
     assert drawn["layout"]["yaxis"]["title"]["text"] == "Difference, points"
     low, high = drawn["layout"]["yaxis"]["range"]
     assert all(low <= value <= high for trace in drawn["data"] for value in trace["y"])
@@ -174,13 +174,13 @@ def test_another_arm_is_chosen_in_the_url(store: Path) -> None:
 @pytest.mark.thorough
 def test_without_a_task_of_both_arms_there_is_no_course(store: Path) -> None:
     app = run_page(store, tasks=40, done=1)
-    assert "Fewer than two tasks were tried by both arms" in said(app)
+    assert "No difference yet: fewer than two tasks have trials of both variants" in said(app)
     assert not charts_of(app)
 
 
 def test_tasks_on_which_the_arms_disagree_come_first_and_cells_lead_to_sessions(store: Path) -> None:
     app = run_page(store, tasks=100, done=30)
-    rows = sheet_of(app, "Tasks by arm")
+    rows = sheet_of(app, "Tasks by variant")
     assert len(rows) == 30
     unlike = [row["old"]["text"] != row["new"]["text"] for row in rows]
     assert unlike[0]
@@ -188,19 +188,19 @@ def test_tasks_on_which_the_arms_disagree_come_first_and_cells_lead_to_sessions(
     first = rows[0]
     task = first["Task"]["text"]
     assert f"session=orders.7f3a%2Fold%2F{task}.0" in first["old"]["href"]
-    assert "refused" in first["old"]["text"]
+    assert "invalid" in first["old"]["text"]
     assert first["old"]["heat"]
-    in_order = sheet_of(opened(PAGE, trial=RUN, tasks_by="run"), "Tasks by arm")
+    in_order = sheet_of(opened(PAGE, trial=RUN, tasks_by="run"), "Tasks by variant")
     assert [row["Task"]["text"] for row in in_order] == sorted(row["Task"]["text"] for row in rows)
 
 
 @pytest.mark.thorough
 def test_many_tasks_are_paged_and_found_by_their_id(store: Path) -> None:
     app = run_page(store, replace(OLD, refused=0.3), replace(OLD, name="new"), tasks=1000, looks=1, done=95)
-    assert len(sheet_of(app, "Tasks by arm")) == 40
-    assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="3"), "Tasks by arm")) == 15
-    assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="99"), "Tasks by arm")) == 15
-    found = sheet_of(opened(PAGE, trial=RUN, task="TASK-012"), "Tasks by arm")
+    assert len(sheet_of(app, "Tasks by variant")) == 40
+    assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="3"), "Tasks by variant")) == 15
+    assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="99"), "Tasks by variant")) == 15
+    found = sheet_of(opened(PAGE, trial=RUN, task="TASK-012"), "Tasks by variant")
     assert [row["Task"]["text"] for row in found] == ["task-012"]
     assert "No task matches." in said(opened(PAGE, trial=RUN, task="nothing"))
 
@@ -227,7 +227,7 @@ def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) ->
 def test_a_success_costs_what_all_priced_trials_cost_by_those_that_were_right(store: Path) -> None:
     made = make_run((OLD, replace(NEW, cost=None)), tasks=60, looks=1)
     publish(store, join_tables(small_tables(), made.tables))
-    old, new = sheet_of(opened(PAGE, trial=RUN, show="cost"), "Cost of a success by arm")
+    old, new = sheet_of(opened(PAGE, trial=RUN, show="cost"), "Cost of a success by variant")
     right = sum(bool(one.right) for one in made.outcomes if one.arm == "old")
     assert old["Succeeded"]["sub"] == f"{right} / 60"
     assert old["Cost / success"]["order"] == pytest.approx(60 * 0.002 / right)
@@ -244,11 +244,11 @@ def test_without_any_price_the_page_says_how_to_name_one(store: Path) -> None:
 @pytest.mark.thorough
 def test_what_was_held_equal_comes_after_what_was_not(store: Path) -> None:
     app = run_page(store, OLD, replace(NEW, model="heron"), tasks=20, query={"show": "conditions"})
-    rows = {row["Condition"]["text"]: row for row in sheet_of(app, "Conditions by arm")}
+    rows = {row["Condition"]["text"]: row for row in sheet_of(app, "Conditions by variant")}
     assert next(iter(rows)) == "Model"
-    assert (rows["Model"]["Arms"]["text"], rows["Model"]["Values"]["text"]) == ("Differ", "old: falcon-3")
+    assert (rows["Model"]["Variants"]["text"], rows["Model"]["Values"]["text"]) == ("Differ", "old: falcon-3")
     assert rows["Model"]["Values"]["sub"] == "new: heron"
-    assert (rows["Sampling"]["Arms"]["text"], rows["Sampling"]["Values"]["text"]) == (
+    assert (rows["Sampling"]["Variants"]["text"], rows["Sampling"]["Values"]["text"]) == (
         "Equal",
         "temperature 0.7",
     )
@@ -278,7 +278,7 @@ def test_a_run_without_a_probe_says_so(store: Path) -> None:
 
 def test_an_unknown_run_is_a_sentence_and_a_way_back(small: Path) -> None:
     app = opened(PAGE, trial="gone.1")
-    assert "No such run" in said(app)
+    assert "not found" in said(app)
     assert here_links(app)["← All runs"] == "trials?"
 
 
@@ -296,7 +296,7 @@ def test_names_of_people_are_text(store: Path) -> None:
     arms = (replace(OLD, name=HOSTILE), replace(NEW, name="=1+1|`b`\u202e"))
     app = run_page(store, *arms, question=HOSTILE, tasks=30)
     assert plain(app.title[0].value) == HOSTILE
-    assert sheet_of(app, "Refused by arm")[0]["Arm"]["text"].startswith("<img src=x")
+    assert sheet_of(app, "Invalid calls by variant")[0]["Variant"]["text"].startswith("<img src=x")
     assert not app.error
     for tab in ("differ", "cost", "conditions", "probes"):
         assert not opened(PAGE, trial=RUN, show=tab).error

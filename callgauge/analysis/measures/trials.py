@@ -102,14 +102,14 @@ MEASURES: Mapping[str, TrialMeasure] = {
     for one in (
         TrialMeasure(
             "refused",
-            "Refused",
-            "Share of calls whose arguments are not JSON or do not match the definition",
+            "Invalid calls",
+            "Share of calls whose arguments are not JSON or do not fit the definition",
             "call",
             lambda one: _of_calls(one.refused, one.calls),
         ),
         TrialMeasure(
             "mended",
-            "Mended",
+            "Repaired calls",
             "Share of calls whose arguments had to be converted or repaired",
             "call",
             lambda one: _of_calls(one.mended, one.calls),
@@ -117,15 +117,15 @@ MEASURES: Mapping[str, TrialMeasure] = {
         TrialMeasure(
             "right",
             "Right",
-            "Share of trials that pass the task's own check",
+            "Share of trials that pass the check of their task",
             "trial",
             lambda one: _of_trial(one.right),
             is_good=True,
         ),
         TrialMeasure(
             "turn_ok",
-            "Turn ok",
-            "Share of trials whose turn ended with an answer, right or wrong",
+            "Turn success",
+            "Share of trials whose turn ended with an answer, checked or not",
             "trial",
             lambda one: _of_trial(one.turn_ok),
             is_good=True,

@@ -33,6 +33,7 @@ COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay
 WAITING = 8  # jobs that may wait for the one that runs
 AT_ONCE = 200_000  # calls up to which a link starts its replay by itself
 KEPT = 8  # finished jobs whose results are kept for whoever asks for the same
+SUMMARIES = 200  # finished jobs whose sums alone are kept
 _ROOT = Path(__file__).parents[3]
 
 
@@ -198,19 +199,27 @@ class ReplayJob:
 class ReplayQueue:
     """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads.
 
-    The results of the last eight are kept: whoever asks for the same replay of the same store gets them.
+    The results of the last eight are kept, and the sums of the last two hundred: whoever asks for the same
+    replay of the same store gets them.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: list[ReplayJob] = []
         self._finished: list[ReplayJob] = []  # the newest last
+        self._summaries: list[tuple[ReplayRequest, ReplaySummary]] = []  # the newest last
 
     def find_finished(self, asked: ReplayRequest) -> ReplayJob | None:
         """Return a finished replay of the same request; None when there is none."""
         with self._lock:
             self._advance()
             return next((job for job in self._finished if job.asked == asked), None)
+
+    def find_summary(self, asked: ReplayRequest) -> ReplaySummary | None:
+        """Return the sums of a finished replay of the same request; None when there is none."""
+        with self._lock:
+            self._advance()
+            return next((summary for request, summary in self._summaries if request == asked), None)
 
     def submit(self, job: ReplayJob) -> None:
         """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""
@@ -238,8 +247,9 @@ class ReplayQueue:
     def _advance(self) -> None:
         for job in self._jobs:
             job.poll()
-            if job.state == JobState.DONE:
+            if job.state == JobState.DONE and job.summary is not None:
                 self._finished = [*self._finished, job][-KEPT:]
+                self._summaries = [*self._summaries, (job.asked, job.summary)][-SUMMARIES:]
         self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]
         while self._jobs and self._jobs[0].state == JobState.WAITING:
             if not self._jobs[0].start():

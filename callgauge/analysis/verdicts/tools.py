@@ -19,16 +19,11 @@ from callgauge.analysis.verdicts.sentences import RULE, describe_visible
 _JUDGED = 40  # tools that are compared, those with most failures
 _NAMED = 3
 _FAULTS = {
-    "parse_error": "by the arguments",
-    "tool_rejected": "rejected by the tool",
-    "execution": "in execution",
+    "parse_error": "had invalid arguments",
+    "tool_rejected": "were rejected by the tool",
+    "execution": "failed in execution",
 }
-"""The rates of failed calls, each with where a call failed; a call is in one of them."""
-_HOW = {
-    "parse_error": "fails most often by parse errors",
-    "tool_rejected": "rejects calls most often",
-    "execution": "fails most often in execution",
-}
+"""The rates of failed calls, each with what became of a call; a call is in one of them."""
 Row = Mapping[Hashable, Any]
 
 
@@ -37,22 +32,26 @@ class ToolVerdict:
     """Which tools may be the one that fails most often by a rate.
 
     `judged`: the tools with enough data that were compared, those with most failures first. `worst`: of
-    these, those that are not known to be better than another. `reach`: the difference between the two most
+    these, those that are not known to be better than another. `wins`: the pairs of names of which the first
+    is known to be better. `reach`: the difference between the two most
     used that would not show yet, in words. `undefined`: tools that were not compared: their
     calls have no definition, and those of others have one.
     """
 
     judged: Sequence[Slice]
     worst: Sequence[Slice]
+    wins: frozenset[tuple[str, str]] = frozenset()
     reach: str = ""
     undefined: int = 0
 
     @property
     def named(self) -> Slice | None:
-        """The tool to describe: that with most failures of the worst; None where any may be the worst."""
+        """The tool to describe: the worst that another is better than; None where any may be the worst."""
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
-        return self.worst[0] if self.worst else None
+        beaten = {name for _, name in self.wins}
+        known = [each for each in self.worst if each.name in beaten] or self.worst
+        return max(known, key=_measure_badness, default=None)
 
 
 def judge_tools(several: Sequence[Slice], measured: Sequence[Slice] = ()) -> ToolVerdict:
@@ -80,7 +79,8 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
     worst = [each for each in judged if each.name not in ahead] or judged
     used = {each.name for each in sorted(judged, key=lambda each: -each.total)[:2]}
     pair = next((pair for names, pair in table.pairs.items() if set(names) == used), None)
-    return ToolVerdict(judged, worst, describe_visible(pair) if pair else "")
+    wins = frozenset(table.wins)
+    return ToolVerdict(judged, worst, wins, describe_visible(pair) if pair else "")
 
 
 def estimate_failures(one: Slice | None) -> float:
@@ -112,20 +112,20 @@ def write_tools(
     `faults`: the slices of the named tool by rate, of those that count failed calls. `culprits`: its rows of
     the metric `culprits`.
     """
-    judged, worst = verdict.judged, verdict.worst
+    judged, named = verdict.judged, verdict.named
     if not judged:
         return f"Not enough data to say which tool fails most often: none has {RULE}."
     title = judged[0].rate.phrase
     if len(judged) == 1:
-        return f"Only {_name(judged[0])} has enough data: {_count(judged[0])} by {title}."
-    if verdict.named is None:
+        return f"Only {_name(judged[0])} has enough data ({title}: {_count(judged[0])})."
+    if named is None:
         reach = f"; {verdict.reach}" if verdict.reach else ""
         return (
             f"No tool stands out yet by {title}: any of these {len(judged)} may be the worst "
             f"({_sum_up(judged)}{reach})."
         )
-    sentences = [_describe_worst(worst, judged, title, culprits), _describe_most(verdict)]
-    if len(worst) == 1:
+    sentences = [_describe_worst(verdict, named, culprits), _describe_most(verdict, named)]
+    if len(verdict.worst) == 1:
         sentences.append(_describe_faults(faults or {}))
     if verdict.undefined:
         were = "tool was" if verdict.undefined == 1 else "tools were"
@@ -133,30 +133,55 @@ def write_tools(
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _describe_worst(
-    worst: Sequence[Slice], judged: Sequence[Slice], title: str, culprits: Sequence[Row]
-) -> str:
-    """Say which tools may be the worst: by name at most three, and how many others there are."""
-    rate = worst[0].rate
-    how = _HOW.get(rate.name, f"has the {'lowest' if rate.is_good else 'highest'} {title}")
-    if len(worst) == 1:
-        place = _describe_place(worst[0].share.k, culprits)
-        return f"{_name(worst[0])} {how}: {_count(worst[0])}{place}."
-    rates = [f"{_name(each)} ({_rate(each)})" for each in worst[:_NAMED]]
-    more = len(worst) - _NAMED
-    rates = [*rates, f"{more} more"] if more > 0 else rates
-    others = len(judged) - len(worst)
-    than = f"the {others} other tools do" if others > 1 else "the other tool does"
-    listed = f"{', '.join(rates[:-1])} or {rates[-1]}"
-    return f"{listed} {how}; {than} better than one of them."
+def _measure_badness(each: Slice) -> tuple[float, float]:
+    rate = each.share.rate or 0.0
+    return 1 - rate if each.rate.is_good else rate, estimate_failures(each)
 
 
-def _describe_most(verdict: ToolVerdict) -> str:
-    """Say where most failures are, where that is no tool of the sentence before."""
+def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row]) -> str:
+    """Say which tool is the worst, which are clearly better and which are not."""
+    others = sorted(
+        (each for each in verdict.judged if each is not named), key=_measure_badness, reverse=True
+    )
+    better = [each for each in others if (each.name, named.name) in verdict.wins]
+    unclear = [each for each in others if each not in better]
+    how = _describe_extreme(named)
+    if not unclear:
+        place = _describe_place(named.share.k, culprits)
+        return f"{_name(named)} has the {how}: {_count(named)}{place}."
+    above = [each for each in unclear if _measure_badness(each) > _measure_badness(named)]
+    if above:
+        claim = (
+            f"{_name(named)} is clearly worse by {named.rate.phrase} ({_rate(named)}) than {_list(better)}"
+        )
+        return f"{claim}; {_list(above, rates=True)} may be worse still."
+    are = "are" if len(better) > 1 else "is"
+    return (
+        f"{_name(named)} has the {how} ({_rate(named)}). {_list(better)} {are} clearly better; "
+        f"{_list(unclear, rates=True)} {'are' if len(unclear) > 1 else 'is'} not."
+    )
+
+
+def _describe_extreme(named: Slice) -> str:
+    """Return what the worst tool has: the highest share of parse errors, the lowest turn success."""
+    rate = named.rate
+    extreme = "lowest" if rate.is_good else "highest"
+    return f"{extreme} {rate.phrase}" if rate.noun == "turn" else f"{extreme} share of {rate.phrase}"
+
+
+def _list(several: Sequence[Slice], *, rates: bool = False) -> str:
+    """Return the names of the first tools, and how many more there are."""
+    names = [f"{_name(each)} ({_rate(each)})" if rates else _name(each) for each in several[:_NAMED]]
+    more = len(several) - _NAMED
+    return wording.list_words([*names, f"{more} more"] if more > 0 else names)
+
+
+def _describe_most(verdict: ToolVerdict, named: Slice) -> str:
+    """Say which tool has most failures, where that is another one."""
     most = verdict.judged[0]
-    if most in verdict.worst[:_NAMED] or most.rate.noun == "turn":
+    if most is named or most.rate.is_good or most.rate.noun == "turn":
         return ""
-    return f"Most failures are in {_name(most)}: {_count(most)}."
+    return f"{_name(most)} has the most failures in total: {_count(most)}."
 
 
 def _describe_faults(faults: Mapping[str, Slice]) -> str:
@@ -165,7 +190,7 @@ def _describe_faults(faults: Mapping[str, Slice]) -> str:
         for name, words in _FAULTS.items()
         if name in faults and faults[name].share.k
     ]
-    return f"Its failed calls: {', '.join(counts)}." if len(counts) > 1 else ""
+    return f"Of its calls, {wording.list_words(counts)}." if len(counts) > 1 else ""
 
 
 def _describe_place(failed: int, culprits: Sequence[Row]) -> str:

@@ -16,6 +16,7 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.advice_table import draw_advice_table
 from callgauge.dashboard.components.controls.rate_choice import choose_one
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.slice_table import make_scale, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
@@ -23,21 +24,19 @@ Row = Mapping[Hashable, Any]
 _RATES = ("parse_error", "mended", "tool_rejected")
 
 
-def show(tool: str, chosen: Mapping[str, Any], culprits: Sequence[Row]) -> None:
-    """Draw the definitions of a tool.
+def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
+    """Draw the fold with the definitions of a tool: their rates, a diff of two, and the lint's advice.
 
-    `chosen`: the filters, narrowed to this tool; `culprits`: the rows of the metric `culprits`.
+    `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
     """
-    versions: list[dict[Hashable, Any]] = store_queries.ask("definitions", **chosen).to_dict("records")
     if not versions:
-        with cards.draw_card("Definition", "definitions"):
-            st.caption(
-                "No log of these calls holds the tool's definition. Give it with: "
-                "callgauge ingest PATH --tools FILE"
-            )
+        st.caption("No log has this tool's definition. Add it with: callgauge ingest PATH --tools FILE")
         return
-    _draw_versions(tool, versions, chosen)
-    _draw_advice(tool, versions, culprits)
+    fold = draw_fold(f"Definition ({wording.plural(len(versions), 'version')})", "versions")
+    if fold is not None:
+        with fold:
+            _draw_versions(tool, versions, chosen)
+            _draw_advice(tool, versions, store_queries.ask("culprits", **chosen).to_dict("records"))
 
 
 def _draw_versions(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
@@ -107,14 +106,16 @@ def _version_text(row: Row) -> str:
 def _draw_advice(tool: str, versions: Sequence[Row], culprits: Sequence[Row]) -> None:
     newest = versions[0]
     guilty = [Culprit(row["parameter"], row["code"], row["severity"], row["calls"]) for row in culprits]
+    try:
+        found = find_advice(tool, newest["description"], newest["definition"], guilty)
+    except NotReadableError as refusal:
+        st.caption(f"The lint cannot read this definition: {wording.in_markdown(str(refusal), 300)}")
+        return
+    if not found:
+        return
     with cards.draw_card(
-        "What the newest definition could say better",
-        caption=f"Version {newest['number']}, read by the lint (callgauge lint). Calls: with an error or "
-        "a guess at that parameter, in all versions; the definition may be the cause, or the model.",
+        "Advice of the lint",
+        caption=f"For version {newest['number']}. Calls: with an error or a guess at that parameter, under "
+        "all versions; the cause may be the definition or the model.",
     ):
-        try:
-            found = find_advice(tool, newest["description"], newest["definition"], guilty)
-        except NotReadableError as refused:
-            st.caption(f"The lint cannot read this definition: {wording.in_markdown(str(refused), 300)}")
-            return
         draw_advice_table("advice", found, calls=True)

@@ -36,15 +36,15 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
 
     `nameless`: the number of calls that name no tool; `chosen`: the filters.
     """
-    told = []
+    counts = []
     if invented:
         calls = wording.plural(sum(one.total for one in invented), "call")
-        told.append(f"{calls} to {wording.plural(len(invented), 'tool')} that were not offered")
+        counts.append(f"{calls} to {wording.plural(len(invented), 'tool')} that were not offered")
     if nameless:
-        told.append(f"{wording.plural(nameless, 'call')} without a tool's name")
-    if not told:
+        counts.append(f"{wording.plural(nameless, 'call')} without a tool's name")
+    if not counts:
         return
-    fold = draw_fold(" · ".join(told), "invented")
+    fold = draw_fold(" · ".join(counts), "invented")
     if fold is None:
         return
     with fold:
@@ -54,13 +54,13 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
         with cards.draw_card(
             "Names that models invented",
             "invented_tools",
-            caption="They are no tools, so they stand apart from the ranking; each call counts as refused.",
+            caption="They are not tools, so they are not ranked. Each of these calls counts as failed.",
         ):
             heads = [
-                Column("Called", "name"),
+                Column("Name", "name"),
                 Column("Calls", "number"),
                 Column("Probably meant", "name", "The nearest name among the tools offered in such logs"),
-                Column("Model", "short", "The one that called it most"),
+                Column("Top model", "short"),
                 Column("Newest", "tight"),
             ]
             rows = [_build_row(row) for row in shown]

@@ -1,27 +1,28 @@
-"""Draws one tool: its findings by parameter, its definitions, its rates by model and its trend."""
+"""Draws one tool: what its calls get wrong and what would fix it, then its models, days and definitions."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.day_paging import oldest_of_newest
 from callgauge.analysis.measures.rates import RATES
-from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices, sum_groups
+from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices
+from callgauge.analysis.verdicts.parameter_faults import read_tool_faults
+from callgauge.analysis.verdicts.tool_answers import find_leading_fault, write_tool_answer
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
-from callgauge.dashboard.components.finding_list import SEVERITY_TONES
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.memory.note_list import draw_notes
-from callgauge.dashboard.components.slice_table import READING, IntervalScale, draw_slice_table, make_scale
-from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.tools import definitions, parameter, trend
-from callgauge.dashboard.pages.tools.parameter import judged_cell, judged_share
-from callgauge.stats import Share
+from callgauge.dashboard.components.slice_table import READING, draw_slice_table
+from callgauge.dashboard.pages.tools import definitions, edit_effect, parameter, trend
 
 RATES_SHOWN = ("parse_error", "mended", "tool_rejected", "execution", "recovered")
+JUDGED = 2_000_000  # calls whose diagnostics are read: those of the newest days
 _MODELS = 40
 
 
@@ -33,14 +34,28 @@ def show(tool: str) -> None:
     if rows.empty:
         cards.show_no_matches("calls of this tool")
         return
-    draw_replay_link(tool)
-    draw_notes("tool", tool)
-    culprits = store_queries.ask("culprits", **chosen).to_dict("records")
-    _draw_culprits(tool, culprits, chosen)
-    parameter.show(tool, chosen)
-    definitions.show(tool, chosen, culprits)
-    trend.show(chosen)
+    since = oldest_of_newest(store_queries.ask("call_days", **chosen), JUDGED)
+    counted = chosen if since is None else chosen | {"from_day": since}
+    faults = read_tool_faults(store_queries.ask("parameter_faults", **counted).to_dict("records"))
+    versions = store_queries.ask("definitions", **chosen).to_dict("records")
+    newest = versions[0] if versions else None
+    edit = parameter.find_edit(tool, newest, find_leading_fault(faults))
+    asked = edit_effect.ask_replay(edit, counted) if edit else None
+    effect = edit_effect.read_effect(edit, asked) if edit and asked else None
+    cards.draw_answer(write_tool_answer(tool, faults, effect, defined=newest is not None), 500)
+    if edit and asked:
+        edit_effect.draw_progress(edit, asked)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if edit is None:
+            draw_replay_link(tool)
+        elif parameter.OPEN not in st.query_params:
+            draw_link("open_edit", "Show this change", parameter.link_parameter(tool, edit.parameter))
+        draw_notes("tool", tool)
+    parameter.show(tool, faults, newest, counted)
+    parameter.draw_parameters(tool, faults, newest, counted, str(since) if since else None)
     _draw_models(tool, make_slices(rows), chosen)
+    definitions.show(tool, versions, chosen)
+    trend.show(versions, chosen)
 
 
 def _draw_models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> None:
@@ -52,13 +67,20 @@ def _draw_models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> No
     first = "parse_error" if "parse_error" in by_rate else next(iter(by_rate))
     best = rank_slices(by_rate[first])
     names = {one.name for one in best[:_MODELS]}
+    fold = draw_fold("Rates by model", "models")
+    if fold is None:
+        return
     left_out = f" The first {_MODELS} of {len(best)}." if len(best) > _MODELS else ""
-    with cards.draw_card(
-        "Rates by model",
-        "slices",
-        caption=f"The best by {RATES[first].phrase} first.{left_out} {READING}",
-        take=cards.Download(
-            "tool_by_model", store_queries.ask_later("slices", rates=RATES_SHOWN, by="model", **chosen)
+    with (
+        fold,
+        cards.draw_card(
+            "Rates by model",
+            "slices",
+            caption=f"The best by {RATES[first].phrase} first.{left_out} {READING}",
+            take=cards.Download(
+                "tool_by_model", store_queries.ask_later("slices", rates=RATES_SHOWN, by="model", **chosen)
+            ),
+            framed=False,
         ),
     ):
         draw_slice_table(
@@ -68,57 +90,3 @@ def _draw_models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> No
             ranked_by=first,
             leads=lambda model: filters.page_link("calls", {"model": model, "tool": tool}, {}),
         )
-
-
-def _draw_culprits(tool: str, rows: list[dict[Hashable, Any]], chosen: Mapping[str, Any]) -> None:
-    with cards.draw_card(
-        "What calls get wrong, by parameter",
-        "culprits",
-        take=cards.Download("culprits", store_queries.ask_later("culprits", **chosen)),
-        caption="Open a parameter to see who gets it wrong."
-        if rows
-        else "Nothing was found in the arguments of the calls that could be judged.",
-    ):
-        if not rows:
-            return
-        shares = [
-            judged_share(row["calls"], row["judged"], sum_groups([row], "calls", "judged")) for row in rows
-        ]
-        scale = make_scale([share for share in shares if share])
-        heads = [
-            Column("Parameter", "name"),
-            Column("Finding", "tight"),
-            Column("Calls", "number"),
-            Column("Share of judged calls", "rate", "With its 95% interval", scale=scale.ends()),
-            Column("Newest", "tight"),
-            Column("Meaning"),
-        ]
-        drawn = [_build_culprit_row(tool, row, share, scale) for row, share in zip(rows, shares, strict=True)]
-        draw_table("culprits", "What calls get wrong by parameter", heads, drawn)
-
-
-def _build_culprit_row(
-    tool: str, row: Mapping[Hashable, Any], share: Share | None, scale: IntervalScale
-) -> list[Cell]:
-    return [
-        Cell(
-            wording.one_line(row["parameter"], 80) or "the arguments as a whole",
-            mono=bool(row["parameter"]),
-            href=parameter.parameter_link(tool, row),
-            order=row["parameter"],
-        ),
-        Cell(
-            row["severity"] or "–",
-            tone=SEVERITY_TONES.get(row["severity"]),
-            sub=row["code"],
-            order=row["code"],
-        ),
-        Cell(
-            f"{row['calls']:,}",
-            href=filters.page_link("calls", {"tool": tool}, {"code": row["code"]}),
-            order=row["calls"],
-        ),
-        judged_cell(share, scale),
-        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
-        Cell(row["summary"] or "–"),
-    ]

@@ -1,4 +1,4 @@
-"""The page Tools: the worst tool in a sentence, then tools by their failures; `?tool_open=` opens one."""
+"""The page Tools: the worst tool in a sentence, then tools, most failures first; `?tool_open=` opens one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.rates import LISTED, RATES
+from callgauge.analysis.measures.latency import Latency, format_duration, read_latencies
+from callgauge.analysis.measures.rates import LISTED, RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.tools import estimate_failures, judge_tools, sort_by_failures, write_tools
+from callgauge.analysis.verdicts.tools import judge_tools, sort_by_failures, write_tools
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import draw_pager
@@ -19,18 +20,27 @@ from callgauge.dashboard.components.controls.rate_choice import choose_rate
 from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
 from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.slice_table import (
-    READING,
     IntervalScale,
     judged_rate_cell,
     make_scale,
     rate_cell,
-    rate_column,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.tools import invented_tools, one_tool
 
 PER_PAGE = 25
-SHOWN = ("parse_error", "tool_rejected", "execution", "mended", "recovered")
+SHOWN = ("parse_error", "retried", "turn_success")
+OTHERS = ("mended", "tool_rejected", "execution", "refused", "truncated")
+GIVEN_UP = RateDefinition(
+    "given_up",
+    "Given up",
+    "retry sequence",
+    "ended with a failed attempt",
+    calls={"attempt": "first", "chain": "abandoned"},
+)
+_RECOVERED = "recovered"
+_EXPLAINED = ("parse_error", GIVEN_UP.name)  # rates whose meaning opens from the head
+_MOST = 50  # tools in the table of all rates
 
 Columns = Mapping[str, Mapping[str, Slice]]  # the slices by tool, by rate
 
@@ -43,7 +53,7 @@ def show() -> None:
     st.title("Tools", anchor=False)
     chosen = filters.chosen_filters().parameters()
     rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
-    rates = tuple(dict.fromkeys((rate.name, *SHOWN)))
+    rates = tuple(dict.fromkeys((rate.name, *SHOWN, _RECOVERED, "parse_error")))
     rows = store_queries.ask("slices", rates=(*rates, invented_tools.RATE, "defined"), by="tool", **chosen)
     if rows.empty:
         cards.show_no_matches("calls")
@@ -52,10 +62,11 @@ def show() -> None:
     for one in make_slices(rows):
         found[one.rate.name][one.name] = one
     invented = invented_tools.find_invented(found[invented_tools.RATE])
-    columns = {name: found[name] for name in rates}
     nameless = found[invented_tools.RATE].get(invented_tools.NAMELESS)
     apart = {invented_tools.NAMELESS, *invented}
-    names = dict.fromkeys(name for several in columns.values() for name in several if name not in apart)
+    names = dict.fromkeys(name for each in rates for name in found[each] if name not in apart)
+    columns = {name: found[name] for name in dict.fromkeys((rate.name, *SHOWN))}
+    columns[GIVEN_UP.name] = {name: _count_given_up(one) for name, one in found[_RECOVERED].items()}
     ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
@@ -65,6 +76,7 @@ def show() -> None:
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
+        _draw_all_rates(solid, chosen)
     unknown = [found[invented_tools.RATE][name] for name in invented]
     invented_tools.draw_list(unknown, nameless.total if nameless else 0, chosen)
     if not few:
@@ -74,6 +86,11 @@ def show() -> None:
     if fold is not None:
         with fold:
             _draw_page("few_tools", "few_page", few, rate.name, columns, chosen, few=True)
+
+
+def _count_given_up(recovered: Slice) -> Slice:
+    """Return the retry sequences of a slice that did not recover."""
+    return replace(recovered, rate=GIVEN_UP, share=recovered.share.complement)
 
 
 def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapping[str, Any]) -> None:
@@ -98,10 +115,63 @@ def _draw_solid(
         take=take,
         height=600,
         verdict="worst",
-        caption=f"By failures: {RATES[rate].phrase} × all {RATES[rate].noun}s. "
-        f"Open a tool to see what its calls get wrong. {READING}",
+        caption="Most failures first. Open a tool to see what its calls get wrong.",
     ):
         _draw_page("tools", "tool_page", names, rate, columns, chosen)
+
+
+def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
+    """Draw the fold with the other rates and the latency of the tools."""
+    fold = draw_fold("All rates", "all_rates")
+    if fold is None:
+        return
+    listed = names[:_MOST]
+    found: dict[str, dict[str, Slice]] = {name: {} for name in OTHERS}
+    rows = store_queries.ask("slices", rates=OTHERS, by="tool", **chosen)
+    for one in make_slices(rows):
+        found[one.rate.name][one.name] = one
+    times = {
+        each.slice: each
+        for each in read_latencies(store_queries.ask("latency", by="tool", **chosen))
+        if each.kind == "tool"
+    }
+    scales = {
+        name: make_scale([several[tool].share for tool in listed if tool in several])
+        for name, several in found.items()
+    }
+    heads = [
+        Column("Tool", "name"),
+        *(Column(RATES[name].title, "rate", scale=scales[name].ends()) for name in OTHERS),
+        Column("Latency p50", "number", "Half of the tool's calls took at most this long"),
+        Column("Latency p95", "number"),
+    ]
+    with fold, cards.draw_card("All rates", "slices", "latency", framed=False):
+        cells = [
+            [
+                _name_cell(tool),
+                *(rate_cell(found[name].get(tool), scales[name]) for name in OTHERS),
+                *_latency_cells(times.get(tool)),
+            ]
+            for tool in listed
+        ]
+        draw_table("tools_all_rates", "All rates of tools", heads, cells)
+        if len(names) > len(listed):
+            st.caption(f"The first {len(listed)} of {len(names):,}.")
+
+
+def _latency_cells(one: Latency | None) -> list[Cell]:
+    if one is None or one.p50 is None or one.p95 is None:
+        return [Cell("–", sub="not measured"), Cell("–")]
+    return [
+        Cell(
+            format_duration(one.p50),
+            sub=wording.fraction(one.n, one.total),
+            title=one.basis,
+            order=one.p50,
+            values={"ms": one.p50, "n": one.n},
+        ),
+        Cell(format_duration(one.p95), order=one.p95, values={"ms": one.p95}),
+    ]
 
 
 def _draw_page(
@@ -128,53 +198,42 @@ def _draw_page(
         name: make_scale([several[tool].share for tool in shown if tool in several])
         for name, several in columns.items()
     }
-    noun, title = RATES[rate].noun, RATES[rate].title
     heads = [
         Column("Tool", "name"),
-        Column(f"{noun.capitalize()}s", "number"),
-        Column(
-            f"Failed {noun}s",
-            "number",
-            f"{title} × all {noun}s, as if those not measured were like the others",
-        ),
+        Column("Calls", "number"),
         *(_rate_column(name, scales[name], columns, shown, few) for name in columns),
     ]
-    draw_table(
-        key, "Tools by failures", heads, [_build_row(one, rate, columns, scales, few) for one in shown]
-    )
+    draw_table(key, "Tools by failures", heads, [_build_row(one, columns, scales, few) for one in shown])
     draw_pager(page_key, pages)
 
 
-def _build_row(
-    tool: str, rate: str, columns: Columns, scales: Mapping[str, IntervalScale], few: bool
-) -> list[Cell]:
-    one = columns[rate].get(tool)
-    failures, total = estimate_failures(one), one.total if one else 0
-    measured = one is not None and one.share.n > 0
+def _build_row(tool: str, columns: Columns, scales: Mapping[str, IntervalScale], few: bool) -> list[Cell]:
+    of_calls = columns["parse_error"].get(tool)
+    calls = of_calls.total if of_calls else 0
     return [
-        Cell(
-            wording.one_line(tool, 60),
-            href=filters.page_link("tools", {}, {"tool_open": tool}),
-            title=wording.one_line(tool, 400),
-            order=tool,
-        ),
-        Cell(f"{total:,}", href=filters.page_link("calls", {"tool": tool}, {}), order=total),
-        Cell(
-            f"{failures:,.1f}" if measured else "–",
-            sub=None if measured and one is not None and one.is_rankable else "hardly measured",
-            order=failures if measured else None,
-        ),
+        _name_cell(tool),
+        Cell(f"{calls:,}", href=filters.page_link("calls", {"tool": tool}, {}), order=calls),
         *(_rate_cell(columns[name].get(tool), scales[name], few) for name in columns),
     ]
+
+
+def _name_cell(tool: str) -> Cell:
+    return Cell(
+        wording.one_line(tool, 60),
+        href=filters.page_link("tools", {}, {"tool_open": tool}),
+        title=wording.one_line(tool, 400),
+        order=tool,
+    )
 
 
 def _rate_column(
     name: str, scale: IntervalScale, columns: Columns, tools: Sequence[str], few: bool
 ) -> Column:
     """Return the head of a rate; without a scale where no tool has an interval."""
-    column = rate_column(name, scale)
+    definition = GIVEN_UP if name == GIVEN_UP.name else RATES[name]
     drawn = not few or any(columns[name][tool].is_solid for tool in tools if tool in columns[name])
-    return column if drawn else replace(column, scale=None)
+    explained = f"{definition.meaning}, with its 95% interval" if name in _EXPLAINED else None
+    return Column(definition.title, "rate", explained, scale=scale.ends() if drawn else None)
 
 
 def _rate_cell(one: Slice | None, scale: IntervalScale, few: bool) -> Cell:

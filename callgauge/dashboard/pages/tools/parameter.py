@@ -1,101 +1,253 @@
-"""Card of one finding at one parameter, as the URL names it: its calls by model or another dimension."""
+"""Draws the parameters that calls of a tool get wrong; the one that the URL names with its values and fix."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.slices import sum_groups
+from callgauge.analysis.replay.definition_edits import (
+    DefinitionEdit,
+    describe_type,
+    find_declaration,
+    propose_edit,
+)
+from callgauge.analysis.verdicts.parameter_faults import (
+    FaultKind,
+    ParameterFault,
+    ToolFaults,
+    WrongParameter,
+    read_tool_faults,
+)
 from callgauge.analysis.verdicts.sentences import LESS
+from callgauge.analysis.verdicts.tool_answers import list_kinds
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_dimension
-from callgauge.dashboard.components.slice_table import FILTERED, IntervalScale, make_scale, share_cell
+from callgauge.dashboard.components.finding_list import SEVERITY_TONES
+from callgauge.dashboard.components.slice_table import FILTERED, make_scale, share_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.stats import Share
-from callgauge.stats.intervals import Floats
 
-OPEN = "culprit"  # the parameter of the URL: the code, a colon, the parameter
+OPEN = "parameter"
+"""The URL key of the parameter that is open; empty for the arguments as a whole."""
+WHOLE = "the arguments as a whole"
 _BY = ("model", "provider", "prompt", "definition", "source", "day")
-_SHOWN = 60
-
+_SHOWN, _FIRST, _MOST_SLICES, _VALUES = 100, 8, 60, 6
+_OF_CALLS = "Of the calls that could be judged, with the 95% interval"
+_SENT = {
+    FaultKind.TEXT: "broken JSON",
+    FaultKind.TYPE: "another type",
+    FaultKind.MISSING: "nothing",
+    FaultKind.VALUE: "a value not allowed",
+    FaultKind.UNDECLARED: "a value, undeclared",
+    FaultKind.NAME: "another spelling",
+}
 Row = Mapping[Hashable, Any]
 
 
-def parameter_link(tool: str, row: Row) -> str:
-    """Return the link that opens the finding of a row of the metric `culprits`."""
-    return filters.page_link("tools", {}, {"tool_open": tool, OPEN: f"{row['code']}:{row['parameter']}"})
+def link_parameter(tool: str, parameter: str) -> str:
+    """Return the link that opens a parameter of a tool."""
+    return filters.page_link("tools", {}, {"tool_open": tool, OPEN: parameter})
 
 
-def show(tool: str, chosen: Mapping[str, Any]) -> None:
-    """Draw the card of the finding that the URL names; draw nothing when the URL names no finding."""
-    code, colon, parameter = st.query_params.get(OPEN, "").partition(":")
-    if not colon:
-        return
-    name = wording.in_markdown(parameter, 80) if parameter else "the arguments as a whole"
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="culprit_by"):
-        by = choose_dimension("Who gets it wrong, by", among=_BY)
-    asked = {"by": by, "parameter": parameter, "code": code, **chosen}
-    title = f"{wording.in_markdown(code, 60)} at {name}, by {DIMENSIONS[by].lower()}"
-    take = cards.Download(f"culprit_by_{by}", store_queries.ask_later("culprit_slices", **asked))
-    with cards.draw_card(title, "culprit_slices", take=take, height=220):
-        rows = store_queries.ask("culprit_slices", **asked).to_dict("records")
-        if not any(row["k"] for row in rows):
-            st.caption("No call of this selection has this finding. Choose another, or widen the filters.")
+def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> DefinitionEdit | None:
+    """Return the edit of the newest definition that would let a parameter take what calls send.
+
+    `newest`: a row of the metric `definitions`, None without one.
+    """
+    if newest is None or fault is None or fault.kind is not FaultKind.TYPE:
+        return None
+    return propose_edit(tool, newest["description"], newest["definition"], fault.parameter, list_kinds(fault))
+
+
+def draw_parameters(
+    tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
+) -> None:
+    """Draw one row for each parameter that calls get wrong, those of most calls first.
+
+    `since`: the first day that was counted, where there are too many calls to count all.
+    """
+    listed = list(faults.parameters[:_SHOWN])
+    more = len(faults.parameters) - len(listed)
+    notes = [
+        f"Calls since {since}." if since else "",
+        f"The first {len(listed)} of {len(faults.parameters):,} parameters." if more else "",
+    ]
+    with cards.draw_card(
+        "What calls get wrong, by parameter",
+        "parameter_faults",
+        take=cards.Download("parameter_faults", store_queries.ask_later("parameter_faults", **chosen)),
+        caption=" ".join(filter(None, notes)) or None,
+    ):
+        if not listed:
+            st.caption("No diagnostic in the arguments of the calls that could be judged.")
             return
-        _draw_table(tool, by, code, rows[:_SHOWN])
-        more = f" The first {_SHOWN} of {len(rows)}." if len(rows) > _SHOWN else ""
-        st.caption(
-            f"Share of the calls that the parser could judge, with its 95% interval. Pale: {LESS}.{more}"
+        scale = make_scale([parameter.count.share for parameter in listed])
+        columns = [
+            Column("Parameter", "name"),
+            Column("Declared", "tight"),
+            Column("Sent instead", "short", "What calls send where it is wrong, and in how many calls"),
+            Column("Calls affected", "rate", _OF_CALLS, scale=scale.ends()),
+            Column("Repaired", "number"),
+            Column("Failed", "number"),
+            Column("Top model", "short"),
+        ]
+        open_name = st.query_params.get(OPEN)
+        names = [parameter.name for parameter in listed]
+        draw_table(
+            "parameters",
+            "What calls get wrong by parameter",
+            columns,
+            [_build_row(tool, parameter, newest, scale) for parameter in listed],
+            opens=True,
+            chosen=names.index(open_name) if open_name in names else None,
+            shown=_FIRST,
         )
 
 
-def _draw_table(tool: str, by: str, code: str, rows: list[dict[Hashable, Any]]) -> None:
-    shares = [judged_share(row["k"], row["n"], sum_groups([row], "k", "n")) for row in rows]
-    scale = make_scale([share for share in shares if share])
+def _build_row(tool: str, parameter: WrongParameter, newest: Row | None, scale: Any) -> list[Cell]:
+    count = parameter.count
+    declared = find_declaration(newest["definition"], parameter.name) if newest else None
+    sent = _list_sent(parameter) or ["–"]
+    return [
+        Cell(
+            wording.one_line(parameter.name, 60) or WHOLE,
+            mono=bool(parameter.name),
+            href=link_parameter(tool, parameter.name),
+            title=wording.one_line(parameter.name, 400) or None,
+            order=parameter.name,
+        ),
+        Cell(wording.one_line(describe_type(declared), 40)),
+        Cell(sent[0], sub="\n".join(sent[1:]) or None),
+        share_cell(count.share, scale),
+        Cell(f"{count.repaired:,}", order=count.repaired),
+        Cell(f"{count.failed:,}", order=count.failed),
+        _top_cell(tool, parameter),
+    ]
+
+
+def _list_sent(parameter: WrongParameter) -> list[str]:
+    counts: list[tuple[int, str]] = []
+    for fault in parameter.faults:
+        known = fault.sent.items() if fault.kind is FaultKind.TYPE else ()
+        counts += [(calls, kind) for kind, calls in known]
+        rest = fault.count.calls - sum(calls for _, calls in known)
+        if rest > 0:
+            counts.append((rest, _SENT[fault.kind]))
+    counts.sort(key=lambda pair: -pair[0])
+    return [f"{words} ({calls:,})" for calls, words in counts[:4]]
+
+
+def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
+    name = parameter.count.top_slice
+    if name is None:
+        return Cell("–")
+    share = parameter.count.by_slice[name]
+    return Cell(
+        wording.one_line(name, 60),
+        sub=f"{share.k:,} of its {share.n:,} calls",
+        href=filters.page_link("calls", {"tool": tool, "model": name}, {}),
+        title=wording.one_line(name, 400),
+        order=name,
+    )
+
+
+def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
+    """Draw the parameter that the URL names: what was sent, whose calls, and the wider type to copy."""
+    name = st.query_params.get(OPEN)
+    if name is None:
+        return
+    title = wording.in_markdown(name, 80) if name else WHOLE.capitalize()
+    known = next((parameter for parameter in faults.parameters if parameter.name == name), None)
+    close = filters.page_link("tools", {}, {"tool_open": tool})
+    with cards.draw_card(
+        title,
+        "parameter_values",
+        "parameter_faults",
+        beside=lambda: draw_link("close_parameter", "Close", close, arrives=True),
+    ):
+        if known is None:
+            st.caption("No call of this selection gets this parameter wrong.")
+            return
+        fault = next((fault for fault in known.faults if fault.kind is FaultKind.TYPE), None)
+        edit = find_edit(tool, newest, fault)
+        if edit is None:
+            _draw_values(name, chosen)
+        else:
+            values, change = st.columns([3, 2], gap="medium")
+            with change:
+                st.markdown("**The wider type, to copy**")
+                st.code(wording.visible(edit.diff), language="diff", wrap_lines=True)
+                st.caption("The tool then gets the values as they are sent, and must read them itself.")
+                draw_replay_link(tool, edit.after)
+            with values:
+                _draw_values(name, chosen)
+        _draw_slices(tool, name, chosen)
+
+
+def _draw_values(name: str, chosen: Mapping[str, Any]) -> None:
+    rows = store_queries.ask("parameter_values", parameter=name, limit=_VALUES, **chosen).to_dict("records")
     columns = [
-        Column(DIMENSIONS[by], "name"),
-        Column("Calls with it", "number"),
-        Column("Share of judged calls", "rate", "With its 95% interval", scale=scale.ends()),
-        Column("All calls", "number"),
+        Column("Sent", "text"),
+        Column("Read as", "text"),
+        Column("Diagnostic", "tight"),
+        Column("Calls", "number"),
         Column("Newest", "tight"),
     ]
-    drawn = [
+    draw_table(
+        "parameter_values", "Values sent at this parameter", columns, [_build_value(row) for row in rows]
+    )
+
+
+def _build_value(row: Row) -> list[Cell]:
+    return [
+        Cell("nothing") if row["code"] == "missing_required" else Cell(_show_value(row["found"]), mono=True),
+        Cell(_show_value(row["became"]), mono=True),
+        Cell(
+            row["severity"] or "–",
+            tone=SEVERITY_TONES.get(row["severity"]),
+            sub=row["code"],
+            title=row["summary"] if isinstance(row["summary"], str) else None,
+            order=row["code"],
+        ),
+        Cell(f"{row['calls']:,}", order=row["calls"]),
+        Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]})),
+    ]
+
+
+def _show_value(text: Any) -> str:
+    return wording.one_line(text, 60) if isinstance(text, str) else "–"
+
+
+def _draw_slices(tool: str, name: str, chosen: Mapping[str, Any]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="parameter_by"):
+        by = choose_dimension("Whose calls, by", among=_BY)
+    rows = store_queries.ask("parameter_faults", by=by, parameter=name, **chosen).to_dict("records")
+    known = next(iter(read_tool_faults(rows).parameters), None)
+    if known is None:
+        return
+    shares = known.count.by_slice
+    listed: Sequence[str] = [*shares][:_MOST_SLICES]
+    scale = make_scale([shares[each] for each in listed])
+    columns = [
+        Column(DIMENSIONS[by], "name"),
+        Column("Calls affected", "rate", _OF_CALLS, scale=scale.ends()),
+    ]
+    cells = [
         [
             Cell(
-                filters.short_label(by, row["slice"]),
-                title=wording.one_line(filters.value_label(by, row["slice"]), 400),
-                order=row["slice"],
+                filters.short_label(by, each),
+                title=wording.one_line(filters.value_label(by, each), 400),
+                href=filters.page_link("calls", {"tool": tool, by: each}, {}) if by in FILTERED else None,
+                order=each,
             ),
-            Cell(
-                f"{row['k']:,}",
-                href=filters.page_link("calls", {"tool": tool, by: row["slice"]}, {"code": code})
-                if by in FILTERED and row["k"]
-                else None,
-                order=row["k"],
-            ),
-            judged_cell(share, scale),
-            Cell(f"{row['total']:,}", order=row["total"]),
-            Cell("open", href=filters.page_link("calls", {}, {"call": row["example"]}))
-            if row["example"]
-            else Cell("–"),
+            share_cell(shares[each], scale),
         ]
-        for row, share in zip(rows, shares, strict=True)
+        for each in listed
     ]
-    draw_table("culprit_slices", f"Calls with this finding by {DIMENSIONS[by].lower()}", columns, drawn)
-
-
-def judged_share(calls: int, judged: int, by_group: Floats) -> Share | None:
-    """Return the share of `calls` among the `judged` calls; `by_group`: both by group of sessions.
-
-    Return None when the harness gave the finding on calls that the parser cannot judge.
-    """
-    return Share(calls, judged, None, by_group) if judged and calls <= judged else None
-
-
-def judged_cell(share: Share | None, scale: IntervalScale) -> Cell:
-    """Return a cell with the share of judged calls and its interval; a dash when `share` is None."""
-    return Cell("–", sub="not judged here") if share is None else share_cell(share, scale)
+    draw_table("parameter_slices", f"Calls affected by {DIMENSIONS[by].lower()}", columns, cells, shown=6)
+    more = f" The first {_MOST_SLICES} of {len(shares):,}." if len(shares) > _MOST_SLICES else ""
+    st.caption(f"Pale: {LESS}.{more}")

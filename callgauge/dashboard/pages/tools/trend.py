@@ -13,26 +13,33 @@ from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import choose_rate
+from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.rate_trend import TrendEvent, draw_rate_trend
 
 Row = Mapping[Hashable, Any]
 
 
-def show(chosen: Mapping[str, Any]) -> None:
-    """Draw a rate of one tool by day; `chosen` holds the filters, narrowed to this tool."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
-        rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
-    asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
-    versions: Sequence[Row] = store_queries.ask("definitions", **chosen).to_dict("records")
-    draw_rate_trend(
-        f"{rate.title} by day, with the changes of the definition",
-        make_slices(store_queries.ask("slices", **asked)),
-        rate,
-        "tool",
-        key="tool_trend",
-        take=cards.Download(f"{rate.name}_by_day", store_queries.ask_later("slices", **asked)),
-        events=find_definition_events(versions),
-    )
+def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
+    """Draw the fold with a rate of one tool by day.
+
+    `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
+    """
+    fold = draw_fold("Rates by day", "by_day")
+    if fold is None:
+        return
+    with fold:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
+            rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
+        asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
+        draw_rate_trend(
+            f"{rate.title} by day, with the changes of the definition",
+            make_slices(store_queries.ask("slices", **asked)),
+            rate,
+            "tool",
+            key="tool_trend",
+            take=cards.Download(f"{rate.name}_by_day", store_queries.ask_later("slices", **asked)),
+            events=find_definition_events(versions),
+        )
 
 
 def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:

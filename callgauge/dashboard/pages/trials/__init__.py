@@ -1,4 +1,4 @@
-"""URL keys of the page Trials, which lists the runs of trials, or shows the verdict of one and its proof."""
+"""URL keys of the page Trials, which lists the trial runs, or shows the verdict of one with its evidence."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,4 +1,4 @@
-"""The arms of a run: the primary measure with its verdict, and the other measures beside it."""
+"""The variants of a trial run: the primary measure with its verdict, and the other measures."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import Decision, MeasuredDifference
 
 _ALIKE = (
-    "Each task counts alike: a percentage is the mean over tasks, a difference that over the tasks of both."
+    "Each task has the same weight: a percentage is the mean over tasks, a difference over the tasks of both."
 )
 _UNPLANNED = (
-    "Only this measure decides. The run was not planned for those below: their intervals are of one look, "
-    f"and where the arms differ in fewer than {FEWEST_UNLIKE} tasks nothing is decided."
+    "Only this measure decides. The run was not planned for the measures below: their intervals ignore "
+    f"interim analyses, and with fewer than {FEWEST_UNLIKE} tasks that differ there is no verdict."
 )
 _KINDS = {
-    "adjusted": "allows for the looks",
-    "alike": "90%, held against the smallest difference",
-    "anytime": "may be looked at at any time",
-    "fixed": "95%, of one look",
+    "adjusted": "adjusted for interim analyses",
+    "alike": "90%, for the smallest difference of interest",
+    "anytime": "valid at any time",
+    "fixed": "95%, for one analysis",
 }
 Looks = Mapping[str, Sequence[StoredLook]]
 Found = tuple[MeasuredDifference | None, Decision]
 
 
 def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
-    """Draw the card of the arms."""
-    with cards.draw_card("Arms", "trial_results", "trial_looks", height=300):
+    """Draw the card of the variants."""
+    with cards.draw_card("Variants", "trial_results", "trial_looks", height=300):
         if not results.trials:
-            st.caption("No trial has ended yet. The page fills up by itself.")
+            st.caption("No trial has ended yet. This page updates by itself.")
             return
         _draw_primary(run, results, looks)
         st.caption(f"{_ALIKE} {_UNPLANNED}" if run.others else _ALIKE)
@@ -59,15 +59,17 @@ def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:
     found = {name: results.compare(name, measure, looks.get(name, ())) for name in run.others}
     reach = _choose_reach(measure, [difference for difference, _ in found.values() if difference])
     scale = _make_scale(list(totals.values())) if measure.is_share else None
-    columns = [Column("Arm", "name")]
+    columns = [Column("Variant", "name")]
     if run.others:
-        columns.append(Column("Verdict", "tight", "Beside the reference, by the last look at the arm"))
+        columns.append(
+            Column("Verdict", "tight", "Compared with the reference, by the latest interim analysis")
+        )
     columns.append(Column(measure.title, "rate", measure.meaning, scale=scale.ends() if scale else None))
     if run.others:
         ends = (trials.write_change(measure, -reach, unit=False), trials.write_change(measure, reach))
-        about = "Arm minus reference, over the tasks of both"
+        about = "Variant minus reference, over the tasks of both"
         columns.append(Column("Difference", "rate", about, scale=ends if reach else None, zero=0.5))
-    columns.append(Column("Tasks", "number", "With a trial, of those planned"))
+    columns.append(Column("Tasks", "number", "Tasks with a trial, of those planned"))
     rows = []
     for name in run.arm_names:
         its = found.get(name)
@@ -79,7 +81,7 @@ def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:
             cells.append(_difference_cell(measure, its, reach))
         cells.append(_tasks_cell(run, results, name))
         rows.append(cells)
-    draw_table("arms", f"{measure.title} by arm", columns, rows)
+    draw_table("arms", f"{measure.title} by variant", columns, rows)
 
 
 def _name_cell(run: TrialRun, name: str) -> Cell:
@@ -110,9 +112,9 @@ def _verdict_cell(
     decision = looks[-1].decision if looks else "go on"
     more = words.describe_more(results, name) if decision in ("not decided", "go on") else ""
     if looks:
-        at = f"look {looks[-1].look} of {len(run.look_at)}, {wording.plural(looks[-1].tasks, 'task')}"
+        at = f"analysis {looks[-1].look} of {len(run.look_at)}, {wording.plural(looks[-1].tasks, 'task')}"
     else:
-        at = f"first look at {run.look_at[0]:,} tasks" if run.look_at else "no look is planned"
+        at = f"first analysis at {run.look_at[0]:,} tasks" if run.look_at else "no analysis is planned"
     text = words.write_decision(run, decision)
     return Cell(
         f"{text[0].upper()}{text[1:]}",
@@ -144,7 +146,7 @@ def _choose_reach(measure: TrialMeasure, found: Sequence[MeasuredDifference]) ->
 
 def _rate_cell(measure: TrialMeasure, total: ArmTotal, scale: IntervalScale | None) -> Cell:
     if total.rate is None:
-        return Cell("–", sub="unmeasured", pale=True, values={"": None})
+        return Cell("–", sub="not measured", pale=True, values={"": None})
     bounds = total.interval
     lines = [words.write_counts(measure, total)]
     if bounds:
@@ -207,32 +209,32 @@ def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
 
 
 def _draw_others(run: TrialRun, results: RunResults) -> None:
-    """Draw the other measures: a column each, an arm's value and below it its difference to the reference."""
+    """Draw the other measures: a column each, with a value and its difference to the reference."""
     others = [one for one in MEASURES.values() if one is not run.primary]
     totals = {(name, one.name): results.total(name, one) for one in others for name in run.arm_names}
     seen = {key for (_, key), total in totals.items() if total.n}
     known = [one for one in others if one.name in seen]
     if not known:
         return
-    columns = [Column("Arm", "name"), *(Column(one.title, "cell", one.meaning) for one in known)]
+    columns = [Column("Variant", "name"), *(Column(one.title, "cell", one.meaning) for one in known)]
     rows = []
     for name in run.arm_names:
         found = {one.name: results.compare(name, one, ()) if name != run.reference else None for one in known}
         cells = [_other_cell(one, totals[name, one.name], found[one.name]) for one in known]
         rows.append([Cell(trials.name_arm(name), order=name), *cells])
-    draw_table("other_measures", "The other measures by arm", columns, rows)
+    draw_table("other_measures", "The other measures by variant", columns, rows)
 
 
 def _other_cell(measure: TrialMeasure, total: ArmTotal, found: Found | None) -> Cell:
     if total.rate is None:
-        return Cell("–", sub="unmeasured", pale=True, values={"": None})
+        return Cell("–", sub="not measured", pale=True, values={"": None})
     difference = found[0] if found else None
     lines = [words.write_counts(measure, total)]
     if difference:
         change = trials.write_bare_change(measure, difference.estimate)
         lines.append(f"{change} ({trials.write_ends(measure, difference.low, difference.high)})")
     if total.unmeasured:
-        lines.append(f"{total.unmeasured:,} unmeasured")
+        lines.append(f"{total.unmeasured:,} not measured")
     return Cell(
         trials.write_bare(measure, total.rate),
         sub="\n".join(lines),

@@ -1,4 +1,4 @@
-"""What was held equal in a run and what was not, and what the probes found out about its models."""
+"""The conditions of a trial run that were equal and those that differ, and what the probes report."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _CAPABILITIES = {
 
 
 def draw_conditions(run: TrialRun, results: RunResults) -> None:
-    """Draw the card: what differs by arm comes first."""
-    with cards.draw_card("What was held equal, and what not", "trial_conditions", height=420):
+    """Draw the card: what differs by variant comes first."""
+    with cards.draw_card("Conditions", "trial_conditions", height=420):
         rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
         if not rows:
             st.caption("No trial has ended yet.")
@@ -45,8 +45,8 @@ def draw_conditions(run: TrialRun, results: RunResults) -> None:
         ]
         cells = [_condition_row(title, values) for title, values in found if any(values.values())]
         cells.sort(key=lambda row: row[1].text == "Equal")
-        columns = [Column("Condition", "name"), Column("Arms", "tight"), Column("Values", "text")]
-        draw_table("conditions", "Conditions by arm", columns, [*cells, *_same_for_all(run)])
+        columns = [Column("Condition", "name"), Column("Variants", "tight"), Column("Values", "text")]
+        draw_table("conditions", "Conditions by variant", columns, [*cells, *_same_for_all(run)])
         _draw_shares(run, results)
 
 
@@ -61,7 +61,7 @@ def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[s
         ("Harness", "harnesses"),
         ("Parser version", "parsers"),
         ("Tools offered", "tools"),
-        ("Provider", "providers"),
+        ("Host", "providers"),
     ):
         yield (
             title,
@@ -114,7 +114,7 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
     )
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     facts = {
-        "Tasks": f"{run.tasks:,}, in one order for all arms, {wording.plural(run.repeats, 'repeat')}",
+        "Tasks": f"{run.tasks:,}, in one order for all variants, {wording.plural(run.repeats, 'repeat')}",
         "Seed of the order": "" if run.seed is None else str(run.seed),
         "Steps at most": "" if run.max_steps is None else str(run.max_steps),
         "Endpoints": servers,
@@ -128,13 +128,13 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 
 
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
-    """Draw what may make an arm look worse that is not the model's: misses, no reply, requests sent again."""
+    """Draw what may make a variant look worse without its model: misses, no reply, repeated requests."""
     columns = [
-        Column("Arm", "name"),
-        Column("No reply", "cell", "Trials to which the endpoint gave none: they measure nothing"),
-        Column("Results not recorded", "cell", "Simulated results for which no recorded answer fitted"),
-        Column("Requests sent again", "number", "For what was the network's"),
-        Column("Only this arm", "number", "Tasks that the reference has no trial of"),
+        Column("Variant", "name"),
+        Column("No reply", "cell", "Trials that got no reply from the endpoint; they are not measured"),
+        Column("Results not recorded", "cell", "Simulated results without a matching recorded answer"),
+        Column("Requests repeated", "number", "After network errors"),
+        Column("Only this variant", "number", "Tasks without a trial of the reference"),
     ]
     against = set(results.by_arm.get(run.reference, {}))
     rows = []
@@ -149,7 +149,7 @@ def _draw_shares(run: TrialRun, results: RunResults) -> None:
                 Cell(f"{len(set(results.by_arm.get(name, {})) - against):,}"),
             ]
         )
-    draw_table("shares", "What is not the model's", columns, rows)
+    draw_table("shares", "Not due to the model", columns, rows)
 
 
 def _share_cell(k: int, n: int) -> Cell:
@@ -167,7 +167,7 @@ def _share_cell(k: int, n: int) -> Cell:
 
 def draw_probes(run: TrialRun) -> None:
     """Draw the card with what is known of each model, and whether that was declared or probed."""
-    with cards.draw_card("What the probe found out", "trial_probes", height=240):
+    with cards.draw_card("Model probes", "trial_probes", height=240):
         rows: Sequence[Row] = store_queries.ask("trial_probes", run=run.run).to_dict("records")
         if not rows:
             st.caption("No model was probed, and nothing was declared.")
@@ -191,7 +191,7 @@ def draw_probes(run: TrialRun) -> None:
             ]
             for row in rows
         ]
-        draw_table("probes", "What is known of each model", columns, cells)
+        draw_table("probes", "Capabilities of each model", columns, cells)
 
 
 def _text(value: Any) -> str | None:
@@ -208,7 +208,7 @@ def _read_object(text: str | None) -> Mapping[str, Any]:
 
 def _probe_cell(row: Row) -> Cell:
     if row["ok"] is None:
-        return Cell("None", tone="calm", title="Nothing was asked: what is known was declared")
+        return Cell("None", tone="calm", title="Not probed: the plan declares it")
     if row["ok"]:
         return Cell("A native call", tone="good")
     return Cell("No native call", tone="warn", sub=_text(row["error"]))

@@ -1,4 +1,4 @@
-"""The course of a difference over the looks of a run, with the boundary that decides."""
+"""The course of a difference over the interim analyses of a trial run, with the boundary that decides."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 
 _READING = (
-    "Dots: the looks, with the interval that each was judged by. A dot beyond the dashed line decides. "
-    "Between looks only the grey interval may be read: it holds at all times at once. In the green band a "
+    "Dots: interim analyses with their intervals. A dot beyond the dashed line decides. Between analyses, "
+    "read the grey interval only: it is valid at any time. In the green band a "
     "difference is too small to matter."
 )
 _GREY = "rgba(128,128,128,0.9)"
@@ -34,17 +34,17 @@ Place = Callable[[float | None], float]
 
 
 def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> None:
-    """Draw the card; nothing where no arm is held against another."""
+    """Draw the card; nothing for a run of one variant."""
     if not run.others or not results.trials:
         return
     with cards.draw_card("Course of the difference", "trial_looks", height=420):
         names = list(run.others[:_MOST_ARMS])
         arm = names[0]
         if len(names) > 1:
-            arm = choose_segment("Arm", "arm_shown", names, lambda name: wording.in_markdown(name, 40))
+            arm = choose_segment("Variant", "arm_shown", names, lambda name: wording.in_markdown(name, 40))
         points, its = results.follow_course(arm), looks.get(arm, ())
         if not points:
-            st.caption("Fewer than two tasks were tried by both arms: there is no difference yet.")
+            st.caption("No difference yet: fewer than two tasks have trials of both variants.")
             return
         title = (
             f"{trials.name_arm(arm)} minus {trials.name_arm(run.reference)}: {trials.NOUNS[run.primary.name]}"
@@ -54,9 +54,9 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
             draw_figure(run, points, its),
             config=charts.CONFIG,
             key="course",
-            alt=f"{title}, by completed tasks, with the boundary of each look",
+            alt=f"{title}, by completed tasks, with the boundary of each interim analysis",
         )
-        st.caption(_READING if its else f"{_READING} There was no look yet.")
+        st.caption(_READING if its else f"{_READING} No interim analysis yet.")
 
 
 def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
@@ -74,7 +74,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
             [*x, *reversed(x)],
             [*(place(one.high) for one in points), *(place(one.low) for one in reversed(points))],
         )
-        | {"name": "Holds at any time", "fill": "toself", "fillcolor": _SHADE, "hoverinfo": "skip"},
+        | {"name": "Valid at any time", "fill": "toself", "fillcolor": _SHADE, "hoverinfo": "skip"},
         _line(x, [place(one.estimate) for one in points])
         | {
             "name": "Difference so far",
@@ -93,7 +93,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
         "legend": {"orientation": "h", "y": -0.2, "x": 0, "font": {"size": 12}},
         "xaxis": {
             "range": [0, planned * 1.02],
-            "title": {"text": "Tasks that both arms have", "standoff": 8},
+            "title": {"text": "Tasks with trials of both variants", "standoff": 8},
             "fixedrange": True,
             "zeroline": False,
             "showgrid": False,
@@ -112,7 +112,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
 
 
 def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
-    """Return where the scale ends: it holds the differences, the last interval and what is alike."""
+    """Return where the scale ends: the differences, the last interval and the band of equivalence fit."""
     settled = points[len(points) // 5 :]
     ends = [
         run.smallest,
@@ -131,7 +131,7 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
 
 
 def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
-    """Return the line beyond which a look decides; both lines are one entry of the legend."""
+    """Return the line beyond which an interim analysis decides; both lines are one entry of the legend."""
     y = [place(sign * (one.reach or 0.0)) for one in looks]
     return _line([one.tasks for one in looks], y) | {
         "name": "Decided beyond",
@@ -148,7 +148,7 @@ def _draw_looks(measure: TrialMeasure, looks: Sequence[StoredLook], place: Place
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "Look",
+        "name": "Interim analysis",
         "x": [one.tasks for one in looks],
         "y": y,
         "marker": {"color": charts.SERIES[0], "size": 9},
@@ -176,9 +176,9 @@ def _describe_point(measure: TrialMeasure, point: CoursePoint) -> str:
 
 def _describe_look(measure: TrialMeasure, look: StoredLook) -> str:
     if look.estimate is None or look.low is None or look.high is None:
-        return f"Look {look.look}"
+        return f"Interim analysis {look.look}"
     return (
-        f"Look {look.look}: {look.decision}<br>{trials.write_change(measure, look.estimate)} "
+        f"Interim analysis {look.look}: {look.decision}<br>{trials.write_change(measure, look.estimate)} "
         f"({trials.write_ends(measure, look.low, look.high)})<br>"
         f"z = {look.statistic or 0.0:.2f}, decided beyond ±{look.boundary or 0.0:.2f}"
     )
@@ -190,7 +190,7 @@ def _name_axis(measure: TrialMeasure) -> str:
 
 
 def _draw_alike(run: TrialRun, factor: float, limit: float) -> list[charts.Figure]:
-    """Return the band within which arms count as alike."""
+    """Return the band within which variants count as equivalent."""
     size = min(limit, factor * run.smallest)
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
     return [across | {"y0": -size, "y1": size, "fillcolor": _ALIKE}] if size else []

@@ -1,4 +1,4 @@
-"""What a decision on a run of trials keeps: the arms, the difference by the primary measure, the verdict."""
+"""What a decision on a trial run keeps: the variants, the difference by the primary measure, the verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_trial_decision(
     run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
 ) -> None:
-    """Draw the popover that keeps a decision on the run's arms; nothing for a run of one arm.
+    """Draw the popover that keeps a decision on the variants of a run; nothing for a run of one variant.
 
     `sentence`: the verdict as the page says it.
     """

@@ -1,4 +1,4 @@
-"""Where the arms of a run differ: by tool, by parameter, by code of a finding."""
+"""Where the variants of a trial run differ: by tool, by parameter, by diagnostic code."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_BY = {"tool": "By tool", "parameter": "By parameter", "code": "By finding"}
+_BY = {"tool": "By tool", "parameter": "By parameter", "code": "By diagnostic"}
 _SAYS = {
-    "tool": "Refused calls, of all calls of the tool in the arm.",
-    "parameter": "Calls in which the parameter was mended or refused, of all calls of the tool in the arm.",
-    "code": "Calls with such a finding, of all calls of the arm.",
+    "tool": "Invalid calls, of all calls of the tool by the variant.",
+    "parameter": "Calls with the parameter repaired or invalid, of all calls of the tool by the variant.",
+    "code": "Calls with this diagnostic, of all calls of the variant.",
 }
 _SHOWN = 20  # rows before a person asks for all
-_NO_VERDICT = "The largest differences come first. They are where to look, not verdicts."
+_NO_VERDICT = "The largest differences come first. They are hints, not verdicts."
 
 
 def draw_differences(run: TrialRun) -> None:
@@ -36,15 +36,13 @@ def draw_differences(run: TrialRun) -> None:
         st.caption(f"{_SAYS[by]} {_NO_VERDICT}" if run.others else _SAYS[by])
         rows = store_queries.ask("trial_differences", run=run.run, by=by).to_dict("records")
         if not rows:
-            st.caption(
-                "There is nothing: no call was made." if by == "tool" else "Nothing was mended or refused."
-            )
+            st.caption("No calls were made." if by == "tool" else "No call was repaired or invalid.")
             return
         found: dict[str, dict[str, Mapping[Hashable, Any]]] = defaultdict(dict)
         for row in rows:
             found[row["value"]][row["arm"]] = row
         names = sorted(found, key=lambda value: -_spread(found[value]))
-        columns = [Column({"tool": "Tool", "parameter": "Parameter", "code": "Finding"}[by], "name")]
+        columns = [Column({"tool": "Tool", "parameter": "Parameter", "code": "Diagnostic"}[by], "name")]
         columns += [Column(wording.one_line(name, 24), "cell", full=name) for name in run.arm_names]
         draw_table(
             "differences",

@@ -1,4 +1,4 @@
-"""What a success costs in each arm of a run."""
+"""What a success costs with each variant of a trial run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READING = (
 
 
 def draw_money(run: TrialRun, results: RunResults) -> None:
-    """Draw the card with a row for each arm."""
+    """Draw the card with a row for each variant."""
     with cards.draw_card("Cost of a success", "trial_results", caption=_READING, height=260):
         found = {name: results.cost_of_success(name) for name in run.arm_names}
         if not any(one.priced for one in found.values()):
@@ -27,7 +27,7 @@ def draw_money(run: TrialRun, results: RunResults) -> None:
             return
         about = "Right by the task's check" if results.success.name == "right" else "The turn ended well"
         columns = [
-            Column("Arm", "name"),
+            Column("Variant", "name"),
             Column("Cost / success", "cell", "USD"),
             Column("Succeeded", "cell", f"{about}; of the trials in the sum"),
             Column("Cost / trial", "cell", "USD"),
@@ -38,7 +38,7 @@ def draw_money(run: TrialRun, results: RunResults) -> None:
             [Cell(trials.name_arm(name), order=name), *_cells(results, name, its)]
             for name, its in found.items()
         ]
-        draw_table("cost_of_success", "Cost of a success by arm", columns, rows)
+        draw_table("cost_of_success", "Cost of a success by variant", columns, rows)
 
 
 def _cells(results: RunResults, name: str, its: SuccessCost) -> list[Cell]:

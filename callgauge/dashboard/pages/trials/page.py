@@ -1,4 +1,4 @@
-"""The page Trials: every run of trials, or one of them with its verdict and what proves it."""
+"""The page Trials: the list of trial runs, or one of them with its verdict and the evidence."""
 
 from __future__ import annotations
 
@@ -29,20 +29,23 @@ _TABS = {
     "tasks": "Task by task",
     "differ": "Where they differ",
     "cost": "Cost of a success",
-    "conditions": "What was held equal",
-    "probes": "Probe",
+    "conditions": "Conditions",
+    "probes": "Probes",
 }
 _EMPTY = (
-    "In a trial several arms (models, prompts, tool definitions) try the same tasks; it stops as soon as it "
-    "can honestly say which does better. Logs tell what happened; a trial tells what would happen."
+    "A trial run gives the same tasks to several variants (models, prompts, tool definitions). It stops as "
+    "soon as the data show which one is better."
 )
 _COMMANDS = (
-    ("Two small models, half a minute, no key and no network:", "callgauge trial demo --store {store}"),
     (
-        "What a plan of your own takes and costs, before anything is asked:",
+        "Try it with two small models: half a minute, no key, no network:",
+        "callgauge trial demo --store {store}",
+    ),
+    (
+        "Estimate time and cost of your own plan; no model is called:",
         "callgauge trial check plan.toml",
     ),
-    ("Run it; this page fills up while it goes on:", "callgauge trial run plan.toml --store {store}"),
+    ("Run the plan; this page updates meanwhile:", "callgauge trial run plan.toml --store {store}"),
 )
 
 
@@ -66,7 +69,7 @@ def show() -> None:
 def _read_run() -> str | None:
     """Return the run that the address opens, or else the one that the filters name; None for none or several.
 
-    An opened run is no filter: on the next page the nights count again.
+    An opened run is not a filter: the next page counts nightly runs again.
     """
     runs = filters.chosen_filters().runs
     return st.query_params.get("trial") or (runs[0] if runs and len(runs) == 1 else None)
@@ -74,21 +77,21 @@ def _read_run() -> str | None:
 
 def _draw_unknown(run: str) -> None:
     with st.container(border=True):
-        st.header("No such run", anchor=False)
         named = wording.in_markdown(wording.quote(run, 80))
-        st.caption(f"The store holds no run {named}. It may be in another store.")
+        st.header(f"Trial run {named} not found", anchor=False)
+        st.caption("This store has no trial run of this name. Open the store that has it, or choose another.")
         draw_link("all_runs", "← All runs", list_link())
 
 
 def _draw_nothing() -> None:
     with st.container(border=True):
-        record_answer("No trial run yet.")
-        st.header("No run of trials yet", anchor=False)
+        record_answer("No trial runs yet.")
+        st.header("No trial runs yet", anchor=False)
         st.markdown(_EMPTY)
         for says, command in _COMMANDS:
             st.caption(says)
-            told = leave_place_out(command.format(store=store_queries.store_folder()))
-            st.code(told, language=None, wrap_lines=True)
+            shown = leave_place_out(command.format(store=store_queries.store_folder()))
+            st.code(shown, language=None, wrap_lines=True)
 
 
 def _draw_run(run: TrialRun) -> None:

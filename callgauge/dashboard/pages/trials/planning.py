@@ -22,21 +22,21 @@ from callgauge.stats.sample_size import look_factor, tasks_needed_at, trial_wort
 
 # The rate of the nightly logs that a measure of a trial is like.
 _RATES = {"refused": "parse_error", "mended": "mended", "right": "recorded_ok"}
-_TITLES = {"refused": "Refused calls", "mended": "Mended calls", "right": "Right turns"}
+_TITLES = {"refused": "Invalid calls", "mended": "Repaired calls", "right": "Successful turns"}
 _SIZES = (0.01, 0.02, 0.05, 0.1, 0.2)
 _ARMS = ("2", "3", "4", "6")
 _ALL = ""
 _MOST = 60  # values of a selector
 _LOOKS, _ALPHA = 5, 0.05  # what a plan has that says nothing else
 _READING = (
-    f"At most, with {_LOOKS} looks and 80% power: the arms count as independent, while a run pairs its tasks "
-    "and stops early where it can. One trial of each task in each arm."
+    f"An upper bound with {_LOOKS} interim analyses and 80% power: a run pairs its tasks and may stop early. "
+    "One trial of each task by each variant."
 )
 
 
 def draw_planning() -> None:
     """Draw the card: controls, what the history says, and a table by the smallest difference."""
-    with cards.draw_card("How many tasks does it take?", "slices", "costs", height=300):
+    with cards.draw_card("Tasks needed", "slices", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
         names = [one.name for one in sorted(models, key=lambda one: -one.total) if one.is_named][:_MOST]
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -52,11 +52,11 @@ def draw_planning() -> None:
                 width=260,
             )
             tool = _choose_tool(measure, model)
-            arms = int(choose_one("Arms", "plan_arms", _ARMS, "2", width=90))
+            arms = int(choose_one("Variants", "plan_arms", _ARMS, "2", width=90))
         history = _read_history(_RATES[measure], model, tool)
         if history is None or not history.share.n:
             st.caption(
-                "The store has no such calls to learn a rate from. Name one in the plan: "
+                "The store has no such calls to estimate a rate from. Name one in the plan: "
                 "`[measure] expected_rate = 0.1`, and ask `callgauge trial check plan.toml`."
             )
             return
@@ -118,9 +118,9 @@ def _read_cost(model: str) -> tuple[float, str] | None:
 def _draw_table(history: Slice, worth: float, arms: int, price: tuple[float, str] | None) -> None:
     columns = [
         Column("Smallest difference", "name"),
-        Column("Tasks", "number", "That every arm tries"),
-        Column("Trials", "number", "Tasks times arms"),
-        Column("Cost", "number", "At what a turn costs so far, where it is priced"),
+        Column("Tasks", "number", "For each variant"),
+        Column("Trials", "number", "Tasks times variants"),
+        Column("Cost", "number", "At the present cost of a turn, where it is priced"),
     ]
     with st.container(width=640):
         draw_table(

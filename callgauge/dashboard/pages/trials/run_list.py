@@ -1,4 +1,4 @@
-"""The list of the runs of trials, the newest first."""
+"""The list of the trial runs, the newest first."""
 
 from __future__ import annotations
 
@@ -29,25 +29,23 @@ def list_link() -> str:
 def draw_runs(runs: Sequence[TrialRun], now: datetime) -> None:
     """Draw the table of the runs. `now`: naive UTC."""
     take = cards.Download("trial_runs", store_queries.ask_later("trial_runs"))
-    with cards.draw_card("Runs", "trial_runs", take=take):
+    with cards.draw_card("Trial runs", "trial_runs", take=take):
         columns = [
             Column("Question", "name"),
-            Column("Answer", "tight", "What the last look said of each arm beside the reference"),
+            Column("Answer", "tight", "The latest verdict on each variant compared with the reference"),
             Column("State", "tight"),
-            Column("Arms", "number"),
-            Column("Tasks", "number", "Tried, of those planned"),
+            Column("Variants", "number"),
+            Column("Tasks", "number", "Tasks with a trial, of those planned"),
             Column("Cost", "number", "USD, of the trials that are priced"),
-            Column("Begun (UTC)", "tight"),
+            Column("Started (UTC)", "tight"),
         ]
-        draw_table(
-            "runs", "Runs of trials", columns, [_row(run, now) for run in runs], opens=True, shown=_SHOWN
-        )
+        draw_table("runs", "Trial runs", columns, [_row(run, now) for run in runs], opens=True, shown=_SHOWN)
 
 
 def _row(run: TrialRun, now: datetime) -> list[Cell]:
     said = words.write_short_answer(run)
     leading = min((decision for decision, _ in said), key=_place, default=None)
-    lines = [text for _, text in said] or ["one arm" if not run.others else "no look yet"]
+    lines = [text for _, text in said] or ["one variant" if not run.others else "no interim analysis yet"]
     return [
         Cell(
             wording.one_line(run.question or run.name, 120),

@@ -1,4 +1,4 @@
-"""The grid of tasks by arm; tasks on which the arms disagree come first."""
+"""The grid of tasks by variant; tasks on which the variants differ come first."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from callgauge.dashboard.components.controls.url_widgets import reset_page_numbe
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 _PER_PAGE = 40
-_SHADED = "Shaded: wrong, or refused where no check says. Each cell leads to its session."
-_ORDERS = {"unlike": "Disagreeing first", "run": "In the order of the run"}
+_SHADED = "Shaded: wrong, or invalid calls where the task has no check. Each cell opens its session."
+_ORDERS = {"unlike": "Differing first", "run": "Order of the run"}
 
 
 def draw_tasks(run: TrialRun, results: RunResults) -> None:
@@ -39,11 +39,10 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
         page = min(max(1, pages), read_page_number())
         if run.others and results.tasks:
             unlike = sum(measure_disagreement(results, task) > 0 for task in results.tasks)
-            st.caption(
-                f"The arms disagree on {unlike:,} of {wording.plural(len(results.tasks), 'task')}. {_SHADED}"
-            )
+            tasks = wording.plural(len(results.tasks), "task")
+            st.caption(f"The variants differ on {unlike:,} of {tasks}. {_SHADED}")
         if not found:
-            st.caption("No task matches." if text else "No task was tried yet.")
+            st.caption("No task matches." if text else "No task has a trial yet.")
             return
         columns = [Column("Task", "name")]
         columns += [
@@ -51,7 +50,7 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
             for name in run.arm_names
         ]
         shown = found[_PER_PAGE * (page - 1) : _PER_PAGE * page]
-        draw_table("tasks", "Tasks by arm", columns, [_row(run, results, task) for task in shown])
+        draw_table("tasks", "Tasks by variant", columns, [_row(run, results, task) for task in shown])
         draw_pager("tasks_page", pages)
 
 
@@ -62,7 +61,7 @@ def read_page_number() -> int:
 
 
 def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
-    """Return the tasks whose id holds a text; ordered as `unlike`, those first on which the arms disagree."""
+    """Return the tasks whose id contains a text; `order` unlike: those on which variants differ first."""
     found = [task for task in results.tasks if not text or text.lower() in task.lower()]
     if order == "unlike":
         found.sort(key=lambda task: -measure_disagreement(results, task))
@@ -70,7 +69,7 @@ def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
 
 
 def measure_disagreement(results: RunResults, task: str) -> float:
-    """Return by how much the arms differ on a task: by the primary measure, then by being right."""
+    """Return by how much the variants differ on a task: by the primary measure, then by being right."""
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
         counts = results.counts(measure)
@@ -91,18 +90,18 @@ def _group(run: TrialRun, task: str) -> str | None:
 
 
 def _cell(several: Sequence[TriedTask]) -> Cell:
-    """Return the cell of the trials of a task in an arm: in words, linked to the one to look at first."""
+    """Return the cell of the trials of a task by a variant: in words, linked to the one to look at first."""
     if not several:
-        return Cell("–", title="Not tried in this arm", values={"": None})
+        return Cell("–", title="Not tried by this variant", values={"": None})
     first = min(several, key=_badness)
     parts = [describe_trial(first)]
     if len(several) > 1:
         right = [one.right for one in several if one.right is not None]
         parts = [f"{sum(right)} of {len(right)} right" if right else wording.plural(len(several), "trial")]
     if first.refused:
-        parts.append(f"{first.refused:,}/{first.calls:,} refused")
+        parts.append(f"{first.refused:,}/{first.calls:,} invalid")
     if first.mended:
-        parts.append(f"{first.mended:,} mended")
+        parts.append(f"{first.mended:,} repaired")
     if first.misses:
         parts.append(f"{first.misses:,}/{first.simulated:,} not recorded")
     text = " · ".join(parts)
@@ -140,4 +139,4 @@ def describe_trial(one: TriedTask) -> str:
         return "Right" if one.right else "Wrong"
     if one.turn_ok is False:
         return wording.one_line(one.status or "Not ok", 20).replace("_", " ").capitalize()
-    return "Refused" if one.refused else "Mended" if one.mended else "Clean"
+    return "Invalid" if one.refused else "Repaired" if one.mended else "Clean"

@@ -38,10 +38,10 @@ TONES: Mapping[Decision, Tone] = {
 }
 """The colour of each decision, as tables show words."""
 _VERBS = {
-    "refused": "of its calls refused",
-    "mended": "of its calls mended",
+    "refused": "of its calls invalid",
+    "mended": "of its calls repaired",
     "right": "of its trials right",
-    "turn_ok": "of its turns ok",
+    "turn_ok": "of its turns successful",
 }
 
 
@@ -75,7 +75,7 @@ def write_decision(run: TrialRun, decision: Decision) -> str:
 
 
 def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
-    """Return the decision on each arm with its words: (decision, “new: better”)."""
+    """Return the decision on each variant with its words: (decision, “new: better”)."""
     return [
         (one.decision, f"{name_arm(name)}: {write_decision(run, one.decision)}")
         for name in run.others
@@ -123,9 +123,9 @@ def _describe_single(run: TrialRun, results: RunResults) -> str:
         if one.is_share and (total := results.total(name, one)).n
     ]
     if not found:
-        return f"{name_arm(name)} has no trial yet that tells something."
+        return f"{name_arm(name)} has no measured trial yet."
     said = wording.list_words(list(dict.fromkeys(found)))
-    return f"{name_arm(name)} has {said}. Nothing is compared: it is the only arm."
+    return f"{name_arm(name)} has {said}. It is the only variant, so nothing is compared."
 
 
 def describe_more(results: RunResults, arm: str) -> str:
@@ -144,9 +144,9 @@ def describe_run(run: TrialRun, now: datetime) -> str:
     """Return the facts of a run in a line: its name, when it began, its size, what it cost."""
     parts = [
         run.name,
-        f"begun {wording.utc(run.created_at)}",
+        f"started {wording.utc(run.created_at)}",
         describe_state(run, now),
-        f"{wording.plural(run.trials, 'trial')} of {wording.plural(len(run.arms), 'arm')}",
+        f"{wording.plural(run.trials, 'trial')} of {wording.plural(len(run.arms), 'variant')}",
         write_cost(run),
     ]
     if run.no_reply:
@@ -157,6 +157,6 @@ def describe_run(run: TrialRun, now: datetime) -> str:
 def write_cost(run: TrialRun) -> str:
     """Return what a run cost, and how many trials are not priced."""
     if run.cost is None:
-        return "cost not known"
+        return "cost unknown"
     unpriced = f" and {run.unpriced:,} unpriced trials" if run.unpriced else ""
     return f"{wording.money(run.cost, 'USD', wording.money_places(run.cost))}{unpriced}"

@@ -17,7 +17,6 @@ from callgauge.analysis.replay.jobs import (
     AT_ONCE,
     JobState,
     ReplayJob,
-    ReplayQueue,
     ReplayQueueFullError,
     ReplayRequest,
     SessionReplay,
@@ -25,6 +24,7 @@ from callgauge.analysis.replay.jobs import (
 from callgauge.analysis.replay.scenarios import STORED, Scenario
 from callgauge.dashboard import filters, store_queries, viewer
 from callgauge.dashboard.components import cards
+from callgauge.dashboard.components.controls.replay_queue import open_queue
 from callgauge.dashboard.pages.playground.replay import moves, settings
 from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
@@ -47,16 +47,10 @@ class ReplayedSlice:
     since: date | None
 
 
-@st.cache_resource(show_spinner=False)
-def _open_queue() -> ReplayQueue:
-    """Return the queue of all replays on this server."""
-    return ReplayQueue()
-
-
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.release())
 def _session_replay() -> SessionReplay:
     """Return the replay of this browser session; the replay is released when the session ends."""
-    return SessionReplay(_open_queue())
+    return SessionReplay(open_queue())
 
 
 def show() -> None:

@@ -1,0 +1,152 @@
+"""Edits of a stored tool definition that would let calls pass as they are sent: pure functions over JSON.
+
+Today there is one, a wider type. `propose_edit` is where others belong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callgauge.analysis.replay.scenarios import ScenarioError, definition_text, parse_definitions
+from callgauge.analysis.replay.tally import ReplaySummary
+from callgauge.analysis.texts.text_diff import unified_diff
+from callgauge.analysis.verdicts.tool_answers import EditEffect
+from lenient import Outcome
+
+JSON_TYPES = {
+    "text": "string",
+    "number": "number",
+    "boolean": "boolean",
+    "list": "array",
+    "object": "object",
+    "null": "null",
+}
+"""The JSON Schema type of each kind of value that the metric `parameter_faults` tells apart."""
+_CLOSED = ("enum", "const", "$ref", "anyOf", "oneOf", "allOf", "not")
+"""Keywords that decide about a value besides its type, so that a wider type alone may change nothing."""
+
+_REPAIRED = frozenset({Outcome.COERCED.value, Outcome.REPAIRED.value})
+_CLEAN = frozenset({Outcome.CLEAN.value})
+_FAILED = frozenset({Outcome.FAILED.value})
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionEdit:
+    """An edit of one parameter of a tool definition.
+
+    `accepts`: the types that the parameter accepts afterwards. `before` and `after`: the whole definition as
+    indented JSON. `diff`: the change between them as a unified diff.
+    """
+
+    parameter: str
+    accepts: tuple[str, ...]
+    before: str
+    after: str
+    diff: str
+
+
+def find_declaration(definition: str | None, parameter: str) -> dict[str, Any] | None:
+    """Return the JSON Schema of a parameter, such as `filters[].name`; None when it is not declared.
+
+    `definition`: the JSON Schema of all parameters, as text.
+    """
+    return _find_place(_read_schema(definition), parameter)
+
+
+def describe_type(declared: dict[str, Any] | None) -> str:
+    """Return the declared type of a parameter in one line; a dash when none is declared."""
+    if declared is None:
+        return "–"
+    types = _list_types(declared)
+    if types:
+        return " or ".join(types)
+    return "one of a list" if "enum" in declared else "any"
+
+
+def propose_edit(
+    tool: str, description: str | None, definition: str | None, parameter: str, sent: Sequence[str]
+) -> DefinitionEdit | None:
+    """Return the edit that adds the types of the values that calls send to the declared types of a parameter.
+
+    `sent`: kinds of values, keys of JSON_TYPES. Return None where the definition cannot be read, where it
+    does not declare the parameter with a type of its own, or where the type alone decides nothing.
+    """
+    schema = _read_schema(definition)
+    declared = _find_place(schema, parameter)
+    if declared is None or definition is None or any(keyword in declared for keyword in _CLOSED):
+        return None
+    types = _list_types(declared)
+    added = [name for kind in sent if (name := JSON_TYPES.get(kind)) and name not in types]
+    if not types or not added:
+        return None
+    accepts = [*types, *dict.fromkeys(added)]
+    try:
+        before = definition_text(tool, description, definition)
+        declared["type"] = accepts
+        after = definition_text(tool, description, json.dumps(schema, ensure_ascii=False))
+        parse_definitions(after)
+    except (ValueError, RecursionError, ScenarioError):
+        return None
+    changes = unified_diff(before, after)
+    return DefinitionEdit(parameter, tuple(accepts), before, after, changes) if changes else None
+
+
+def measure_effect(edit: DefinitionEdit, summary: ReplaySummary, every: int = 1) -> EditEffect | None:
+    """Return what a replay under the edited definition found; None when it could read no call.
+
+    `every`: n where every n-th session was read.
+    """
+    if not summary.replayed_calls:
+        return None
+
+    def count(before: frozenset[str], after: frozenset[str]) -> int:
+        return sum(calls for old, new, calls in summary.flows if old in before and new in after)
+
+    return EditEffect(
+        edit.accepts,
+        repaired=count(_REPAIRED, frozenset(Outcome)),
+        repaired_fixed=count(_REPAIRED, _CLEAN),
+        failed=count(_FAILED, frozenset(Outcome)),
+        failed_fixed=count(_FAILED, _REPAIRED | _CLEAN),
+        would_fail=count(_REPAIRED | _CLEAN, _FAILED),
+        every=every,
+    )
+
+
+def _read_schema(definition: str | None) -> Any:
+    try:
+        return json.loads(definition or "null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
+    """Return the part of a schema that declares a parameter, to be read or changed in place."""
+    place = schema
+    for name in _split_path(parameter) if parameter else ():
+        if not isinstance(place, dict):
+            return None
+        below = place.get("items") if name == "[]" else place.get("properties")
+        place = below if name == "[]" or not isinstance(below, dict) else below.get(name)
+    return place if isinstance(place, dict) and parameter else None
+
+
+def _split_path(parameter: str) -> list[str]:
+    """Return the steps of a path: `filters[].name` is filters, [] and name."""
+    steps: list[str] = []
+    for part in parameter.split("."):
+        name = part
+        while name.endswith("[]"):
+            name = name[:-2]
+        steps += [*([name] if name else []), *["[]"] * ((len(part) - len(name)) // 2)]
+    return steps
+
+
+def _list_types(declared: dict[str, Any]) -> list[str]:
+    types = declared.get("type")
+    if isinstance(types, str):
+        return [types]
+    return [name for name in types if isinstance(name, str)] if isinstance(types, list) else []

@@ -1,0 +1,172 @@
+"""What calls of one tool get wrong: by parameter, by kind of fault, and by model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from operator import add
+from typing import Any
+
+from callgauge.analysis.measures.slices import sum_groups
+from callgauge.stats import Share
+
+Row = Mapping[Hashable, Any]
+_COUNTED_BY = {"text": "judged"}
+
+
+class FaultKind(StrEnum):
+    """In which way a call gets a parameter wrong."""
+
+    TEXT = "text"  # the JSON itself
+    TYPE = "type"
+    MISSING = "missing"
+    VALUE = "value"  # of the right type, but not allowed
+    UNDECLARED = "undeclared"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCount:
+    """In how many calls something is wrong.
+
+    `failed`: calls with an error there; the others were repaired. `n`: the calls in which it could have been
+    seen. `by_slice`: the share of such calls of each model, or other slice, those with most such calls first;
+    slices without a call in which it could have been seen are left out.
+    """
+
+    calls: int
+    failed: int
+    n: int
+    by_slice: Mapping[str, Share]
+    example: str | None = None
+
+    @property
+    def repaired(self) -> int:
+        return self.calls - self.failed
+
+    @property
+    def share(self) -> Share:
+        """The share over all slices together."""
+        return reduce(add, self.by_slice.values()) if self.by_slice else Share(self.calls, self.n)
+
+    @property
+    def top_slice(self) -> str | None:
+        """The slice with most such calls; None without one."""
+        name, share = next(iter(self.by_slice.items()), ("", None))
+        return name if share is not None and share.k else None
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterFault:
+    """One kind of fault at one parameter; `sent`: the kinds of value sent instead, by number of calls."""
+
+    parameter: str
+    kind: FaultKind
+    count: FaultCount
+    sent: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WrongParameter:
+    """A parameter that calls get wrong; `name` is empty for the arguments as a whole.
+
+    `faults`: the kinds of fault at it, those of most calls first; a call may have several.
+    """
+
+    name: str
+    count: FaultCount
+    faults: Sequence[ParameterFault]
+
+    @property
+    def sent(self) -> Mapping[str, int]:
+        """The kinds of value that are sent in place of the declared type, by number of calls."""
+        return next((fault.sent for fault in self.faults if fault.kind is FaultKind.TYPE), {})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFaults:
+    """What the calls of a tool get wrong.
+
+    `wrong`: calls with anything wrong, of those that could be judged. `broken_text`: those whose JSON needed
+    repair or could not be read. `checked`: the calls that were checked against a definition. `parameters`:
+    those of most calls first.
+    """
+
+    wrong: FaultCount
+    broken_text: FaultCount
+    checked: int
+    parameters: Sequence[WrongParameter]
+
+    @property
+    def judged(self) -> int:
+        return self.wrong.n
+
+    @property
+    def faults(self) -> list[ParameterFault]:
+        """The faults against the definition at named parameters, those of most calls first."""
+        found = [
+            fault
+            for parameter in self.parameters
+            for fault in parameter.faults
+            if parameter.name and fault.kind is not FaultKind.TEXT
+        ]
+        return sorted(found, key=lambda fault: (-fault.count.calls, fault.parameter, fault.kind))
+
+
+def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
+    """Return what the rows of the metric `parameter_faults` say of a tool."""
+    known = [dict(row) for row in rows]
+    for row in known:  # pandas writes the NULL of a column of texts as it likes
+        row.update({name: None for name in ("parameter", "fault", "sent") if not isinstance(row[name], str)})
+    slices = {row["slice"]: row for row in known if row["parameter"] is None and row["fault"] is None}
+    by_place: dict[tuple[str | None, str | None], list[Row]] = {}
+    sent: dict[tuple[str, str], dict[str, int]] = {}
+    for row in known:
+        if row["sent"] is None:
+            by_place.setdefault((row["parameter"], row["fault"]), []).append(row)
+        else:
+            kinds = sent.setdefault((row["parameter"], row["fault"]), {})
+            kinds[row["sent"]] = kinds.get(row["sent"], 0) + int(row["calls"])
+    parameters: dict[str, list[ParameterFault]] = {}
+    for (parameter, fault), several in by_place.items():
+        if parameter is not None and fault is not None:
+            count = _make_count(several, slices, fault)
+            kinds = dict(sorted(sent.get((parameter, fault), {}).items(), key=lambda pair: -pair[1]))
+            parameters.setdefault(parameter, []).append(
+                ParameterFault(parameter, FaultKind(fault), count, kinds)
+            )
+    found = [
+        WrongParameter(
+            name,
+            _make_count(by_place.get((name, None), []), slices, "text"),
+            sorted(faults, key=lambda fault: (-fault.count.calls, fault.kind)),
+        )
+        for name, faults in parameters.items()
+    ]
+    return ToolFaults(
+        _make_count(by_place.get((None, None), []), slices, "text"),
+        _make_count(by_place.get((None, "text"), []), slices, "text"),
+        sum(int(row["checked"]) for row in slices.values()),
+        sorted(found, key=lambda parameter: (-parameter.count.calls, parameter.name)),
+    )
+
+
+def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> FaultCount:
+    seen = _COUNTED_BY.get(fault, "checked")
+    by_name = {row["slice"]: row for row in rows}
+    shares = {}
+    for name, whole in slices.items():
+        [n] = sum_groups([whole], seen)
+        if n.sum():
+            row = by_name.get(name)
+            shares[name] = Share.from_groups(sum_groups([row], "calls")[0] if row else 0 * n, n)
+    newest = max(rows, key=lambda row: row["calls"], default=None)
+    return FaultCount(
+        sum(int(row["calls"]) for row in rows),
+        sum(int(row["failed"]) for row in rows),
+        sum(int(whole[seen]) for whole in slices.values()),
+        dict(sorted(shares.items(), key=lambda pair: (-pair[1].k, -pair[1].n, pair[0]))),
+        newest["example"] if newest else None,
+    )

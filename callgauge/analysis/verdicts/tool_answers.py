@@ -1,0 +1,228 @@
+"""The sentence on one tool: which parameter calls get wrong, by which model, and what a change would fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from callgauge.analysis import wording
+from callgauge.analysis.measures.comparisons import LEVEL, SMALLEST
+from callgauge.analysis.verdicts.parameter_faults import (
+    FaultCount,
+    FaultKind,
+    ParameterFault,
+    ToolFaults,
+)
+from callgauge.stats import ENOUGH, Share, compare_rates, holm
+
+_OFTEN_SENT = 0.1  # of a parameter's faults in type, the share from which on a kind of value is named
+_NAMED = 3  # kinds of value that are named
+_LONGEST = 60  # characters of a name
+
+KINDS = {
+    "text": "text",
+    "number": "a number",
+    "boolean": "true or false",
+    "list": "a list",
+    "object": "an object",
+    "null": "null",
+}
+"""What a sentence calls each kind of value that the metric `parameter_faults` tells apart."""
+_FAULTS = {
+    FaultKind.MISSING: "is missing",
+    FaultKind.VALUE: "has a value that is not allowed",
+    FaultKind.UNDECLARED: "is sent although it is not declared",
+    FaultKind.NAME: "is sent under another spelling",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EditEffect:
+    """What a replay of a tool's calls under an edited definition found.
+
+    `accepts`: the types that the parameter accepts then. `repaired` and `failed`: the calls that needed
+    repair and those that failed before; of these, how many would need none and would no longer fail.
+    `would_fail`: calls that pass today and would fail. `every`: n where every n-th session was read.
+    """
+
+    accepts: Sequence[str]
+    repaired: int
+    repaired_fixed: int
+    failed: int
+    failed_fixed: int
+    would_fail: int
+    every: int = 1
+
+
+def find_leading_fault(faults: ToolFaults) -> ParameterFault | None:
+    """Return the fault at a parameter that the sentence is about; None without one in enough calls."""
+    leading = next(iter(faults.faults), None)
+    return leading if leading is not None and leading.count.n >= ENOUGH else None
+
+
+def list_kinds(fault: ParameterFault) -> list[str]:
+    """Return the kinds of value that are often sent instead of the declared type, most frequent first."""
+    total = sum(fault.sent.values())
+    return [kind for kind, calls in fault.sent.items() if calls >= _OFTEN_SENT * total][:_NAMED]
+
+
+def write_tool_answer(
+    tool: str, faults: ToolFaults, effect: EditEffect | None = None, *, defined: bool = True
+) -> str:
+    """Return the sentence on what calls of a tool get wrong. Contains log text.
+
+    `effect`: what a wider type of the leading parameter would fix, where that is known. `defined`: whether
+    the store has a definition of the tool.
+    """
+    name = wording.one_line(tool, _LONGEST)
+    if not faults.judged:
+        return f"No call of {name} could be judged: the logs keep neither its text nor its definition."
+    leading = find_leading_fault(faults)
+    if faults.judged < ENOUGH or (leading is None and faults.faults):
+        return _describe_few(name, faults)
+    if not faults.checked:
+        return f"{name}: {_describe_text(faults)} {_describe_undefined(defined=defined)}"
+    if leading is None:
+        if faults.broken_text.calls:
+            return f"{name}: {_describe_text(faults)} No parameter is wrong in {_count_checked(faults)}."
+        return _describe_nothing(name, faults)
+    sentence = f"{_describe_fault(leading)}."
+    if faults.broken_text.calls > 2 * leading.count.calls:
+        sentence = f"{_describe_text(faults)} No parameter goes wrong that often: {sentence}"
+    sentence = f"{name}: {sentence}"
+    return f"{sentence} {describe_effect(effect)}" if effect else sentence
+
+
+def describe_effect(effect: EditEffect) -> str:
+    """Return a sentence on what a wider type would fix, and what it would break."""
+    accepting = f"accepting {_join_or(effect.accepts)}"
+    counts = [
+        f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
+        for kind, fixed, total in (
+            ("repaired", effect.repaired_fixed, effect.repaired),
+            ("failed", effect.failed_fixed, effect.failed),
+        )
+        if fixed
+    ]
+    # "195 of 373 repaired and 25 of 97 failed calls": the noun once
+    if len(counts) == 2:
+        counts[0] = counts[0].rsplit(" ", 1)[0]
+    fixes = " and ".join(counts)
+    if not counts:
+        fixes = f"none of the {effect.repaired:,} repaired and {effect.failed:,} failed calls"
+    harm = f", but {wording.plural(effect.would_fail, 'call')} that pass today would fail"
+    sentence = f"{accepting} would fix {fixes}{harm if effect.would_fail else ''}."
+    if effect.every > 1:
+        return f"In a sample of one session in {effect.every:,}, {sentence}"
+    return f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def describe_fault_kind(fault: ParameterFault) -> str:
+    """Return what is wrong at a parameter, worded to follow its name: is sent as text."""
+    if fault.kind is FaultKind.TEXT:
+        return "has broken JSON" if fault.parameter else "are not valid JSON"
+    if fault.kind is not FaultKind.TYPE:
+        return _FAULTS[fault.kind]
+    kinds = [KINDS[kind] for kind in list_kinds(fault) if kind in KINDS]
+    return f"is sent as {_join_or(kinds)}" if kinds else "has a value of another type"
+
+
+def _describe_fault(fault: ParameterFault) -> str:
+    name = wording.one_line(fault.parameter, _LONGEST)
+    return f"{name} {describe_fault_kind(fault)} {_describe_rate(fault.count)}"
+
+
+def _describe_text(faults: ToolFaults) -> str:
+    text = faults.broken_text
+    if not text.calls:
+        interval = text.share.interval
+        seen = f" JSON broken in more than {wording.percent(interval.high)} would show." if interval else ""
+        return f"all {text.n:,} judged calls are valid JSON.{seen}"
+    return f"the arguments are not valid JSON {_describe_rate(text)}."
+
+
+def _describe_rate(count: FaultCount) -> str:
+    """Return in how many calls a fault is, and whose calls these are: in 8.7% of calls, mostly by heron."""
+    rate = f"in {wording.rate(count.calls, count.n)} of calls"
+    if len(count.by_slice) > 1:
+        return f"{rate}{_describe_models(count.by_slice)}"
+    model = next(iter(count.by_slice), "unknown")
+    return rate if model == "unknown" else f"{rate} by {_shorten_name(model)}"
+
+
+def _describe_undefined(*, defined: bool) -> str:
+    if defined:
+        return "No call could be checked against the definition."
+    return "Its parameters cannot be checked: no log has its definition."
+
+
+def _count_checked(faults: ToolFaults) -> str:
+    return wording.plural(faults.checked, "checked call")
+
+
+def _describe_few(name: str, faults: ToolFaults) -> str:
+    wrong = faults.wrong
+    first = next(iter(faults.faults), None)
+    most = ""
+    if first is not None:
+        parameter = wording.one_line(first.parameter, _LONGEST)
+        most = f", most often because {parameter} {describe_fault_kind(first)}"
+    calls = wording.plural(faults.judged, "call")
+    if faults.judged >= ENOUGH:
+        calls = f"{wording.plural(faults.checked, 'call')} with a definition"
+    counts = f"{wrong.calls:,} of its {wording.plural(wrong.n, 'judged call')} had a fault{most}"
+    return f"Not enough data on {name}: {calls}, {ENOUGH} are needed. {counts}."
+
+
+def _describe_nothing(name: str, faults: ToolFaults) -> str:
+    found = f"No parameter of {name} fails or needs repair in {wording.plural(faults.judged, 'call')}"
+    interval = faults.wrong.share.interval
+    if interval is None:
+        return f"{found}."
+    return f"{found}; a fault in more than {wording.percent(interval.high)} of calls would show."
+
+
+def _describe_models(by_model: Mapping[str, Share]) -> str:
+    """Return which models a fault is of, worded to follow the figures; empty where that is not known."""
+    named = {name: share for name, share in by_model.items() if name != "unknown"}
+    total = sum(share.k for share in by_model.values())
+    solid = {name: share for name, share in named.items() if share.has_enough_to_compare}
+    rest = {
+        name: _sum_shares([other for another, other in by_model.items() if another != name]) for name in solid
+    }
+    differences = {
+        name: found
+        for name, share in solid.items()
+        if (found := compare_rates(share, rest[name])) is not None
+    }
+    adjusted = dict(zip(differences, holm([found.p for found in differences.values()]), strict=True))
+    above = [
+        name
+        for name, found in differences.items()
+        if found.estimate > 0 and found.is_decisive and adjusted[name] < LEVEL
+    ]
+    if above:
+        most = max(above, key=lambda name: (solid[name].rate or 0.0, solid[name].k))
+        if 2 * solid[most].k > total:
+            return f", mostly by {_shorten_name(most)}"
+        return f", most often by {_shorten_name(most)} ({wording.rate(solid[most].k, solid[most].n)})"
+    everywhere = len(solid) == len(by_model) and len(differences) == len(solid)
+    rates = _sum_shares(list(by_model.values())).rate or 0.0
+    if everywhere and rates > SMALLEST and all(found.is_within(SMALLEST) for found in differences.values()):
+        return ", about equally often by all models"
+    return ""
+
+
+def _sum_shares(shares: Sequence[Share]) -> Share:
+    whole = Share(0, 0) if not shares else shares[0]
+    for share in shares[1:]:
+        whole = whole + share
+    return whole
+
+
+def _shorten_name(name: str) -> str:
+    return wording.one_line(name, _LONGEST)
+
+
+def _join_or(words: Sequence[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,13 @@
+"""The replays of this server: one runs at a time, for all pages and sessions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.analysis.replay.jobs import ReplayQueue
+
+
+@st.cache_resource(show_spinner=False)
+def open_queue() -> ReplayQueue:
+    """Return the queue of all replays on this server."""
+    return ReplayQueue()

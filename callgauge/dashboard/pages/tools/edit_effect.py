@@ -1,0 +1,83 @@
+"""What an edited definition would fix: replays the tool's calls in the background, once per generation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from callgauge.analysis import wording
+from callgauge.analysis.replay.definition_edits import DefinitionEdit, measure_effect
+from callgauge.analysis.replay.jobs import (
+    JobState,
+    ReplayJob,
+    ReplayQueueFullError,
+    ReplayRequest,
+    SessionReplay,
+)
+from callgauge.analysis.replay.scenarios import NEWEST, Scenario
+from callgauge.analysis.verdicts.tool_answers import EditEffect
+from callgauge.dashboard import store_queries, viewer
+from callgauge.dashboard.components.controls.replay_queue import open_queue
+
+MOST = 50_000  # calls that a look at the page replays; of more, whole sessions are left out evenly
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.release())
+def _session_replay() -> SessionReplay:
+    """Return the replay of this page in this browser session; it ends with the session."""
+    return SessionReplay(open_queue())
+
+
+def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest | None:
+    """Return the replay that tells what an edit would fix; None where this viewer sees no texts.
+
+    `chosen`: the filters, narrowed to the tool.
+    """
+    if not viewer.sees_texts():
+        return None
+    calls = int(store_queries.ask("call_days", **chosen).most.sum())
+    given = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+    return ReplayRequest(
+        store_queries.shown_generation().path,
+        given,
+        calls,
+        -(-calls // MOST) or 1,
+        Scenario(before=NEWEST, newest=edit.before, edited=edit.after),
+        texts=True,
+    )
+
+
+def read_effect(edit: DefinitionEdit, asked: ReplayRequest) -> EditEffect | None:
+    """Return what the replay found; None until it is done, or where it could read no call."""
+    summary = open_queue().find_summary(asked)
+    return measure_effect(edit, summary, asked.every) if summary else None
+
+
+def draw_progress(edit: DefinitionEdit, asked: ReplayRequest) -> None:
+    """Start the replay where it has not run yet, and draw how far it is; draw nothing once it is done."""
+    if open_queue().find_summary(asked):
+        return
+    held = _session_replay()
+    if held.job is None or held.job.asked != asked:
+        try:
+            held.begin(ReplayJob(asked))
+        except ReplayQueueFullError:
+            st.caption("Too many replays are waiting on this server to say what a wider type would fix.")
+            return
+    _poll_replay(" or ".join(edit.accepts), asked)
+
+
+@st.fragment(run_every="0.5s")
+def _poll_replay(accepted: str, asked: ReplayRequest) -> None:
+    held = _session_replay()
+    held.poll()
+    job = held.job
+    if job is None or job.state in (JobState.FAILED, JobState.CANCELLED):
+        st.caption(f"What accepting {accepted} would fix could not be replayed.")
+        return
+    if job.state is JobState.DONE or open_queue().find_summary(asked):
+        st.rerun()
+    calls = wording.plural(-(-asked.calls // asked.every), "call")
+    st.caption(f"Replaying {calls} to see what accepting {accepted} would fix …")
