@@ -160,8 +160,8 @@ def test_a_permalink_opens_at_its_place_with_it_lit(
 def test_one_goes_from_fault_to_fault_and_from_turn_to_turn(long: Path) -> None:
     jumps = {name: href for name, _, href in time_line(opened(SESSIONS, session="s1", call="c1999"))["jumps"]}
     assert jumps == {
-        "← Fault": "sessions?session=s1&call=c999",
-        "Fault →": "sessions?session=s1&call=c2999",
+        "← Failure": "sessions?session=s1&call=c999",
+        "Failure →": "sessions?session=s1&call=c2999",
         "← Turn": None,
         "Turn →": "sessions?session=s1&turn=2",
     }

@@ -24,8 +24,8 @@ from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace
 
 _LEGEND = (
-    "The strip is the whole session: red = bad arguments, orange = a failed run, grey = calls, low = words. "
-    "Keys in the time line: n and p, the next and the previous fault; j and k, a turn."
+    "The strip shows the whole session: red = invalid arguments, orange = a failed tool run, "
+    "grey = other calls, low = text only. Keys: j and k go to the next and the previous turn, n and p to a failure."
 )
 
 _FORMER_ID = 16  # characters
