@@ -33,6 +33,11 @@ STALE = timedelta(hours=36)  # loads are nightly: one was missed
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 )
+# Runs of right-to-left script end at letters of other scripts and at @, behind which a version stands.
+# drawing.js isolates the same runs.
+_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_LTR = "A-Za-z\u00aa-\u024f\u0370-\u058f\u0900-\u1fff\u3040-\u9fff\uac00-\ud7af"
+_RIGHT_TO_LEFT = re.compile(f"[{_RTL}](?:[^{_LTR}@\n]*[{_RTL}])?")
 _SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
@@ -212,6 +217,26 @@ def one_line(text: str, limit: int) -> str:
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
+def short_name(text: str, limit: int) -> str:
+    """Return a name for a cell: on one line, and where it is long cut in the middle.
+
+    The beginning says what it is and the end which version, so both stay.
+    """
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return one_line(line, limit)
+    tail = limit // 2
+    return visible(f"{line[: limit - tail - 1]}…{line[-tail:]}")
+
+
+def isolate(text: str) -> str:
+    """Return the text with each run of right-to-left script isolated, so that what follows it stays in place.
+
+    For what is drawn only: files, copies and addresses keep the text without the invisible signs.
+    """
+    return _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
+
+
 def quote(text: str | None, limit: int) -> str:
     """Return a text in typographic quotes, cut to `limit`; the word nothing for None or an empty text.
 
@@ -247,7 +272,7 @@ def _short_value(value: str) -> str:
 def in_markdown(text: str, limit: int = 120) -> str:
     """Escape a text for labels, titles and boxes, which Streamlit reads as Markdown."""
     unlinked = _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", one_line(text, limit))
-    return _MARKDOWN.sub(r"\\\1", unlinked)
+    return isolate(_MARKDOWN.sub(r"\\\1", unlinked))
 
 
 def link_label(text: str) -> str:
@@ -257,7 +282,7 @@ def link_label(text: str) -> str:
 
 def in_figure(text: str, limit: int = 60) -> str:
     """Escape a text for Plotly, which reads a subset of HTML in every text."""
-    return html.escape(one_line(text, limit), quote=False)
+    return isolate(html.escape(one_line(text, limit), quote=False))
 
 
 def in_sheet(text: str) -> str:

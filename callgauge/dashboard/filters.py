@@ -357,8 +357,8 @@ def value_label(dimension: str, value: str) -> str:
 
 
 def short_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension for a cell or a sentence: on one line, cut to 60."""
-    return wording.one_line(value_label(dimension, value), 60)
+    """Return the label of a value of a dimension for a cell or a sentence: on one line, its middle cut."""
+    return wording.short_name(value_label(dimension, value), 60)
 
 
 def page_link(

@@ -151,4 +151,4 @@ def full_place_in_log(row: Row) -> str:
 
 
 def shorten_name(text: str | None) -> str:
-    return wording.one_line(text or "unknown", 60)
+    return wording.short_name(text or "unknown", 60)

@@ -61,7 +61,7 @@ function days(shares) {
 
 // A long name breaks after a separator before it breaks within a word.
 function appendText(place, text) {
-  text.split(/(?<=[_:/])(?=[^\s_:/])/).forEach((part, index) => place.append(...(index ? [element("wbr")] : []), part))
+  text.split(/(?<=[_:/])(?=[^\s_:/])/).forEach((part, index) => place.append(...(index ? [element("wbr")] : []), ...isolated(part)))
 }
 
 // Spans count characters, as Python does; the strings of JavaScript count an emoji as two.
@@ -71,12 +71,12 @@ function words(cell, wraps) {
   const letters = cell.marks.length ? [...cell.text] : []
   let end = 0
   for (const [from, to] of cell.marks) {
-    made.append(letters.slice(end, from).join(""), element("mark", "", letters.slice(from, to).join("")))
+    made.append(...isolated(letters.slice(end, from).join("")), element("mark", "", letters.slice(from, to).join("")))
     end = to
   }
-  if (end) made.append(letters.slice(end).join(""))
+  if (end) made.append(...isolated(letters.slice(end).join("")))
   else if (wraps) appendText(made, cell.text)
-  else made.append(cell.text)
+  else made.append(...isolated(cell.text))
   return made
 }
 
@@ -153,7 +153,7 @@ class Tip {
   }
 
   open(anchor, text) {
-    this.box.textContent = text
+    this.box.replaceChildren(...isolated(text))
     this.box.showPopover()
     const [at, own] = [anchor.getBoundingClientRect(), this.box.getBoundingClientRect()]
     const below = at.bottom + 6

@@ -41,7 +41,9 @@ function unfold(made, className, all) {
 // A long text begins folded; what is folded is all there.
 function words(className, text, [most, lines] = MUCH.text) {
   const holder = element("div", `words ${className}`)
-  const body = element("div", "body", text)
+  const body = element("div", "body")
+  if (!className.startsWith("mono")) body.dir = "auto" // a message reads in its own direction
+  body.textContent = text
   holder.append(body)
   if (text.length > most || text.split("\n").length > lines) holder.append(unfold(body, "folded", "Show all"))
   return holder
