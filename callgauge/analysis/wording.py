@@ -146,6 +146,14 @@ def result_status(status: str | None) -> str:
     return _RESULTS.get(status or "missing", status or "")
 
 
+_STAGES = {"emission": "missing call", "tool_rejected": "rejected by the tool", "refused": "denied"}
+
+
+def failure_stage(stage: str | None) -> str:
+    """Return what pages call the stage at which a call failed first; a dash for none."""
+    return _STAGES.get(stage or "", stage or "–").replace("_", " ")
+
+
 _NOT_JUDGED = "arguments not judged"
 
 

@@ -104,7 +104,7 @@ def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url("**call=c41*")
     app.settle()
-    app.expect("Who said what")
+    app.expect("Verdicts of parser, agent and tool")
     assert app.page.get_by_role("button", name="Reset").count() == 0
     app.page.get_by_role("link", name="All calls").click()
     app.page.wait_for_url("**/calls?*fault=syntax*")

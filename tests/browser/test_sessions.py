@@ -15,7 +15,7 @@ def test_a_fault_leads_to_its_call_its_session_and_the_next(app: App) -> None:
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url("**call=c41*")
     app.settle()
-    app.expect("Attempts")
+    app.expect("Retry sequence")
     app.page.get_by_role("link", name="Open session").click()
     app.page.wait_for_url("**/sessions?session=s1&call=c41")
     app.settle()

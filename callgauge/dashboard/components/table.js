@@ -68,6 +68,11 @@ function appendText(place, text) {
 function words(cell, wraps) {
   const className = [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim()
   const made = cell.href ? link(cell.mono ? "mono" : "", null, cell.href) : element("span", className)
+  if (cell.diff) {
+    const kinds = { "-": "del", "+": "ins" }
+    made.append(...cell.text.split("\n").map((line) => element(kinds[line[0]] ?? "span", "line", line)))
+    return made
+  }
   const letters = cell.marks.length ? [...cell.text] : []
   let end = 0
   for (const [from, to] of cell.marks) {
@@ -211,7 +216,7 @@ const ROOM = { list: 1, table: 0.6 } // screens for the cards of a list of recor
 // What a cell is where table.py sends nothing of it.
 const PLAIN = {
   sub: null, href: null, tone: null, mono: false, at: null, low: null, high: null, share: null, title: null,
-  pale: false, heat: null, bars: null, order: null, marks: [], leads: false,
+  pale: false, heat: null, bars: null, order: null, marks: [], leads: false, diff: false,
 }
 
 class Sheet {

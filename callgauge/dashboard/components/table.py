@@ -74,7 +74,8 @@ class Cell:
     to 1) shades the cell. `title` shows on hover, focus and tap; `pale` marks a value with too few
     observations to rely on. A column whose cells have an `order` is sorted by its head: numbers from the
     largest, texts from A. `marks`: half-open spans of characters of `text` to highlight, in order.
-    `leads`: where a narrow screen shows the row as a card, this cell comes first.
+    `leads`: where a narrow screen shows the row as a card, this cell comes first. `diff`: lines of `text`
+    that begin with - or + are drawn as removed or added.
 
     `values`: what a downloaded file holds of the cell, by the words that follow the column's title there
     ("" for none); without it the file holds the number or the name that the cell shows. `percentages`
@@ -97,6 +98,7 @@ class Cell:
     order: float | str | None = None
     marks: tuple[tuple[int, int], ...] = ()
     leads: bool = False
+    diff: bool = False
     values: Mapping[str, Any] | None = None
     percentages: Percentages | None = None
 

@@ -25,7 +25,8 @@ from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePla
 
 _LEGEND = (
     "The strip shows the whole session: red = invalid arguments, orange = a failed tool run, "
-    "grey = other calls, low = text only. Keys: j and k go to the next and the previous turn, n and p to a failure."
+    "grey = other calls, low = text only. "
+    "Keys: j and k go to the next and the previous turn, n and p to a failure."
 )
 
 _FORMER_ID = 16  # characters
