@@ -125,7 +125,7 @@ def test_search_filters_while_typing(app: App) -> None:
 
 def test_the_exported_file_holds_no_formula(app: App) -> None:
     app.open("/calls?model=" + "falcon-3")
-    app.page.get_by_role("button", name="Export", exact=True).click()
+    app.page.get_by_role("button", name="Export and method of Newest first").click()
     with app.page.expect_download() as download:
         app.page.get_by_role("button", name="CSV, all rows").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")

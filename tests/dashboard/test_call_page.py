@@ -222,9 +222,9 @@ def test_attempts_of_a_chain_are_listed_and_what_the_next_changed(store: Path) -
             "The arguments did not fit the tool's definition. This is attempt 1 of 3; the call was given up.",
         ),
         (
-            {"result_status": None, "outcome": "coerced"},
+            {"result_status": None, "outcome": "clean"},
             0,
-            "The arguments were valid JSON; a value was converted. The log does not say what the tool returned.",
+            "The arguments were valid. The log does not say what the tool returned.",
         ),
     ],
 )

@@ -33,16 +33,17 @@ def shown_calls(app: AppTest) -> list[str]:
 
 def test_the_page_says_first_how_many_calls_there_are_and_how_many_went_wrong(small: Path) -> None:
     app = opened(PAGE)
-    assert app.header[0].value == "1 of 44 calls was seen to go wrong, 1 by their arguments."
-    assert opened(PAGE, outcome="coerced").header[0].value == "1 call, 2.3% of all 44 calls, judged or not."
+    assert app.header[0].value == "1 of 44 calls failed, 1 because of its arguments."
+    matching = opened(PAGE, outcome="coerced").header[0].value
+    assert matching == "1 of 44 calls matches the filters. 0 failed."
 
 
 def test_what_the_log_cannot_tell_is_said_and_not_counted_as_good(store: Path) -> None:
     blind = {"result_status": None, "result_text": None, "error_flag_source": "none"}
     calls = [a_call(1), *(a_call(number, **blind) for number in (2, 3))]
     publish(store, small_tables() | {"tool_calls": calls})
+    assert opened(PAGE).header[0].value == "0 of 3 calls failed. 2 could not be judged."
     told = "of 2 the log cannot tell"
-    assert opened(PAGE).header[0].value.endswith(f"; {told}.")
     errors = opened("callgauge/dashboard/pages/errors/page.py").header[0].value
     assert errors.replace("\\", "") == f"No call of 3 was seen to go wrong; {told}."
 
@@ -191,9 +192,22 @@ def test_chains_attempts_and_turns_narrow_the_list(
 
 def test_a_filter_that_only_a_link_sets_is_named_and_can_be_removed(chained: Path) -> None:
     app = opened(PAGE, attempt="first", attempts="3-")
-    assert "Chains of 3 attempts or more." in said(app)
+    assert "Retry sequences of 3 attempts or more." in said(app)
     app.button(key="no_attempts").click().run()
     assert shown_calls(app) == ["c11", "c1"]
+
+
+def test_the_filters_of_a_list_are_behind_one_button_which_says_how_many_are_set(chained: Path) -> None:
+    for page in (PAGE, SESSIONS):
+        app = opened(page, turns="disagree", attempt="first", q="c")
+        (fold,) = [block for block in app.get("popover") if "Filter this list" in block.proto.popover.label]
+        assert fold.proto.popover.label == "Filter this list: 2 set"
+        labels = [select.label for select in fold.get("selectbox")]
+        assert {"Retry sequence", "Attempt", "Turns"} <= set(labels)
+        outside = [select.label for select in app.selectbox if select.label in labels]
+        assert sorted(outside) == sorted(labels), "none is drawn beside the fold"
+        (turns,) = [select for select in fold.get("selectbox") if select.label == "Turns"]
+        assert "Log and derivation disagree" in turns.options
 
 
 @pytest.mark.thorough(quick=1)

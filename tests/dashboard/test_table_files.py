@@ -204,10 +204,10 @@ def test_no_file_holds_numbers_as_texts(
 ) -> None:
     drawn: list[Table] = []
 
-    def note(_title: str, tables: Sequence[Table], _take: object) -> None:
+    def note(_title: str, tables: Sequence[Table], *_others: object) -> None:
         drawn.extend(tables)
 
-    monkeypatch.setattr(cards, "_draw_export", note)
+    monkeypatch.setattr(cards, "_draw_menu", note)
     opened(page, **query)
     for table in drawn:
         for title, values in table.to_frame().items():
@@ -243,6 +243,12 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
     elif name in row and cell["order"] is None and not cell["bars"]:
         if not row[name]:
             assert not re.search(r"\d", cell["text"])  # a dash, or that there is nothing to compare with
+            return
+        if re.match(r"\d{4}-\d\d-\d\d", cell["text"]):
+            assert row[name].startswith(cell["text"])
+            return
+        if "…" in cell["text"]:
+            assert written(row[name]).startswith(cell["text"].partition("…")[0])
             return
         number = cell["text"].replace(",", "").replace("−", "-").rstrip("%")
         assert written(row[name]) in (cell["text"], number) or float(row[name]) == float(number)

@@ -1,4 +1,4 @@
-"""The sentence on one call: what was wrong with it, and what became of it."""
+"""The sentences on calls: what was wrong with one and what became of it; how many of several failed."""
 
 from __future__ import annotations
 
@@ -59,3 +59,23 @@ def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
         return "It was given up without a retry" if ended == "abandoned" else "No retry is in the log"
     end = _RESULTS.get(row["result_status"] or "", "the log does not say what the tool returned")
     return end[0].upper() + end[1:]
+
+
+def describe_calls(total: int, failed: int, by_arguments: int, not_judged: int) -> str:
+    """Return how many calls failed, how many because of their arguments, and how many could not be judged."""
+    own = "its" if failed == 1 else "their"
+    because = f", {by_arguments:,} because of {own} arguments" if failed else ""
+    rest = f" {not_judged:,} could not be judged." if not_judged else ""
+    return f"{failed:,} of {wording.plural(total, 'call')} failed{because}.{rest}"
+
+
+def describe_matches(found: str, total: int, failed: int | None) -> str:
+    """Return how many of all calls match the filters of a list, and how many of these failed.
+
+    `found`: the number of matches, with the words `or more` where it is a lower bound; `failed`: None where
+    it is not known.
+    """
+    rest = "" if failed is None else f" {failed:,} failed."
+    return (
+        f"{found} of {wording.plural(total, 'call')} match{'es' if found == '1' else ''} the filters.{rest}"
+    )

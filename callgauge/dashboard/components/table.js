@@ -271,23 +271,24 @@ class Sheet {
     if (column.width) title.style.width = column.width
     const line = element("span", "headline")
     const first = this.firstWay(index)
+    let label = element("span", "", column.title)
     if (column.href) {
-      line.append(link("sort", column.title, column.href))
+      label = link("sort", column.title, column.href)
     } else if (first) {
-      const label = element("button", "sort", column.title)
+      label = element("button", "sort", column.title)
       label.type = "button"
       label.onclick = () => this.turn(first)
-      line.append(label)
-    } else {
-      line.append(element("span", "", column.title))
     }
     if (column.help) {
-      const help = element("button", "help", "?")
-      help.type = "button"
-      help.setAttribute("aria-label", `${column.full ?? column.title}: ${column.help}`)
-      this.tip.explain(help, help, column.help)
-      line.append(help)
+      // A head explains itself on hover, focus and tap: a sign beside each would outshout the titles.
+      label.classList.add("explained")
+      if (label.tagName === "SPAN") label.tabIndex = 0
+      label.setAttribute("aria-description", column.help)
+      const sort = label.onclick
+      this.tip.explain(label, label, column.help)
+      if (sort) label.onclick = sort
     }
+    line.append(label)
     title.append(line)
     if (column.scale) {
       const scale = element("span", "scale")

@@ -8,21 +8,20 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.analysis import testsets, wording
+from callgauge.analysis import testsets
 from callgauge.analysis.day_paging import CALLS, ListPage, read_page
+from callgauge.analysis.verdicts.calls import describe_calls, describe_matches
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import (
     ListStep,
     Row,
-    describe_count,
     draw_pager,
     find_steps,
     offer_further_days,
     read_newest,
     show_nothing_found,
 )
-from callgauge.dashboard.components.fault_cards import describe_untold
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.pages.calls import one_call
 from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
@@ -33,7 +32,7 @@ _ORDERED = {
     "time": "time",
     "tool": "tool",
     "outcome": "outcome",
-    "fault": "fault layer",
+    "fault": "failure stage",
     "result": "result",
     "took": "the tool's time",
     "model": "model",
@@ -56,7 +55,7 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    slot.header(_describe_calls(found), anchor=False)
+    slot.header(_describe_calls(chosen, found), anchor=False)
     if peeked is None:
         _draw_list(chosen, found, pages, None)
         return
@@ -91,23 +90,20 @@ def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
     return _step_link(before, in_full=True), _step_link(after, in_full=True)
 
 
-def _describe_calls(found: ListPage) -> str:
-    """Return a sentence on how many calls match, and without filters of the page how many went wrong."""
+def _describe_calls(chosen: Mapping[str, Any], found: ListPage) -> str:
+    """Return a sentence on how many calls match, and on how many of them failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
     counts: Mapping[str, int] = dict(zip(layers.layer, layers.calls, strict=True))
     total = int(layers.total.iloc[0])
-    if is_narrowed():
-        count = describe_count(found, "call")
-        if not found.is_complete:
-            return f"{count}."
-        every = wording.plural(total, "call")
-        return f"{count}, {wording.rate(found.found, total)} of all {every}, judged or not."
-    wrong = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
-    refused = counts["syntax"] + counts["schema"]
-    return (
-        f"{wrong:,} of {wording.plural(total, 'call')} {'was' if wrong == 1 else 'were'} seen to go wrong, "
-        f"{refused:,} by their arguments{describe_untold(counts['unknown'])}."
-    )
+    if not is_narrowed():
+        failed = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
+        return describe_calls(total, failed, counts["syntax"] + counts["schema"], counts["unknown"])
+    matching = None
+    if found.is_complete and not chosen.get("fault"):
+        failures = read_page(store_queries.keep_asking(), CALLS, {**chosen, "fault": "any"}, 1)
+        matching = failures.found if failures.is_complete else None
+    count = f"{found.found:,}" + ("" if found.is_complete else " or more")
+    return describe_matches(count, total, matching)
 
 
 def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:
