@@ -154,6 +154,11 @@ def failure_stage(stage: str | None) -> str:
     return _STAGES.get(stage or "", stage or "–").replace("_", " ")
 
 
+def sequence_end(outcome: str | None) -> str:
+    """Return what pages call the end of a retry sequence."""
+    return {"recovered": "recovered", "abandoned": "given up"}.get(outcome or "", "end not known")
+
+
 _NOT_JUDGED = "arguments not judged"
 
 

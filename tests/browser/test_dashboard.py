@@ -145,7 +145,7 @@ def test_the_playground_follows_the_typing(app: App) -> None:
     app.open("/playground?example=Clean")
     raw = app.page.get_by_label("Raw arguments, as the model sent them")
     raw.fill('{"query": "x", "top_k": "7"}')
-    expect(app.page.get_by_role("region", name="Findings of the parser in order")).to_contain_text(
+    expect(app.page.get_by_role("region", name="Diagnostics in order")).to_contain_text(
         "string_literal_converted_to_integer"
     )
     raw.fill("{'query': 'x',}")
@@ -158,7 +158,7 @@ def test_a_copied_link_opens_what_was_on_the_screen_and_the_case_can_be_saved(ap
     app.open("/playground?example=Clean")
     raw = app.page.get_by_label("Raw arguments, as the model sent them")
     raw.fill("{'query': 'é <b>', 'top_k': '7',}")
-    findings = app.page.get_by_role("region", name="Findings of the parser in order")
+    findings = app.page.get_by_role("region", name="Diagnostics in order")
     expect(findings).to_contain_text("trailing_comma")
     app.page.get_by_role("button", name="Copy link").click()
     expect(app.page.get_by_text("Copied")).to_be_visible()

@@ -89,7 +89,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url(re.compile("call="))
     app.settle()
-    expect(app.page.get_by_role("region", name="Findings of the parser in order")).to_contain_text(":")
+    expect(app.page.get_by_role("region", name="Diagnostics in order")).to_contain_text(":")
     app.expect("Verdicts of parser, agent and tool")
 
 

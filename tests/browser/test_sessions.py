@@ -20,7 +20,7 @@ def test_a_fault_leads_to_its_call_its_session_and_the_next(app: App) -> None:
     app.page.wait_for_url("**/sessions?session=s1&call=c41")
     app.settle()
     lit = app.page.locator(".lit")
-    expect(lit).to_contain_text("Chain 1, attempt 1 · recovered")
+    expect(lit).to_contain_text("Retry sequence 1, attempt 1 · recovered")
     expect(lit).to_be_in_viewport()
     expect(lit).to_be_focused()
     app.page.keyboard.press("j")

@@ -89,21 +89,21 @@ def test_the_parser_judged_what_it_saw(said_of_it: dict[str, str], judged: bool)
 
 def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> None:
     words = said(page_of(store, **CUT))
-    assert "             ^ place named by the harness" in words
-    assert "The parser did not judge this: the log cut the text. The harness refused at" in words
-    assert "None, and none were looked for: the log cut the text." in words
+    assert "             ^ place named by the agent" in words
+    assert "The parser did not judge this: the log cut the text. The agent rejected it:" in words
+    assert "None: the log cut the text." in words
 
 
 @pytest.mark.thorough
 def test_a_place_in_a_text_written_anew_is_not_marked(store: Path) -> None:
-    assert "place named by the harness" not in said(page_of(store, **CUT | {"args_source": "reserialised"}))
+    assert "place named by the agent" not in said(page_of(store, **CUT | {"args_source": "reserialised"}))
 
 
 @pytest.mark.thorough
 def test_of_a_call_that_was_never_made_nothing_was_tried(store: Path) -> None:
     lost = {"fault_layer": "emission", "arguments": None, "outcome": "unmeasured", "syntax_seen": "none"}
     words = said(page_of(store, **lost, schema_seen="none", harness_verdict="emission"))
-    assert "None, and none were looked for: no call was made." in words
+    assert "None: no call was made." in words
 
 
 @pytest.mark.thorough
@@ -121,7 +121,7 @@ def test_the_tool_definition_is_folded_below(store: Path) -> None:
 @pytest.mark.parametrize(
     ("attempt", "words"),
     [
-        ({"attempt": None, "retry_kind": None}, "in no chain"),
+        ({"attempt": None, "retry_kind": None}, "in no retry sequence"),
         ({"attempt": 1, "retry_kind": None}, "1 (first try)"),
         ({"attempt": 3, "retry_kind": "identical"}, "3 (identical arguments)"),
     ],
@@ -132,7 +132,7 @@ def test_an_attempt_reads_as_words(attempt: dict[str, Any], words: str) -> None:
 
 def test_what_is_known_is_said_in_words_not_in_names_of_the_store() -> None:
     assert call_descriptions.describe_visibility({"syntax_seen": "failures", "schema_seen": "none"}) == (
-        "text: only refusals show\ndefinition: not visible"
+        "text: only failures are in the log\ndefinition: not measured"
     )
     assert call_descriptions.describe_error_flag("explicit") == "the log's own flag"
     assert call_descriptions.describe_error_flag("absent") == "no flag in the log"

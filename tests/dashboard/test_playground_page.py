@@ -242,7 +242,7 @@ def test_without_a_definition_no_parameter_is_called_undeclared(small: Path) -> 
 
 def test_equal_findings_share_a_row_that_opens_into_each_place(small: Path) -> None:
     app = playground(p=link('{"a": 1, ' + ", ".join(f"'k{number}': 1" for number in range(2_000)) + "}"))
-    rows = sheet_of(app, "Findings of the parser in order")
+    rows = sheet_of(app, "Diagnostics in order")
     assert [row["Code"]["text"] for row in rows] == ["2,000 × single_quotes", "tool_definition_missing"]
     assert rows[0]["No."]["text"] == "1–2,000"
     unfold(app, "playground_findings_single_quotes")

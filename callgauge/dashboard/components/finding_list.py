@@ -111,7 +111,7 @@ def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -
     if worst is None or worst.start is None:
         return size
     at = spans.locate(raw, worst.start)
-    what = "Error" if worst.severity == "error" else "First finding"
+    what = "Error" if worst.severity == "error" else "First diagnostic"
     if narrow:
         return f"{what} at {at} (byte {at.byte:,}) of {size}"
     return f"{size} · {what} at line {at.line}, column {at.column} (byte {at.byte:,})"
@@ -181,7 +181,7 @@ def _join_runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
     """Draw the findings in order, numbered from 1; three or more of one code share a row and have a fold."""
     if not findings:
-        st.caption("No findings.")
+        st.caption("No diagnostics.")
         return
     by_code: dict[str, dict[int, Finding]] = {}
     for number, found in enumerate(findings, start=1):
@@ -193,7 +193,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         if found.code not in folded or number == next(iter(folded[found.code]))
     ]
     rows = [_build_row(raw, several) for several in shown[:_LISTED]]
-    draw_table(key, "Findings of the parser in order", _COLUMNS, rows)
+    draw_table(key, "Diagnostics in order", _COLUMNS, rows)
     if len(shown) > _LISTED:
         st.caption(f"The first {_LISTED} of {len(shown):,} are listed.")
     for code, several in folded.items():
@@ -201,7 +201,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         with st.expander(title, key=f"{key}_{code}", on_change="rerun") as each:
             if each.open:
                 listed = [_build_row(raw, dict([one])) for one in islice(several.items(), _LISTED)]
-                draw_table(f"{key}_{code}_places", f"Findings of {code}", _COLUMNS, listed)
+                draw_table(f"{key}_{code}_places", f"Diagnostics {code}", _COLUMNS, listed)
                 if len(several) > _LISTED:
                     st.caption(f"The first {_LISTED} of {len(several):,} are listed.")
 

@@ -1,4 +1,4 @@
-"""The rows of the list of calls: raw arguments beside the tool, the searched text marked in them."""
+"""The rows of the list of calls: raw arguments next to the tool, the searched text marked in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BESIDE = 5  # columns that are left beside the peek view
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
-    """Draw one page of the list; a click on a row shows the call beside the list.
+    """Draw one page of the list; a click on a row shows the call next to the list.
 
     `chosen`: the id of the call that is shown; `is_narrow`: draw the first columns only.
     """

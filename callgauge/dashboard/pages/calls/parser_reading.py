@@ -1,4 +1,4 @@
-"""Draws the cards of one call parsed again: its arguments beside the definition, and the parser's steps."""
+"""Draws one call parsed again: its arguments next to the definition, and the parser's steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def show(reading: ReparsedCall, tool: ToolDefinition | None) -> None:
 def _describe_caption(reading: ReparsedCall, tool: ToolDefinition | None) -> str | None:
     if reading.request is None:
         return reading.note
-    without = None if tool else "No definition is known: no type and no required parameter could be checked."
+    without = (
+        None if tool else "The store has no definition, so types and required parameters were not checked."
+    )
     return " ".join(filter(None, (without, reading.note))) or None
 
 

@@ -137,7 +137,9 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
     session_head.show(session, row, turns)
     draw_notes("session", row["session_id"])
     if not found:
-        st.caption("The store holds no turn of this session: its log told of none, or they count elsewhere.")
+        st.caption(
+            "The store has no turn of this session. Its log has none, or another session repeats them."
+        )
         return
     session_search.show(session, found)
     _time_line(session, found, turns, asked)
