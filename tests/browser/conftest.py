@@ -174,26 +174,20 @@ class App:
             timeout=LONGEST_WAIT,
         )
 
-    def open_filter(self, name: str) -> Locator:
-        """Open the list of a filter (`model`, `prompt`, …) and return its field."""
-        fold = self.page.locator(f".st-key-choose_{name}")
-        for _ in range(5):  # a run of the page that ends just now may draw the fold anew, closed
-            if fold.locator("details[open]").count():
-                break
-            fold.locator("summary").click()
-            self.page.wait_for_timeout(500)
-        return self.page.get_by_role("combobox", name=name.capitalize())
+    def open_filters(self) -> Locator:
+        """Open the panel of filters and return it."""
+        panel = self.page.get_by_role("dialog", name="Filters")
+        if not panel.is_visible():
+            self.page.get_by_role("button", name="Filters").click()
+        return panel
 
-    def choose(self, name: str, option: str) -> None:
-        """Choose a value in the list of a filter, and close it."""
-        field = self.open_filter(name)
-        field.fill(option)
-        field.press("Enter")
+    def choose(self, dimension: str, value: str) -> None:
+        """Choose a value of a dimension (`Models`, `Hosts`, …) in the panel of filters, and close it."""
+        group = self.open_filters().get_by_role("group", name=dimension, exact=True)
+        group.get_by_role("checkbox", name=value, exact=True).check()
         self.settle()
         self.page.keyboard.press("Escape")
-        self.page.keyboard.press("Escape")
-        expect(self.page.locator(f".st-key-choose_{name} details[open]")).to_have_count(0)
-        self.settle()
+        expect(self.page.get_by_role("dialog", name="Filters")).to_be_hidden()
 
     def expect(self, text: str) -> None:
         """The page shows `text` within some seconds: tables draw themselves after the script has run."""

@@ -52,7 +52,7 @@ def _not_stock(finding: str, nodes: list[str]) -> list[str]:
 def test_a_filter_changes_the_numbers_and_the_address(app: App) -> None:
     app.open()
     app.expect("1 / 44 calls")
-    app.choose("model", "falcon-3")
+    app.choose("Models", "falcon-3")
     app.expect("1 / 43 calls")
     assert "model=falcon-3" in app.page.url
 
@@ -246,5 +246,5 @@ def test_a_store_that_is_not_there_yet_says_what_to_run_and_then_shows_itself(ap
 @pytest.mark.thorough
 def test_the_hostile_model_can_be_filtered(app: App) -> None:
     app.open()
-    app.choose("model", HOSTILE)
+    app.choose("Models", HOSTILE)
     app.expect("0 / 1 calls")

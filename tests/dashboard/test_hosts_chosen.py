@@ -83,10 +83,9 @@ def links_of(app: AppTest, caption: str, column: str) -> list[str]:
 def test_the_bar_offers_the_hosts_and_the_page_counts_the_chosen_one() -> None:
     app = opened(CALLS, days=DAYS)
     assert app.multiselect(key="provider").options == ["east-1", "west-2", "unknown"]
-    assert "Hosts" in [part.label for part in app.expander]
     assert "408 calls" in said(app)
     app = opened(CALLS, days=DAYS, provider="west-2")
-    assert "west-2" in [part.label.replace("\\", "") for part in app.expander]
+    assert app.multiselect(key="provider").value == ["west-2"]
     assert "200 calls" in said(app)
     assert {row["Host"]["text"] for row in sheet_of(app, "Calls")} == {"west-2"}
 

@@ -15,6 +15,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
+from callgauge.dashboard.components.shell.filter_bar import draw_filter_bar
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import (
     PageLink,
@@ -156,7 +157,7 @@ def _filter_bar(*, shown: bool) -> None:
     try:
         store_queries.show_trials(*filters.read_trials(store_queries.ask("choices")))
         extent = store_queries.ask("extent").iloc[0]
-        filters.draw_filter_bar(
+        draw_filter_bar(
             store_queries.ask("choices"), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
         )
     except MetricError as problem:

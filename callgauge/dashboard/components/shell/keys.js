@@ -58,25 +58,6 @@ function openPage(pages, letter) {
   if (page) go(page.href)
 }
 
-const OPEN_FILTER = ".st-key-filterbar details[open]"
-const LISTS = "[role=listbox], [role=option], [data-rac][role=dialog]" // drawn beside the page, not in the fold
-
-// A filter's fold lies over the page: it closes as any list does, by a click elsewhere or by Escape.
-function closeFilters(event) {
-  const target = event.composedPath()[0]
-  for (const fold of document.querySelectorAll(OPEN_FILTER)) {
-    if (!fold.contains(target) && !target.closest?.(LISTS)) fold.querySelector("summary").click()
-  }
-}
-
-function closeFilterByKey() {
-  const fold = document.querySelector(OPEN_FILTER)
-  if (!fold || document.querySelector("dialog[open]") || fold.querySelector("[role=combobox][aria-expanded=true]")) return
-  const summary = fold.querySelector("summary")
-  summary.click()
-  summary.focus()
-}
-
 // `actions`: find() opens the palette, help() the list of keys; `pages()` gives the pages with their letters.
 function installKeys(actions) {
   window.callgaugeKeys?.abort()
@@ -95,7 +76,6 @@ function installKeys(actions) {
   const onKey = (event) => {
     const command = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
     if (command && event.key.toLowerCase() === "k") return act(event, actions.find)
-    if (event.key === "Escape") closeFilterByKey()
     const target = event.composedPath()[0]
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || target.closest?.(FIELDS)) return
     if (actions.busy(event)) return
@@ -111,6 +91,5 @@ function installKeys(actions) {
     action()
   }
   window.addEventListener("keydown", onKey, { capture: true, signal: installed.signal })
-  window.addEventListener("pointerdown", closeFilters, { capture: true, signal: installed.signal })
 }
 

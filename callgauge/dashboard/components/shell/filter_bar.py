@@ -1,0 +1,222 @@
+"""The filter bar: days, and one panel with the values of all dimensions; what is chosen is kept in the URL.
+
+The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
+values. The panel is our own component. Hidden multiselects keep its values: Streamlit binds them to the URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from callgauge.analysis import wording
+from callgauge.analysis.time_ranges import PRESETS, Days, TimeRange, read_range
+from callgauge.dashboard import filters
+from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
+from callgauge.dashboard.filters import DAYS, DIMENSIONS, HOST, TRIALS, Filters
+from callgauge.dashboard.url_keys import declared_url_keys
+from callgauge.memory.baselines import Baseline
+
+_KEPT_TEXT = "_kept_days"
+_REWRITTEN = "_rewritten_days"
+_CALENDAR = "_calendar"
+_PICK_DATES = "Pick dates"
+_INVALID = "_invalid_days"
+_PANEL = "filters"
+_SHORTENED = 120  # characters of a label in the panel
+
+
+def draw_filter_bar(
+    choices: pd.DataFrame,
+    first: date | None,
+    last: date | None,
+    baselines: Sequence[Baseline] = (),
+    *,
+    shown: bool = True,
+) -> None:
+    """Draw the filter bar and keep what it chooses for the rest of the run.
+
+    `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store;
+    `baselines`: those of the team. With `shown` False the widgets are drawn but hidden: without them the URL
+    would lose the filters.
+    """
+    labels = _read_labels(choices)
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        key="filterbar" if shown else "filterbar_hidden",
+    ):
+        days = _draw_days(first, last)
+        if shown:
+            _draw_panel(labels)
+            if _has_something_to_reset():
+                st.button("Reset", on_click=filters.reset, key="reset", type="tertiary")
+    with st.container(key="filter_fields"):
+        chosen = {name: _draw_field(name, named) for name, named in labels.items()}
+    if invalid := st.session_state.pop(_INVALID, None):
+        st.caption(f":red[{wording.in_markdown(invalid, 200)}]")
+    from_day, to_day = days or (None, None)
+    values = {f"{name}s": several for name, several in chosen.items()}
+    filters.keep_choices(Filters(from_day, to_day, **values), baselines)
+
+
+def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return the labels of the values of each dimension that the bar offers, and keep them for the run."""
+    labels = {}
+    for name in DIMENSIONS:
+        rows = choices[choices.dimension == name]
+        if _is_offered(name, rows):
+            labels[name] = filters.unique_labels(rows)
+            filters.keep_labels(name, labels[name])
+    return labels
+
+
+def _is_offered(name: str, rows: pd.DataFrame) -> bool:
+    """Return whether the bar offers this dimension. Trials need a run; hosts need two, or a chosen one."""
+    if name == HOST:
+        is_chosen = bool(st.session_state.get(name)) or name in st.query_params
+        return is_chosen or filters.are_several(rows.value)
+    return bool(len(rows)) or name not in TRIALS
+
+
+def _has_something_to_reset() -> bool:
+    names = (*DIMENSIONS, *declared_url_keys().dropped)
+    return st.session_state[DAYS] != PRESETS[0] or any(name in st.query_params for name in names)
+
+
+def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
+    """Draw the button that opens the panel, and a chip for each chosen value, which removes it."""
+    draw = st.components.v2.component(
+        "filters",
+        html="<div class='filters'></div>",
+        css=read_source(__file__, "filter_panel.css"),
+        js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "filter_panel.js"),
+    )
+    groups = [
+        {
+            "name": name,
+            "title": wording.dimension(name),
+            "values": [wording.one_line(label, _SHORTENED) for label in named.values()],
+            "chosen": [
+                place
+                for place, label in enumerate(named.values())
+                if label in filters.chosen_labels(name, named)
+            ],
+        }
+        for name, named in labels.items()
+    ]
+    draw(key=_PANEL, data={"groups": groups}, on_choose_change=_take_choice, width="content")
+
+
+def _take_choice() -> None:
+    """Put what a click in the panel chose into the hidden field of its dimension."""
+    event: Any = st.session_state.get(_PANEL)
+    choice = event.choose if event is not None else None
+    if not isinstance(choice, dict) or choice.get("name") not in DIMENSIONS:
+        return
+    values = list(filters.known_labels(choice["name"]))
+    places = choice.get("places")
+    if isinstance(places, list):
+        st.session_state[choice["name"]] = [
+            values[place] for place in places if isinstance(place, int) and 0 <= place < len(values)
+        ]
+
+
+def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Draw the hidden field of a dimension and return the chosen values; None means all."""
+    chosen = filters.chosen_labels(name, labels)
+    values = st.multiselect(
+        wording.dimension(name).capitalize(),
+        list(labels),
+        format_func=lambda value: labels.get(value, value),
+        key=name,
+        bind="query-params",
+    )
+    if [labels[value] for value in values] != chosen:
+        st.rerun()  # after Back the widget has the values of the URL, and only then does its state
+    return tuple(values) or None
+
+
+def _draw_days(first: date | None, last: date | None) -> Days | None:
+    """Return the chosen days; None for all days, so that calls without a time count too."""
+    if first is None or last is None:
+        return None
+    today = datetime.now(UTC).date()
+    text = _draw_range(min(last, today))
+    chosen = read_range(text)
+    if chosen.first and chosen.last:
+        _draw_calendar((chosen.first, chosen.last), first, max(last, today))
+    return chosen.resolve(last, today)
+
+
+def _draw_range(newest: date) -> str:
+    """Draw the selector of days, in which a range can be typed too, and return its text.
+
+    `newest`: the last day of the dates with which a person begins to pick others.
+    """
+
+    def take() -> None:
+        text = st.session_state[DAYS] or PRESETS[0]
+        if text == _PICK_DATES:
+            days = read_range(st.session_state[_KEPT_TEXT]).resolve(newest, newest) or (newest, newest)
+            text = TimeRange(first=days[0], last=days[1]).text
+        st.session_state[DAYS] = _read_days_text(text, st.session_state[_KEPT_TEXT])
+
+    if _REWRITTEN in st.session_state:
+        st.session_state[DAYS] = st.session_state.pop(_REWRITTEN)
+    text = st.selectbox(
+        "Days",
+        [*PRESETS, _PICK_DATES],
+        key=DAYS,
+        bind="query-params",
+        on_change=take,
+        accept_new_options=True,
+        filter_mode="contains",
+        width=190,
+        label_visibility="collapsed",
+    )
+    ends = st.query_params.get_all(DAYS)  # links of before November 2026 hold a range as two values
+    meant = " to ".join(ends) if len(ends) == 2 else str(text)
+    known = _read_days_text(meant, PRESETS[0])
+    if known != text:
+        # A link's own words: the widget shows them as the page writes them from the next run on.
+        st.session_state[_REWRITTEN] = known
+        st.rerun()
+    st.session_state[_KEPT_TEXT] = known
+    return known
+
+
+def _read_days_text(text: str, otherwise: str) -> str:
+    """Return the range that a text means, written as links hold it; `otherwise` for an invalid text."""
+    try:
+        return read_range(text).text
+    except ValueError as problem:
+        st.session_state[_INVALID] = str(problem)
+        return otherwise
+
+
+def _draw_calendar(shown: Days, first: date, last: date) -> None:
+    """Draw a calendar next to the selector of days, from which dates can be picked instead of typed."""
+
+    def take() -> None:
+        picked = st.session_state[_CALENDAR]
+        if len(picked) == 2:
+            st.session_state[DAYS] = TimeRange(first=picked[0], last=picked[1]).text
+
+    if len(st.session_state.get(_CALENDAR, ())) != 1:  # the first end is picked, the second is to come
+        st.session_state[_CALENDAR] = shown
+    st.date_input(
+        "From, to",
+        min_value=min(first, shown[0]),
+        max_value=max(last, shown[1]),
+        key=_CALENDAR,
+        on_change=take,
+        format="YYYY-MM-DD",
+        width=240,
+        label_visibility="collapsed",
+    )
