@@ -51,11 +51,12 @@ def test_keys_move_over_turns_and_failures_of_the_open_session_wherever_the_focu
     app.page.evaluate(LIST_AROUND)
     expect(app.page.get_by_role("link", name="Turn →")).to_be_visible()
     app.page.evaluate("document.activeElement.blur()")
-    for key, address in (("j", "turn=2"), ("k", "turn=1"), ("n", "call=c41"), ("j", "turn=2")):
+    steps = (("j", "turn=2", "Turn 2"), ("k", "turn=1", "Turn 1"), ("n", "call=c41", "json_parse_error"))
+    for key, address, text in (*steps, steps[0]):
         app.page.keyboard.press(key)
         app.page.wait_for_url(f"**/sessions?session=s1&*{address}*")
         app.settle()
-        expect(app.page.locator(".lit")).to_be_visible()
+        expect(app.page.locator(".lit")).to_contain_text(text)  # the links of this place are drawn
         app.page.evaluate("document.activeElement.blur()")
     expect(app.page.locator(".jump.none", has_text="Turn →")).to_be_visible()
     app.page.keyboard.press("j")

@@ -202,11 +202,12 @@ def test_the_filters_of_a_list_are_behind_one_button_which_says_how_many_are_set
         app = opened(page, turns="disagree", attempt="first", q="c")
         (fold,) = [block for block in app.get("popover") if "Filter this list" in block.proto.popover.label]
         assert fold.proto.popover.label == "Filter this list: 2 set"
-        labels = [select.label for select in fold.get("selectbox")]
+        folded = fold.get("selectbox")
+        labels = [select.proto.label for select in folded]
         assert {"Retry sequence", "Attempt", "Turns"} <= set(labels)
         outside = [select.label for select in app.selectbox if select.label in labels]
         assert sorted(outside) == sorted(labels), "none is drawn beside the fold"
-        (turns,) = [select for select in fold.get("selectbox") if select.label == "Turns"]
+        (turns,) = [select for select in app.selectbox if select.label == "Turns"]
         assert "Log and derivation disagree" in turns.options
 
 
