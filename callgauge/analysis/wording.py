@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -146,14 +146,6 @@ def result_status(status: str | None) -> str:
     return _RESULTS.get(status or "missing", status or "")
 
 
-_STAGES = {"emission": "missing call", "tool_rejected": "rejected by the tool", "refused": "denied"}
-
-
-def failure_stage(stage: str | None) -> str:
-    """Return what pages call the stage at which a call failed first; a dash for none."""
-    return _STAGES.get(stage or "", stage or "–").replace("_", " ")
-
-
 def sequence_end(outcome: str | None) -> str:
     """Return what pages call the end of a retry sequence."""
     return {"recovered": "recovered", "abandoned": "given up"}.get(outcome or "", "end not known")
@@ -165,6 +157,22 @@ _NOT_JUDGED = "arguments not judged"
 def outcome(name: str | None) -> str:
     """Return what pages call an outcome of a call's arguments; "unmeasured" is a word for rates there."""
     return _NOT_JUDGED if name == "unmeasured" else name or "–"
+
+
+STAGES: Mapping[str, tuple[str, str]] = {
+    "emission": ("Missing call", "The model wrote text where a call was due, or the call was cut off"),
+    "syntax": ("Syntax", "The arguments are not JSON"),
+    "schema": ("Schema", "The arguments are JSON that does not fit the tool's definition"),
+    "tool_rejected": ("Rejected by the tool", "The tool itself rejected the arguments"),
+    "execution": ("Execution", "The tool ran and failed"),
+    "refused": ("Denied", "A user, a policy or the agent stopped the call"),
+}
+"""The title and the meaning of each failure stage (`fault_layer`), in the order of a call."""
+
+
+def failure_stage(name: str | None) -> str:
+    """Return the title of a failure stage; a dash for a call that did not fail."""
+    return STAGES[name][0] if name and name in STAGES else name or "–"
 
 
 def _write_short(number: float) -> str:

@@ -24,6 +24,8 @@ class MovedPage:
 
 MOVED: Mapping[str, MovedPage] = {
     "memory": MovedPage("decisions"),
+    "retries": MovedPage("errors", {"tab": "retries"}),
+    "replay": MovedPage("playground", {"tab": "stored"}),
 }
 """By the old name of the page in the URL."""
 

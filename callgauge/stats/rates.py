@@ -153,6 +153,14 @@ class Share:
         return self.k / self.n if self.n else None
 
     @property
+    def complement(self) -> Share:
+        """The share of the observations that are no hits, with the mirrored interval."""
+        groups = self.by_group
+        if groups is not None:
+            groups = np.stack([groups[1] - groups[0], groups[1]])
+        return replace(self, k=self.n - self.k, by_group=groups, by_day=None, _spread=None)
+
+    @property
     def is_clustered(self) -> bool:
         return self.by_group is not None and self.n > 0
 

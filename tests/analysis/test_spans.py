@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from callgauge.analysis.texts.marked_text import (
@@ -86,3 +88,30 @@ def test_the_place_that_a_message_names_counts_when_it_lies_in_this_text(
 
 def test_a_short_text_is_shown_whole() -> None:
     assert shown_window("abc", [TextMark(1, 2, "b")]) == (0, 3)
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "検索エンジン" * 40, '{"a": "é\u202e"}' * 20, "\t" * 60])
+def test_no_row_is_wider_than_the_width_and_a_short_label(text: str) -> None:
+    marks = [TextMark(at, at + 7, str(at)) for at in range(0, len(text), 9)]
+    for row in annotate(text, [*marks, TextMark(0, len(text), "all")], width=40).split("\n"):
+        columns = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in row)
+        assert columns <= len("1 │ ") + 40 + 4
+
+
+def test_a_label_without_room_behind_its_carets_is_before_or_below_them() -> None:
+    before = annotate("x" * 20, [TextMark(17, 20, "7 code")], width=20)
+    assert before.split("\n")[1].endswith("7 code ^^^")
+    below = annotate("x" * 20, [TextMark(0, 20, "7 code")], width=20)
+    assert [row.removeprefix("  │ ") for row in below.split("\n")[1:]] == ["^" * 20, "7 code"]
+
+
+def test_rows_far_from_any_mark_are_folded_in_a_low_box() -> None:
+    text = "\n".join(f"line {number}" for number in range(1, 21))
+    at = text.index("line 12")
+    rows = annotate(text, [TextMark(at, at + 4, "1")], most=6).split("\n")
+    assert rows[:2] == [" 1 │ line 1", "   ⋮ 9 more lines"]
+    assert rows[2:] == ["11 │ line 11", "12 │ line 12", "   │ ^^^^ 1", "13 │ line 13", "   ⋮ 7 more lines"]
+    assert annotate(text, [TextMark(at, at + 4, "1")], most=50).count("\n") == 20
+    first = annotate(text, [TextMark(0, 4, "1")], most=6).split("\n")
+    assert first[1:] == ["   │ ^^^^ 1", " 2 │ line 2", "   ⋮ 18 more lines"]
+    assert annotate(text, most=6).count("\n") == 19, "without a mark nothing is folded"

@@ -26,9 +26,9 @@ _OF_TRIALS = re.compile(
 )
 # Asked by the id of a session, a turn or a call: whoever has the id of a trial wants to see it.
 BY_ID = {
-    "call", "call_neighbours", "chain_calls", "id_find", "messages_so_far", "session", "session_find",
-    "session_kin", "session_outline", "session_turns", "step_calls", "step_words", "testset_calls",
-    "session_definitions", "testset_steps", "turn_answers", "turn_calls", "turn_texts",
+    "call", "call_neighbours", "chain_calls", "id_find", "messages_so_far", "sequence_calls", "session",
+    "session_find", "session_kin", "session_outline", "session_turns", "step_calls", "step_words",
+    "session_definitions", "testset_calls", "testset_steps", "turn_answers", "turn_calls", "turn_texts",
 }  # fmt: skip
 # List what was loaded, runs of trials among it, or the tables themselves.
 OF_FILES = {

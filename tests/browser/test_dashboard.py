@@ -23,8 +23,8 @@ PAGES = (
     "/tools",
     "/tools?tool_open=read_file",
     "/errors",
-    "/retries",
-    "/replay",
+    "/errors?tab=retries",
+    "/playground?tab=stored",
     "/glossary",
     "/calls?peek=c41",
     "/compare",
@@ -143,7 +143,7 @@ def test_text_from_a_log_stays_text(app: App) -> None:
 @pytest.mark.thorough
 def test_the_playground_follows_the_typing(app: App) -> None:
     app.open("/playground?example=Clean")
-    raw = app.page.get_by_label("Raw arguments, as the model sent them")
+    raw = app.page.get_by_label("Raw arguments, as sent")
     raw.fill('{"query": "x", "top_k": "7"}')
     expect(app.page.get_by_role("region", name="Diagnostics in order")).to_contain_text(
         "string_literal_converted_to_integer"
@@ -156,18 +156,22 @@ def test_the_playground_follows_the_typing(app: App) -> None:
 def test_a_copied_link_opens_what_was_on_the_screen_and_the_case_can_be_saved(app: App) -> None:
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("/playground?example=Clean")
-    raw = app.page.get_by_label("Raw arguments, as the model sent them")
+    raw = app.page.get_by_label("Raw arguments, as sent")
     raw.fill("{'query': 'é <b>', 'top_k': '7',}")
     findings = app.page.get_by_role("region", name="Diagnostics in order")
     expect(findings).to_contain_text("trailing_comma")
-    app.page.get_by_role("button", name="Copy link").click()
+    app.settle()
+    app.page.locator(".st-key-share button").click()
+    app.page.get_by_role("button", name="Copy link", exact=True).click()
     expect(app.page.get_by_text("Copied")).to_be_visible()
+    address = app.page.evaluate("navigator.clipboard.readText()")
+    app.page.keyboard.press("Escape")
     with app.page.expect_download() as download:
         app.page.get_by_role("button", name="Save as regression case").click()
     (case,) = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert case["raw"] == "{'query': 'é <b>', 'top_k': '7',}"
-    address = app.page.evaluate("navigator.clipboard.readText()")
-    assert address.startswith(f"{app.served.url}/playground?p=")
+    assert address.startswith(f"{app.served.url}/playground?")
+    assert "&p=" in address
     app.open(address.removeprefix(app.served.url))
     expect(raw).to_have_value("{'query': 'é <b>', 'top_k': '7',}")
     expect(findings).to_contain_text("trailing_comma")

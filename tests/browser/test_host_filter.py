@@ -32,7 +32,7 @@ def test_a_host_is_chosen_by_its_name_and_kept_from_page_to_page(app: App) -> No
     app.page.get_by_role("navigation").get_by_role("link", name="Calls", exact=True).click()
     app.page.wait_for_url("**/calls?*provider=*")
     app.settle()
-    app.expect("40 of 100 calls were seen to go wrong")
+    app.expect("40 of 100 calls failed")
     app.expect(SCRIPT)
     app.page.get_by_role("button", name="Reset").click()
     app.settle()
@@ -44,7 +44,7 @@ def test_a_host_is_chosen_by_its_name_and_kept_from_page_to_page(app: App) -> No
 def test_a_name_with_a_comma_is_one_host_and_the_bar_fits_a_phone(app: App) -> None:
     app.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     app.open("/calls?days=All+days&provider=a%2Cb")
-    app.expect("2 of 100 calls were seen to go wrong")
+    app.expect("2 of 100 calls failed")
     wide, tall = app.page.evaluate(
         "[document.documentElement.scrollWidth, document.querySelector('.st-key-filterbar').offsetHeight]"
     )

@@ -25,7 +25,7 @@ def _two_reasons(served: Served) -> Iterator[None]:
 
 
 def signature(page: Page) -> None:
-    page.get_by_role("region", name="Signatures of errors").get_by_role("link").first.click()
+    page.get_by_role("region", name="Errors by signature").get_by_role("link").first.click()
     page.wait_for_url("**signature=*")
 
 

@@ -61,14 +61,14 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/prompts", "fixer@13 is worse"),
         ("/matrix", "Parse errors by model and prompt"),
         ("/tools", "By failures"),
-        ("/errors", "Signatures of errors"),
-        ("/retries", "What became of each chain"),
+        ("/errors", "Errors by signature"),
+        ("/retries", "Outcome after a failure"),
         ("/compare", "Slice A: the baseline"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Successful turns"),
         ("/data", "No line was rejected"),
-        ("/playground", "Nothing to read yet"),
-        ("/replay", "Settings"),
+        ("/playground", "Nothing to parse yet"),
+        ("/playground?tab=stored", "Settings"),
         ("/sql", "What it answers"),
     ):
         app.open(path)
@@ -97,7 +97,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
 def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.open()
     app.page.get_by_text("What the parser found").click()
-    codes = app.page.get_by_role("region", name="Parser findings by code")
+    codes = app.page.get_by_role("region", name="Diagnostics by code")
     row = codes.get_by_role("row").nth(1)
     calls = row.get_by_role("cell").nth(1).inner_text()
     row.get_by_role("link").click()
@@ -116,8 +116,8 @@ ENDS_WITH_ARROW = """tracks => tracks.filter((track) => track.querySelector(".be
 
 @pytest.mark.thorough
 def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> None:
-    app.open("/retries?days=all")
-    tracks = app.page.get_by_role("region", name="Chains by tool").locator(".whisker")
+    app.open("/errors?tab=retries&days=all")
+    tracks = app.page.get_by_role("region", name="Retry sequences by tool").locator(".whisker")
     expect(tracks.first).to_be_visible()
     ends = tracks.evaluate_all(ENDS_WITH_ARROW)
     assert 0 < len(ends) < tracks.count()

@@ -13,17 +13,17 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.analysis.store_fixture import HOSTILE, a_call, publish
 from tests.browser.conftest import App, Served, serving, watch
 
-SORTED = "/errors?days=all&sort=findings.code.desc"
+SORTED = "/errors?days=all&stages=1&sort=findings.code.desc"
 
 
 def findings(app: App) -> Locator:
-    return app.page.get_by_role("region", name="Parser findings by code")
+    return app.page.get_by_role("region", name="Diagnostics by code")
 
 
 def test_a_head_sorts_and_the_link_shows_the_same_in_a_fresh_browser(
     app: App, browser: Browser, served: Served
 ) -> None:
-    app.open("/errors?days=all")
+    app.open("/errors?days=all&stages=1")
     head = findings(app).get_by_role("columnheader").filter(has_text="Code")
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "ascending")
@@ -52,7 +52,7 @@ def test_a_filter_keeps_how_a_table_is_sorted(app: App) -> None:
 
 @pytest.mark.thorough
 def test_what_a_head_means_opens_by_keyboard_and_closes_by_escape(app: App) -> None:
-    app.open("/errors?days=all")
+    app.open("/errors?days=all&stages=1")
     help_of = app.page.locator("th .explained", has_text="Sessions").first
     help_of.focus()
     tip = app.page.get_by_text("A session counts once for each day")
@@ -66,8 +66,8 @@ def test_a_table_that_is_cut_shows_it_and_keeps_its_first_column(browser: Browse
     context = browser.new_context(viewport={"width": 800, "height": 900})
     app = App(context.new_page(), served)
     watch(app)
-    app.open("/errors?days=all")
-    frame = app.page.get_by_role("region", name="Signatures of errors")
+    app.open("/errors?days=all&stages=1")
+    frame = app.page.get_by_role("region", name="Errors by signature")
     edges = frame.locator("..")
     expect(edges).to_have_class(re.compile(r"\bafter\b"))
     frame.evaluate("frame => { frame.scrollLeft = 300 }")
@@ -104,7 +104,7 @@ def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
     expect(app.page.locator("tr.chosen")).to_have_css("outline-style", "solid")
     app.open("/?days=all")
     fill = (
-        app.page.get_by_role("region", name="Calls by fault layer").locator(".fill").nth(6)
+        app.page.get_by_role("region", name="Calls by failure stage").locator(".fill").nth(6)
     )  # no fault seen
     expect(fill).to_be_visible()
     background = "element => getComputedStyle(element).backgroundColor"
@@ -112,7 +112,7 @@ def test_bars_and_the_chosen_row_show_in_forced_colours(app: App) -> None:
 
 
 def test_the_file_of_a_card_is_the_table_on_the_screen(app: App) -> None:
-    app.open("/errors?days=all")
+    app.open("/errors?days=all&stages=1")
     card = app.page.locator("[data-testid=stVerticalBlock]").filter(has=findings(app)).last
     card.get_by_role("button", name="Export").click()
     with app.page.expect_download() as download:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -110,9 +110,12 @@ def open_fold(app: AppTest, key: str) -> AppTest:
     return app
 
 
-def opened(page: str = FILES[0], /, **query: str) -> AppTest:
+def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **query: str) -> AppTest:
+    """A page as a link opens it. `state`: values of the session from before, such as an open popover."""
     app = AppTest.from_file(str(APP), default_timeout=300)
     app.session_state[CHARTS_LOADED] = True  # no browser says that a chart has come into view
+    for name, value in (state or {}).items():
+        app.session_state[name] = value
     for name, value in query.items():
         app.query_params[name] = value
     if page != FILES[0]:

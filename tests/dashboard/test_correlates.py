@@ -1,4 +1,4 @@
-"""Which trait goes with failure most, from classes whose rates are known."""
+"""Which trait correlates most with failures, from classes whose rates are known."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def test_the_trait_that_goes_with_failure_is_told_by_its_split() -> None:
     assert second.start.trait == "turn"
     told = describe_standout([first, second])
     assert told.startswith(
-        "Length of the arguments goes with failure most. From 4,096 to 8,191 bytes on, 40.0% fail "
+        "Length of the arguments correlates most with failures. From 4,096 to 8,191 bytes on, 40.0% fail "
         "(80 / 200); below that, 1.0% (10 / 1,000). The difference is +39.0 points ("
     )
-    assert told.endswith("It need not be the cause.")
+    assert told.endswith("It may not be the cause.")
 
 
 def test_a_class_with_few_calls_counts_with_those_below_or_above_it() -> None:
@@ -66,7 +66,9 @@ def test_a_trait_with_which_calls_fail_less_stands_out_too() -> None:
 def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() -> None:
     """Sixty of sixty calls failed in it: as calls that would be far beyond chance."""
     apart = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200))
-    assert describe_standout(find_standouts(apart)).startswith("Turn of the session goes with failure most")
+    assert describe_standout(find_standouts(apart)).startswith(
+        "Turn of the session correlates most with failures"
+    )
     alike = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200, sessions=20))
     assert describe_standout(find_standouts(alike)).startswith(
         "No trait stands out after correction for 1 comp"
@@ -119,8 +121,8 @@ def test_words_and_intervals_agree(seed: int) -> None:
     apart = find_apart(classes)
     told = describe_standout(find_standouts(classes), apart)
     if apart:
-        assert "goes with failure most" in told or "do not touch" in told
-    if "goes with failure most" in told:
+        assert "correlates most with failures" in told or "do not touch" in told
+    if "correlates most with failures" in told:
         assert find_standouts(classes)[0].p < 0.05
 
 

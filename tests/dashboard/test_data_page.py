@@ -44,14 +44,14 @@ def test_files_that_are_no_logs_are_in_a_fold_and_not_called_rejected(store: Pat
     loaded = [file for file in kept["files"] if file["status"] == "loaded"]
     publish(store, kept | {"files": [*loaded, *odd], "rejects": []})
     app = opened(PAGE)
-    assert "nothing rejected · 3 further files are no logs" in said(app)
-    assert "Files that are no logs" in [part.label for part in app.expander]
+    assert "nothing unreadable · 3 further files are not logs (skipped)" in said(app)
+    assert "Files that are not logs" in [part.label for part in app.expander]
     assert "/web" not in str(sheets(app))
-    assert "/web" in str(sheet_of(opened(PAGE, no_logs="1"), "Files that are no logs"))
+    assert "/web" in str(sheet_of(opened(PAGE, no_logs="1"), "Files that are not logs"))
 
 
 FOLDS = {
-    "What each source can tell": "formats",
+    "What each source logs": "formats",
     "All files": "inventory",
     "Sessions in several files": "doubles",
     "Prompts and tools that changed": "versions",
@@ -97,7 +97,7 @@ def test_without_trouble_the_page_says_so(store: Path) -> None:
     words = said(opened(PAGE))
     for title in ("Rejected files", "Silent sources"):
         assert title not in words
-    assert "No line was rejected. A broken line would stand here with file, line, byte and reason" in words
+    assert "Every line could be read." in words
     words = said(opened(PAGE, doubles="1", versions="1"))
     assert "No session stands in several files." in words
     assert "No prompt and no tool has two texts." in words
@@ -112,23 +112,23 @@ SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
 @pytest.mark.parametrize(
     ("changes", "silent", "sentence"),
     [
-        ({}, [SILENT], "2 files were rejected; Gateway EU has been silent for 2 days."),
-        ({"files_rejected": 1}, [], "1 file was rejected; no source is silent."),
+        ({}, [SILENT], "2 files were unreadable; Gateway EU has been silent for 2 days."),
+        ({"files_rejected": 1}, [], "1 file was unreadable; no source is silent."),
         (
             {"sessions_replaced": 3, "calls_fewer": 1},
             [],
-            "3 sessions replaced, 1 call fewer; 2 files were rejected; no source is silent.",
+            "3 sessions replaced, 1 call fewer; 2 files were unreadable; no source is silent.",
         ),
         (
             {"sessions_removed": 2, "calls_fewer": 9, "files_rejected": 0},
             [],
-            "2 sessions removed, 9 calls fewer; nothing was rejected; no source is silent.",
+            "2 sessions removed, 9 calls fewer; nothing was unreadable; no source is silent.",
         ),
-        ({"rejects": 3}, [], "2 files and 3 lines were rejected; no source is silent."),
+        ({"rejects": 3}, [], "2 files and 3 lines were unreadable; no source is silent."),
         (
             {"files_rejected": 0},
             [SILENT | {"silent_days": 9}, SILENT],
-            "nothing was rejected; 2 sources have been silent, one for 9 days.",
+            "nothing was unreadable; 2 sources have been silent, one for 9 days.",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_one_sentence_says_how_the_feed_is(
 def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_silent() -> None:
     old, fresh = NIGHT - timedelta(days=99), NIGHT - timedelta(days=1)
     lag = "the newest turn is from 2026-08-14, 99 days before the load"
-    assert describe_feed([LOAD], [], old).endswith(f"2 files were rejected; {lag}.")
+    assert describe_feed([LOAD], [], old).endswith(f"2 files were unreadable; {lag}.")
     assert describe_feed([LOAD], [SILENT], old).endswith(f"silent for 2 days; {lag}.")
     assert describe_feed([LOAD], [], fresh).endswith("no source is silent.")
 

@@ -1,4 +1,4 @@
-"""The Errors page: signatures, the new ones first, one of them in full, and its calls on the Calls page."""
+"""The Errors page: new errors, signatures, one of them in full, and its calls on the Calls page."""
 
 from __future__ import annotations
 
@@ -53,20 +53,46 @@ def signature_of(store: Path, text: str) -> str:
     return str(row[0])
 
 
-def test_new_signatures_stand_first_and_are_flagged(failing: Path) -> None:
-    table = sheets(opened(PAGE))["Signatures of errors"]
-    assert [row[0]["sub"] is not None for row in table["rows"]] == [True, True, False]
-    assert texts(table, 0)[2] == MISSING
-    assert texts(table, 2) == ["1", "1", "6"]
-    assert [row[4]["bars"] for row in table["rows"]][2] == [1.0, 0.2]
-    assert table["rows"][2][8]["href"] == "calls?call=c5"
+def test_new_errors_have_a_card_of_their_own_above_all_others(failing: Path) -> None:
+    app = opened(PAGE)
+    drawn = list(sheets(app))
+    assert drawn.index("New errors") < drawn.index("Errors by signature")
+    new, others = sheets(app)["New errors"], sheets(app)["Errors by signature"]
+    assert [row[0]["sub"] for row in new["rows"]] == ["new on the newest day"] * 2
+    assert (texts(others, 0), texts(others, 1), texts(others, 2)) == ([MISSING], ["Execution"], ["6"])
+    assert others["rows"][0][4]["bars"] == [1.0, 0.2]
+    assert others["rows"][0][8]["href"] == "calls?call=c5"
+
+
+def test_of_chosen_days_the_newest_tells_what_is_new(failing: Path) -> None:
+    """The errors of a later day are not on the page, and those of the first day of the store are not new."""
+    app = opened(PAGE, days="2026-11-20 to 2026-11-20")
+    assert app.header[0].value.replace("\\", "") == "5 of 55 calls failed, none because of its arguments."
+    assert "New errors" not in sheets(app)
+
+
+def test_an_error_of_this_week_that_keeps_occurring_is_shown_as_new(store: Path) -> None:
+    def at(day: int) -> dict[str, str]:
+        return {"day": f"2026-11-{day:02}", "ts": f"2026-11-{day:02}T10:00:00"}
+
+    ran = {"fault_layer": "execution", "result_status": "error", "result_text": "Quota used up"}
+    quiet = [a_call(number, **at(number % 18 + 1)) for number in range(90)]
+    fresh = [a_call(100 + number, session_id=f"fresh{number}", **at(19), **ran) for number in range(9)]
+    publish(store, {"tool_calls": [*quiet, *fresh, a_call(200, **at(20))]})
+    app = opened(PAGE)
+    assert app.header[0].value.replace("\\", "") == (
+        "9 of 100 calls failed, none because of its arguments. No new errors on 20 Nov. "
+        "1 in the six days before."
+    )
+    assert texts(sheets(app)["New errors"], 0) == ["Quota used up"]
+    assert "No other errors." in said(app)
 
 
 def test_a_signature_opens_by_its_id_with_the_tools_and_models_that_have_it(failing: Path) -> None:
     identity = signature_of(failing, MISSING)
     app = opened(PAGE, signature=identity)
     assert MISSING in [code.value for code in app.code]
-    table = sheets(app)["Where the signature occurs"]
+    table = sheets(app)["Where this error occurs"]
     assert [(row[0]["text"], row[1]["text"], row[2]["text"]) for row in table["rows"]] == [
         ("bash", "falcon-3", "5"),
         ("bash", "kestrel", "1"),
@@ -90,23 +116,32 @@ def test_an_unknown_signature_says_so(failing: Path) -> None:
 
 def test_the_page_begins_with_how_many_where_and_what_is_new(failing: Path) -> None:
     assert opened(PAGE).header[0].value == (
-        r"8 of 58 calls were seen to go wrong\, most often at execution \(8 \/ 8\)\. "
-        r"On 2026\-11\-21\, 2 errors appeared for the first time\."
+        r"8 of 58 calls failed\, none because of its arguments\. 2 new errors on 21 Nov\."
     )
 
 
-def test_layers_and_codes_and_what_goes_with_failure_are_on_the_page(failing: Path) -> None:
+def test_stages_diagnostics_and_what_correlates_with_failures_are_folded(failing: Path) -> None:
     app = opened(PAGE)
-    assert "Where calls went wrong first" in said(app)
-    assert "What the parser found" in said(app)
+    assert "Calls by failure stage" not in sheets(app)
     assert "No trait" not in said(app)  # folded, and not asked for
-    app = opened(PAGE, traits="1")
+    app = opened(PAGE, traits="1", stages="1")
+    assert texts(sheets(app)["Calls by failure stage"], 0) == [
+        "Missing call",
+        "Syntax",
+        "Schema",
+        "Rejected by the tool",
+        "Execution",
+        "Denied",
+        "No failure seen",
+        "Not measured",
+    ]
+    assert "What the parser found" in said(app)
     assert "No trait stands out" in said(app) or "No trait can be compared" in said(app)
 
 
 def test_a_store_without_faults_says_so(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "turns": [a_turn(1)]})
-    assert "No call of this selection went wrong." in said(opened(PAGE))
+    assert "No failed calls here." in said(opened(PAGE))
 
 
 def test_an_empty_store_says_what_to_load(store: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_rule_keeps_the_host_and_is_judged_on_it_alone(two_hosts: Path) -> Non
     app = opened(OVERVIEW, days=DAYS, provider="west-2")
     app.text_input(key="rule_name").set_value("west breaks")
     app.number_input(key="rule_bound").set_value(10.0)
-    next(button for button in app.button if button.label == "Keep rule").click().run()
+    next(button for button in app.button if button.label == "Save rule").click().run()
     (rule,) = TeamMemory(two_hosts).read().alert_rules
     assert rule.slice == {"provider": ("west-2",)}
     save_rule(MemoryFile(two_hosts), "east breaks", "parse_error", "above", 0.1, {"provider": ("east-1",)})

@@ -112,7 +112,7 @@ def served(small: Path) -> Path:
 def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> None:
     app = opened(PAGE)
     assert not app.exception
-    newest, before = sheet_of(app, "Nights, the newest first")
+    newest, before = sheet_of(app, "Nightly runs, the newest first")
     assert [newest[title]["text"] for title in ("Night", "Files", "Calls", "Rejected")] == [
         "2026-11-27", "412", "61,204", "1 file, 3 lines",
     ]  # fmt: skip
@@ -136,7 +136,7 @@ def test_what_names_places_of_the_server_is_for_admins(served: Path, monkeypatch
     assert f"{served}/logs is gone" in str(sheet_of(opened(PAGE), "Sources of callgauge.toml"))
     monkeypatch.setattr(viewer, "read_headers", lambda _: User("bob", "viewer", may_write=True))
     app = opened(PAGE)
-    newest, before = sheet_of(app, "Nights, the newest first")
+    newest, before = sheet_of(app, "Nightly runs, the newest first")
     assert newest["Backup"]["text"] == "failed"
     assert newest["What went wrong"]["text"] == "an admin sees why"
     assert before["What went wrong"]["text"] == ""

@@ -44,6 +44,14 @@ def intervals(page: str, caption: str, name: str, column: str, **query: str) -> 
     return {row[name]["text"]: row[column]["sub"].partition("\n")[0] for row in rows}
 
 
+def mirrored(text: str) -> str:
+    """Return k / n and interval of what a share leaves over: 3 / 4 · 20.0–90.0% of 1 / 4 · 10.0–80.0%."""
+    counts, _, bounds = text.partition(" · ")
+    k, n = (int(part.replace(",", "")) for part in counts.split(" / "))
+    low, high = (float(part) for part in bounds.rstrip("%").split("–"))
+    return f"{n - k:,} / {n:,} · {100 - high:.1f}–{100 - low:.1f}%"
+
+
 def asked(store: Path, by: str, rate: str) -> dict[str, str]:
     """Return the same of the API."""
     with contextmanager(open_api)(store) as api:
@@ -68,7 +76,8 @@ def test_models_compare_and_the_api_print_one_interval(uneven: Path) -> None:
 def test_tools_retries_compare_and_the_api_print_one_interval(uneven: Path) -> None:
     tools = intervals("tools", "Tools by failures", "Tool", "Recovered")
     assert tools == asked(uneven, "tool", "recovered")
-    assert intervals("retries", "Chains by tool", "Tool", "Recovered") == tools
+    given_up = intervals("errors", "Retry sequences by tool", "Tool", "Given up", tab="retries")
+    assert {name: mirrored(text) for name, text in given_up.items()} == tools
     failed = intervals("tools", "Tools by failures", "Tool", "Parse errors")
     whole = sheet_of(
         opened(f"{PAGES}/compare/page.py", a_tool="Read", b_tool="Edit"),

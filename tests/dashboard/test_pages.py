@@ -132,7 +132,7 @@ def test_reset_clears_the_filters(small: Path) -> None:
 def test_a_selection_without_calls_says_which_filter_to_widen(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py")
     app.text_input(key="q").set_value("nowhere in any call").run()
-    assert "Widen or clear: days, search." in said(app)
+    assert "The filters leave nothing: days, search." in said(app)
     app.button(key="clear").click().run()
     assert "44 calls" in said(app)
 
@@ -141,7 +141,7 @@ def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: P
     app = opened("callgauge/dashboard/pages/calls/page.py", model="falcon-3")
     app.selectbox(key="fault").set_value("refused").run()
     app.text_input(key="q").set_value("nowhere in any call").run()
-    assert "Widen or clear: days, model, fault layer, search." in said(app)
+    assert "The filters leave nothing: days, model, fault layer, search." in said(app)
     app.button(key="clear").click().run()
     assert "44 calls" in said(app)
     assert not {"model", "fault", "q"} & set(app.query_params)

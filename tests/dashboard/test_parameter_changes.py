@@ -43,10 +43,12 @@ def test_a_value_is_kept_converted_refused_or_missing() -> None:
     assert in_short(found) == [
         ("query", None, None, "missing"),
         ("top_k", '"5"', "5", "converted"),
-        ("odd name", '"x"', None, "refused"),
-        ("kind", '"c"', None, "refused"),
+        ("odd name", '"x"', None, "invalid"),
+        ("kind", '"c"', None, "invalid"),
     ]
-    assert sentence == "Failed: query is missing and odd name and kind do not fit the definition."
+    assert sentence == (
+        "Failed: 3 errors (query is missing, odd name and kind are invalid) and 1 of 3 arguments converted."
+    )
     assert found[1].declared == "integer or null"
 
 
@@ -75,11 +77,11 @@ def test_findings_inside_a_value_belong_to_its_parameter() -> None:
 def test_what_is_mended_around_the_parameters_has_a_row_of_its_own() -> None:
     sentence, found = changes_of("```json\n{'query': 'a', 'top_k': None,}\n```")
     assert in_short(found) == [
-        (None, "```json\n{'query': 'a', 'top_k': None,}\n```", '{"query": "a", "top_k": null}', "mended"),
-        ("query", "'a'", '"a"', "mended"),
-        ("top_k", "None", "null", "mended"),
+        (None, "```json\n{'query': 'a', 'top_k': None,}\n```", '{"query": "a", "top_k": null}', "repaired"),
+        ("query", "'a'", '"a"', "repaired"),
+        ("top_k", "None", "null", "repaired"),
     ]
-    assert sentence.startswith("Repaired: the text was mended at ")
+    assert sentence.startswith("Repaired: 6 repairs (code fence removed, single quotes")
 
 
 def test_another_spelling_of_a_name_is_one_parameter() -> None:
@@ -92,7 +94,7 @@ def test_an_undeclared_parameter_is_kept_and_said_to_be_undeclared() -> None:
     sentence, found = changes_of('{"query": "a", "extra": 1}')
     assert in_short(found)[1] == ("extra", "1", "1", "kept, not declared")
     assert found[1].declared is None
-    assert sentence == "Clean: valid JSON, and every declared argument fits; kept, not declared: extra."
+    assert sentence == "Clean: valid JSON that fits the definition; kept, not declared: extra."
 
 
 def test_a_forbidden_parameter_is_kept_and_said_to_be_forbidden() -> None:
@@ -100,7 +102,7 @@ def test_a_forbidden_parameter_is_kept_and_said_to_be_forbidden() -> None:
     sentence, found = changes_of('{"query": "a", "top_k": "5", "extra": 1}', closed)
     assert in_short(found)[2] == ("extra", "1", "1", "kept, but forbidden")
     assert found[2].findings[0].hint == "The definition forbids it: additionalProperties is false."
-    assert sentence == "Coerced: 1 of 3 arguments changed type or form; kept, but forbidden: extra."
+    assert sentence == 'Coerced: 1 of 3 arguments converted (top_k: "5" → 5); kept, but forbidden: extra.'
 
 
 def test_a_forbidden_field_of_a_value_leaves_the_parameter_declared() -> None:
@@ -111,7 +113,7 @@ def test_a_forbidden_field_of_a_value_leaves_the_parameter_declared() -> None:
 
 def test_a_text_without_arguments_has_one_row_and_says_why() -> None:
     sentence, found = changes_of("Sure! I have searched.")
-    assert in_short(found) == [(None, "Sure! I have searched.", None, "refused")]
+    assert in_short(found) == [(None, "Sure! I have searched.", None, "invalid")]
     assert sentence.startswith("Failed: ")
     assert len(sentence.split()) <= 20
 
@@ -120,6 +122,42 @@ def test_a_text_without_arguments_has_one_row_and_says_why() -> None:
 def test_any_text_has_a_sentence(raw: str) -> None:
     sentence, _ = changes_of(raw)
     assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        (
+            '{"top_k": "many", "tags": ["x", "y"],}',
+            "Failed: 4 errors (query is missing, top_k and tags are invalid) and 1 repair.",
+        ),
+        (
+            '{"query": "a", "tags": [1, 2], "kind": "c',
+            ("Failed: 1 error (kind is invalid), 1 guess that may lose meaning and 1 repair."),
+        ),
+        ("{'query': \"a\"}", "Repaired: 1 repair (single quotes)."),
+        ("Sure!", "Failed: 1 error (json parse error)."),
+    ],
+)
+def test_the_sentence_counts_each_kind_of_fault_and_names_the_gravest(raw: str, sentence: str) -> None:
+    assert changes_of(raw)[0] == sentence
+
+
+@pytest.mark.parametrize(
+    ("raw", "sent", "exact"),
+    [
+        ('{"query": "caf\\u00e9" , "top_k": 1E1}', {"query": '"caf\\u00e9"', "top_k": "1E1"}, True),
+        ('{"query": "a", "tags": [ "1",2 ]}', {"query": '"a"', "tags": '[ "1",2 ]'}, True),
+        ('{"query": "a\\u0062",}', {"query": '"ab"'}, False),
+        ('{"query": "a", "tags": [1, "2', {"query": '"a"', "tags": '[1, "2"]'}, False),
+    ],
+)
+def test_no_rewritten_value_is_shown_as_sent(raw: str, sent: dict[str, str], exact: bool) -> None:
+    _, found = changes_of(raw)
+    assert {one.name: one.sent for one in found if one.name} == sent
+    rewritten = [one for one in found if one.name and one.sent and one.sent not in raw]
+    assert bool(rewritten) is not exact
+    assert not [one for one in rewritten if one.is_exact or one.verdict == "as sent"]
 
 
 def test_declared_parameters_that_were_not_sent_are_named() -> None:

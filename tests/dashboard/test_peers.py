@@ -52,24 +52,24 @@ def repair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_clean_text_is_the_same_for_all_that_are_there() -> None:
     raw = '{"query": "x", "top_k": 3, "due": "2026-11-22T10:00:00Z", "near": {"km": null}, "kind": "a"}'
     found = read(raw)
-    assert found["json.loads"].verdict == "read"
+    assert found["json.loads"].verdict == "parsed"
     assert found["json.loads"].same is False, "its time is a text"
-    assert found["pydantic"].verdict == "read"
+    assert found["pydantic"].verdict == "parsed"
     assert found["pydantic"].same is True
 
 
 def test_each_refuses_in_its_own_words() -> None:
     found = read("{'query': 'x'}")
-    assert found["json.loads"].verdict == "refused"
-    assert found["json.loads"].said.startswith("JSONDecodeError: Expecting property name")
-    assert found["pydantic"].verdict == "refused"
-    assert "Invalid JSON" in found["pydantic"].said
+    assert found["json.loads"].verdict == "rejected"
+    assert found["json.loads"].reason.startswith("JSONDecodeError: Expecting property name")
+    assert found["pydantic"].verdict == "rejected"
+    assert "Invalid JSON" in found["pydantic"].reason
 
 
 def test_pydantic_says_where_and_how_many() -> None:
     found = read('{"top_k": "many", "tags": 5, "kind": "c", "near": {}}')["pydantic"]
-    assert found.said.startswith("query: Field required; top_k: Input should be a valid integer")
-    assert found.said.endswith("and 2 more")
+    assert found.reason.startswith("query: Field required; top_k: Input should be a valid integer")
+    assert found.reason.endswith("and 2 more")
 
 
 def test_a_value_read_otherwise_than_by_us_is_told() -> None:
@@ -99,7 +99,7 @@ def test_where_no_model_is_made_pydantic_is_not_asked_and_the_reason_is_said(
 ) -> None:
     found = read("{}", schema)["pydantic"]
     assert found.verdict == "not asked"
-    assert reason in found.said
+    assert reason in found.reason
 
 
 def test_names_that_python_has_not_are_names_of_a_model_too() -> None:
@@ -119,7 +119,7 @@ def test_a_definition_nested_too_deep_makes_no_model() -> None:
 def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert {one.reader: one.verdict for one in read("{}").values()} == {
-        "json.loads": "read",
+        "json.loads": "parsed",
         "pydantic": "not installed",
         "json-repair": "not installed",
     }
@@ -128,7 +128,9 @@ def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch)
 def test_json_repair_reads_in_a_process_of_its_own(repair: Any) -> None:
     repair("def loads(text): return {'query': text.strip('{}')}")
     found = read("{'x'}")["json-repair"]
-    assert found == ParserReading("json-repair", found.version, "read", '{"query": "\'x\'"}', "", found.same)
+    assert found == ParserReading(
+        "json-repair", found.version, "parsed", '{"query": "\'x\'"}', "", found.same
+    )
 
 
 def test_a_reader_that_hangs_is_ended(repair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,22 +138,22 @@ def test_a_reader_that_hangs_is_ended(repair: Any, monkeypatch: pytest.MonkeyPat
     repair("def loads(text):\n    while True: pass")
     began = time.monotonic()
     found = read("{}")["json-repair"]
-    assert (found.verdict, found.said) == ("refused", "No answer within 0.5 seconds; it was ended.")
+    assert (found.verdict, found.reason) == ("rejected", "No answer within 0.5 seconds; it was ended.")
     assert time.monotonic() - began < 20
 
 
 def test_a_reader_that_fails_says_why_in_one_line(repair: Any) -> None:
     repair("def loads(text): raise RuntimeError('no idea')")
-    assert read("{}")["json-repair"].said == "RuntimeError: no idea"
+    assert read("{}")["json-repair"].reason == "RuntimeError: no idea"
 
 
 def test_a_long_text_is_not_asked_where_it_could_take_long(repair: Any) -> None:
     repair("def loads(text): return {}")
     found = read(json.dumps({"query": "x" * 300_000}))
-    assert found["json.loads"].verdict == "read"
+    assert found["json.loads"].verdict == "parsed"
     assert len(found["json.loads"].value or "") == 2_000
-    assert "longer than 200,000 characters" in found["pydantic"].said
-    assert "longer than 20,000 characters" in found["json-repair"].said
+    assert "longer than 200,000 characters" in found["pydantic"].reason
+    assert "longer than 20,000 characters" in found["json-repair"].reason
 
 
 @pytest.mark.parametrize(
@@ -159,9 +161,9 @@ def test_a_long_text_is_not_asked_where_it_could_take_long(repair: Any) -> None:
 )
 def test_hostile_texts_are_refused_or_read_but_never_raise(raw: str) -> None:
     for one in read(raw).values():
-        assert one.verdict in ("read", "refused", "not installed", "not asked")
+        assert one.verdict in ("parsed", "rejected", "not installed", "not asked")
 
 
 def test_a_list_full_of_errors_costs_one() -> None:
     raw = json.dumps({"query": "x", "tags": [5] * 60_000})
-    assert read(raw)["pydantic"].said == "tags.0: Input should be a valid string"
+    assert read(raw)["pydantic"].reason == "tags.0: Input should be a valid string"

@@ -60,7 +60,7 @@ def test_titles_are_unique_since_the_address_holds_them() -> None:
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(editor, "editor", lambda *_args, **_sizes: "x" * 1_000_001)
     words = said(opened("callgauge/dashboard/pages/playground/page.py"))
-    assert "more than 1,000,000 characters, which is what the playground takes" in words
+    assert "more than 1,000,000 characters, the limit of the playground" in words
     assert "Verdict" not in words
 
 

@@ -87,19 +87,23 @@ def test_an_example_fills_both_editors(store: Path) -> None:
 def test_a_call_brings_its_text_its_definition_and_the_way_back(store: Path) -> None:
     publish(store, small_tables() | KNOWN)
     app = playground(call="c2")
-    assert editors(app)["Raw arguments, as the model sent them"] == '{"path": "a", "limit": "5"}'
-    assert '"limit"' in editors(app)["Tool definition, in any supported shape"]
+    assert editors(app)["Raw arguments, as sent"] == '{"path": "a", "limit": "5"}'
+    assert '"limit"' in editors(app)["Tool definition"]
     assert outcome(app) == "coerced"
     doors = [element.proto.label.replace("\\", "") for element in app.get("page_link")]
-    assert doors == [":blue[From call c2]", "Replay its calls under this definition"]
+    assert doors == [":blue[From call c2]"]
+    drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    (replay,) = [one["href"] for one in drawn if one.get("label") == "Try on stored calls"]
+    carried = parse_qs(urlsplit(replay).query)
+    assert (carried["tab"], carried["replay_tool"], carried["call"]) == (["stored"], ["read_file"], ["c2"])
 
 
 def test_a_call_that_is_not_there_or_without_a_store_is_a_sentence(small: Path) -> None:
-    assert "The store holds no call with this id." in said(playground(call="c999"))
+    assert "The store has no call with this id." in said(playground(call="c999"))
 
 
 def test_a_call_without_a_store_is_a_sentence(store: Path) -> None:
-    assert "There is no store to take it from." in said(playground(call="c1"))
+    assert "there is no store." in said(playground(call="c1"))
 
 
 def test_a_link_brings_its_texts_and_what_is_on_the_screen_makes_the_same_link(small: Path) -> None:
@@ -141,7 +145,7 @@ def test_a_known_tool_and_version_is_picked_newest_first(store: Path) -> None:
     assert outcome(app) == "coerced"
     assert "Version 2 · 2 calls · 2026-11-20" in app.selectbox(key="known_version").options
     app.selectbox(key="known_version").select("d1").run()
-    assert '"Old."' in editors(app)["Tool definition, in any supported shape"]
+    assert '"Old."' in editors(app)["Tool definition"]
     assert outcome(app) == "clean", "that version declares nothing"
 
 
@@ -157,20 +161,20 @@ def test_the_form_begins_with_the_arguments_and_writes_them(small: Path) -> None
     assert outcome(app) == "clean"
     assert '"limit": 7' in said(app)
     app.segmented_control(key="input").set_value("text").run()
-    assert editors(app)["Raw arguments, as the model sent them"] == '{"path": "a", "limit": 7}'
+    assert editors(app)["Raw arguments, as sent"] == '{"path": "a", "limit": 7}'
 
 
 def test_a_form_without_a_definition_says_what_to_do(small: Path) -> None:
-    assert "paste a definition below" in said(playground(p=link("{}"), input="form"))
+    assert "paste one below" in said(playground(p=link("{}"), input="form"))
 
 
 def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) -> None:
     app = playground(p=link("{'path': 'a'}", TOOL), shape="MCP")
-    assert "How other readers read the text" not in sheets(app), "closed, it asks nobody"
+    assert "Results of other parsers" not in sheets(app), "closed, it asks nobody"
     unfold(app, "others", "advice", "shapes")
-    drawn = sheet_of(app, "How other readers read the text")
-    by_reader = {row["Reader"]["text"]: row["Verdict"]["text"] for row in drawn}
-    assert by_reader["json.loads"] == "refused"
+    drawn = sheet_of(app, "Results of other parsers")
+    by_reader = {row["Parser"]["text"]: row["Verdict"]["text"] for row in drawn}
+    assert by_reader["json.loads"] == "rejected"
     assert set(by_reader) == {"json.loads", "pydantic", "json-repair"}
     assert "Findings of the lint" in sheets(app)
     assert '"inputSchema"' in said(app)
@@ -183,8 +187,8 @@ def test_a_reply_shows_each_call_its_dialect_and_its_place(small: Path) -> None:
     assert row["Call"]["sub"] == "hermes"
     assert row["Place"]["text"] == "3:1 – 3:64"
     assert row["Outcome"]["text"] == "coerced"
-    assert row["Findings"]["text"] == "string_literal_converted_to_integer"
-    assert "… 1 hermes" in said(app)
+    assert row["Diagnostics"]["text"] == "string_literal_converted_to_integer"
+    assert "1 hermes" in said(app)
     assert outcome(app) == "coerced"
 
 
@@ -196,7 +200,7 @@ def test_a_reply_can_be_read_by_a_told_dialect_or_for_leaks_only(small: Path) ->
     assert parse_qs(urlsplit(copied(told) or "").query)["dialect"] == ["bare_json"]
     leaked = playground(p=link("No call at all.", TOOL), mode="reply", look="leaked")
     assert "0 calls found" in said(leaked)
-    assert "No call that should have been native" in said(leaked)
+    assert "No leaked call." in said(leaked)
 
 
 def test_of_many_calls_in_a_reply_the_url_names_the_one_shown(small: Path) -> None:
@@ -224,7 +228,7 @@ def test_hostile_text_is_text_everywhere(small: Path, mode: str) -> None:
 
 def test_the_answer_is_a_sentence_and_a_row_for_each_parameter(small: Path) -> None:
     app = playground(p=link('{"path": "a", "limit": "5"}', TOOL))
-    assert app.header[0].value.replace("\\", "") == "Coerced: 1 of 2 arguments changed type or form."
+    assert app.header[0].value.replace("\\", "") == 'Coerced: 1 of 2 arguments converted (limit: "5" → 5).'
     table = sheets(app)["What became of each parameter"]
     assert [[cell["text"] for cell in row] for row in table["rows"]] == [
         ["path", '"a"', '"a"', "as sent"],
@@ -246,5 +250,5 @@ def test_equal_findings_share_a_row_that_opens_into_each_place(small: Path) -> N
     assert [row["Code"]["text"] for row in rows] == ["2,000 × single_quotes", "tool_definition_missing"]
     assert rows[0]["No."]["text"] == "1–2,000"
     unfold(app, "playground_findings_single_quotes")
-    assert len(sheet_of(app, "Findings of single_quotes")) == 100
+    assert len(sheet_of(app, "Diagnostics of single_quotes")) == 100
     assert "The first 100 of 2,000 are listed." in said(app)

@@ -71,10 +71,10 @@ def test_a_call_brings_its_text_and_its_definition() -> None:
     ("said", "note"),
     [
         ({"args_source": "truncated"}, "cut the text off"),
-        ({"args_source": "reserialised"}, "written anew"),
-        ({"args_source": "missing", "raw_arguments": None}, "kept no text"),
+        ({"args_source": "reserialised"}, "not the text that the model sent"),
+        ({"args_source": "missing", "raw_arguments": None}, "has no text"),
         ({"definition": None}, "no definition of its tool"),
-        ({"raw_arguments": "x" * (LONGEST + 1)}, "takes 1,000,000 at most"),
+        ({"raw_arguments": "x" * (LONGEST + 1)}, "limit of the playground is 1,000,000"),
     ],
 )
 def test_what_a_call_lacks_is_said(said: dict[str, Any], note: str) -> None:
@@ -99,12 +99,12 @@ def test_a_definition_without_a_schema_stays_without() -> None:
     ("text", "why"),
     [
         ("{", "Expecting"),
-        ("5", "holds no tool"),
-        ("[]", "holds no tool"),
+        ("5", "defines no tool"),
+        ("[]", "defines no tool"),
         ('{"name": 5}', "name"),
         ("[" * 100_000, "nested too deep"),
         ('{"title": "t", "properties": ' + '{"a": ' * 800 + "{}" + "}" * 800 + "}", "nested too deep"),
-        ("x" * 200_001, "200,000 at most"),
+        ("x" * 200_001, "the limit is 200,000"),
     ],
 )
 def test_a_definition_that_cannot_be_read_says_why(text: str, why: str) -> None:

@@ -85,7 +85,7 @@ def test_the_list_leads_to_each_session(store: Path) -> None:
 def test_the_list_is_searched_and_says_what_to_widen(store: Path) -> None:
     publish(store, small_tables() | {"sessions": [a_session(), a_session("s2", task="airline/7")]})
     assert len(sheet_of(opened(SESSIONS, q="AIRLINE"), "Sessions")) == 1
-    assert "Widen or clear: days, search." in said(opened(SESSIONS, q="nowhere"))
+    assert "The filters leave nothing: days, search." in said(opened(SESSIONS, q="nowhere"))
 
 
 def test_a_session_id_of_two_sources_asks_which_and_its_file_tells(store: Path) -> None:
@@ -226,7 +226,7 @@ def test_the_attempts_of_a_chain_are_tied_together(store: Path) -> None:
 def test_a_call_shows_its_fault_and_its_result_and_leads_to_its_page(store: Path) -> None:
     first, _, other = drawn_calls(time_line(told_session(store)))
     assert (first["bad"], first["finding"]) == ("bad", "json_parse_error:x")
-    assert [tag[0] for tag in first["tags"]] == ["failed", "syntax"]
+    assert [tag[0] for tag in first["tags"]] == ["failed", "Syntax"]
     assert (other["bad"], other["facts"]) == ("warn", "ran 250 ms")
     assert other["result"]["title"] == "Result error · 8 B"
     assert first["href"] == "calls?call=c1"

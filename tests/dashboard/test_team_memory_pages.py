@@ -122,7 +122,7 @@ def test_others_see_shared_views_only_and_change_none(
     assert sum(one.label == "Delete view" for one in app.button) == 2  # both are Ada's
     sign_in(monkeypatch, READER)
     app = opened(PAGE["decisions"], about="views")
-    assert "You may read what the team remembers, not change it." in said(app)
+    assert "You can read the team's decisions and notes, but not change them." in said(app)
     assert not [one.label for one in app.button if one.label in ("Delete view", "Rename", "Save this view")]
 
 
@@ -133,7 +133,7 @@ def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     app.text_input(key=field_key(app, "name_")).set_value("Every Monday")
     click(app, "Rename")
     assert [view.name for view in remembered(nights).views] == ["Every Monday"]
-    click(app, "Keep to its owner")
+    click(app, "Make private")
     assert not remembered(nights).views[0].shared
     click(app, "Delete view")
     assert remembered(nights).views == []
@@ -220,7 +220,7 @@ def test_a_note_stands_on_the_page_of_its_thing_and_is_added_changed_and_deleted
     assert note.kind == kind
     assert "look <b>here</b>" in plain(said(app))
     app.text_input(key=f"changed_text_{note.id}").set_value("looked at")
-    click(app, "Keep note")
+    click(app, "Save note")
     assert [one.text for one in remembered(file).notes] == ["looked at"]
     app.button(key=f"delete_note_{note.id}").click().run()
     assert remembered(file).notes == []
@@ -250,7 +250,7 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
     app.selectbox(key="rule_kind").set_value("changed by")
     app.number_input(key="rule_bound").set_value(2.0)
     app.text_input(key="rule_name").set_value("heron")
-    click(app, "Keep rule")
+    click(app, "Save rule")
     (rule,) = remembered(nights).alert_rules
     assert (rule.rate, rule.kind, rule.bound, rule.slice) == (
         "parse_error",
@@ -258,34 +258,38 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
         0.02,
         {"model": ("heron-large",)},
     )
-    click(app, "Keep rule")
+    click(app, "Save rule")
     assert "There is a rule of this name" in said(app)
 
 
 def signature_of(app: AppTest) -> str:
-    (row,) = sheet_of(app, "Signatures of errors")
+    (row,) = sheet_of(app, "Errors by signature")
     return str(row["Signature"]["href"]).split("signature=")[1].split("&")[0]
 
 
 @pytest.mark.thorough
 def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nights: MemoryFile) -> None:
     listed = opened(PAGE["errors"])
-    assert "Status" not in sheet_of(listed, "Signatures of errors")[0]  # nobody has noted one
+    assert "Triage status" not in sheet_of(listed, "Errors by signature")[0]  # nobody has noted one
     signature = signature_of(listed)
     app = opened(PAGE["errors"], signature=signature)
     app.selectbox(key="status_state").set_value("known").run()
     app.text_input(key="status_note").set_value(HOSTILE)
-    click(app, "Keep status")
+    click(app, "Save status")
     assert remembered(nights).signature_states[signature].state == "known"
     app.selectbox(key="status_state").set_value("fixed").run()
     app.text_input(key="status_version").set_value("release 13")
     app.date_input(key="status_day").set_value(date(2026, 11, 10))
-    click(app, "Keep status")
+    click(app, "Save status")
     assert "Back since 2026-11-11" in said(app)
     listed = opened(PAGE["errors"])
     assert "1 fixed error is back." in plain(said(listed))
-    (row,) = sheet_of(listed, "Signatures of errors")
-    assert (row["Status"]["text"], row["Status"]["sub"]) == ("back", "fixed in release 13, 2026-11-10")
+    (row,) = sheet_of(listed, "New errors")
+    assert "New errors and errors that are back" in said(listed)
+    assert (row["Triage status"]["text"], row["Triage status"]["sub"]) == (
+        "back",
+        "fixed in release 13, 2026-11-10",
+    )
     labels = [plain(str(link.proto.label)) for link in opened().get("page_link")]
     assert any("Fixed and back: “json_parse_error:expected a comma”" in label for label in labels)
 
@@ -296,11 +300,11 @@ def test_errors_are_narrowed_to_a_status(nights: MemoryFile) -> None:
     signature_states.set_state(nights, signature, "fixed", fixed_day=date(2026, 12, 24))
     signature_states.set_state(nights, "another", "known")
     shown = {
-        status: "Signatures of errors" in sheets(opened(PAGE["errors"], status=status))
+        status: "Errors by signature" in sheets(opened(PAGE["errors"], status=status))
         for status in ("all", "new", "known", "fixed", "back")
     }
     assert shown == {"all": True, "new": False, "known": False, "fixed": True, "back": False}
-    assert "No error has this status here." in said(opened(PAGE["errors"], status="back"))
+    assert "No error has this triage status here." in said(opened(PAGE["errors"], status="back"))
 
 
 def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_later_days(
@@ -313,7 +317,7 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
     assert title.value == "Keep falcon-3"
     title.set_value("Take kestrel-14b: cheaper")
     app.text_area(key="decision_reason_compare").set_value(HOSTILE)
-    click(app, "Keep decision")
+    click(app, "Save decision")
     (kept,) = remembered(nights).decisions
     assert kept.title == "Take kestrel-14b: cheaper"
     figures = kept.figures
@@ -354,7 +358,7 @@ def test_a_decision_of_an_import_with_strange_parameters_is_shown_without_later_
     nights.write(("UPDATE decisions SET figures = '[]' WHERE title = 'unreadable'", [()]))
     words = said(opened(PAGE["decisions"]))
     assert "No later data yet." in words
-    assert "Its numbers cannot be read by this version." in words
+    assert "This version cannot read its numbers." in words
 
 
 @pytest.mark.thorough
@@ -364,7 +368,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
     baselines.save_baseline(nights, "all", span)
 
     def before(name: str) -> str:
-        app = opened(baseline=f"Baseline: {name}", model="kestrel-14b", days="7 days")
+        app = opened(baseline=name, model="kestrel-14b", days="7 days")
         return next(str(one.delta) for one in app.metric if one.label == "Parse errors")
 
     pinned, free = before("falcon"), before("all")

@@ -127,6 +127,7 @@ def judge_ranking(
             and each.is_worse
             and each.part_of is None
             and each.agrees_with(chosen)
+            and each.since <= (chosen.get("to_day") or date.max)  # what came later is not of these days
         ],
         night=night.night if night else date.min,
         others=others,

@@ -1,5 +1,5 @@
--- title: Attempts of one chain
--- question: Which calls tried the same thing, one after the other, and what did each send?
+-- title: Calls of one retry sequence
+-- question: Which calls tried the same thing, in order, and what did each send?
 -- unit: one row a call; copies in other files are left out
 -- column raw: the first 100,000 characters of the raw arguments
 SELECT call_id, ts, turn, coalesce(step, 0) AS step, attempt, retry_kind, tool, outcome, fault_layer, result_status, chain_outcome,

@@ -1,19 +1,19 @@
--- title: Chains of attempts
--- question: What happens after a fault: is it tried again, does it recover, and what does that cost?
--- unit: chains of attempts; each begins with a call that went wrong
+-- title: Retry sequences
+-- question: What happens after a failure: is the call retried, does it recover, and what does that cost?
+-- unit: retry sequences; each begins with a failed call
 -- days: added up
--- column slice: what $by names; by layer, where the first call of the chain went wrong; 'none' = only the log says that it was tried again
--- column attempts: calls in the chain, the first among them; 10 = ten or more
--- column ended: recovered = the last attempt had no fault; abandoned = it had one; open = the log stops before it can be known
+-- column slice: what $by names; by stage, where the first call of the sequence failed; 'none' = only the log reports the retry
+-- column attempts: calls in the sequence, including the first; 10 = ten or more
+-- column ended: recovered = the last attempt succeeded; abandoned = given up, the last attempt failed; open = the log ends before the outcome
 -- column identical: retries with the same tool and arguments
--- column first_identical: of the first retries of a chain, as first_changed those with others; where a text is unknown it is neither
--- column first_identical_worked: those without a fault, as first_changed_worked
+-- column first_identical: first retries with the same arguments; first_changed: with other arguments; where a text is missing it is neither
+-- column first_identical_worked: those of them that succeeded; first_changed_worked likewise
 -- column steps: model calls that the retries took
--- column tokens_known: chains with retries whose tokens the log tells, as ms_known for their time
--- column group_ids: the groups of sessions, of fifty, that have such chains, in order; the other group_… are of each of them what the column without group_ is of all
--- note: A chain begins with a call that went wrong. The next call of the same tool in a later step of the turn joins it. So does the call that the log names as its retry. It counts on the day on which it began.
+-- column tokens_known: sequences with retries for which the log has tokens; ms_known: for which it has times
+-- column group_ids: the groups of sessions, of fifty, that have such sequences, in order; the other group_… are of each of them what the column without group_ is of all
+-- note: A retry sequence begins with a failed call. The next call of the same tool in a later step of the turn joins it, and so does the call that the log names as its retry. It counts on the day on which it began.
 -- note: Cost is what the attempts after the first took: their steps, and the tokens and time of these steps.
--- $by: 'model' or 'tool' of the first call; NULL = the layer at which it went wrong.
+-- $by: 'model' or 'tool' of the first call; NULL = the stage at which it failed.
 WITH of_groups AS (
   SELECT CASE $by WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')
                   ELSE coalesce(fault_layer, 'none') END AS slice,

@@ -1,7 +1,7 @@
--- title: Calls that went wrong
--- question: Which calls went wrong, of this tool, signature, layer, session or model?
+-- title: Failed calls
+-- question: Which calls of this tool, signature, stage, session or model failed?
 -- unit: call ids, the newest first; the newest $limit of them
--- column found: all calls that match
+-- column found: the number of all calls that match
 WITH failed AS NOT MATERIALIZED (
   SELECT call_id, fault_layer, ts, session_id, turn_id, step, ordinal
   FROM tool_calls

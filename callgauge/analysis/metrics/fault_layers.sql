@@ -1,11 +1,11 @@
--- title: Where calls went wrong
--- question: At which layer did calls go wrong first, and how many went through?
+-- title: Failed calls by stage
+-- question: At which stage did calls fail first, and how many succeeded?
 -- unit: calls
 -- days: added up
--- column layer: the first layer at which a call went wrong; 'none' = no fault was seen; 'unknown' = we cannot tell
+-- column layer: the first stage at which a call failed; 'none' = no failure was seen; 'unknown' = not measured
 -- column total: all calls of the selection
--- note: Each call stands in one row: at the first layer at which the harness, the tool or our parser says that it went wrong.
--- note: Cannot tell: no fault was seen, but the log keeps no result of the call, or not how its arguments were read.
+-- note: Each call counts in one row: at the first stage at which the agent, the tool or our parser says that it failed.
+-- note: Not measured: no failure was seen, but the log has no result of the call, or does not show whether its arguments were valid.
 WITH chosen AS (
   FROM daily_calls
   WHERE {filters: days, models, providers, prompts, tools, sources, trials}

@@ -1,11 +1,11 @@
 -- title: New errors
--- question: Which errors were never seen before this week, and come again and again?
--- unit: calls that went wrong first at the layer
--- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
--- column first_day: the first day in the whole store, whatever the filters say
+-- question: Which errors were never seen before this week, and keep occurring?
+-- unit: failed calls, each with the signature of its first failure
+-- column text: the error text of the log or of our parser, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
+-- column first_day: the first day in the whole store, whatever the filters are
 -- column calls, sessions: since then, up to the day $newest
 -- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
--- note: Chance would hardly do it. Were the error as old as the 28 days before, its sessions would fall on those days too. That all fall on the days since has a chance of at most 1 in 1,000. At least $least_days of these days have calls of its log source.
+-- note: It is unlikely to be chance. If the error were as old as the 28 days before, some of its sessions would be on those days. The chance that all are on the days since is at most 1 in 1,000. At least $least_days of the days before have calls of its log source.
 WITH
 ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors
          WHERE day IS NOT NULL AND {filters: trials}

@@ -1,13 +1,13 @@
--- title: Calls lost to a bad neighbour
--- question: When one of several calls of a step is bad, what becomes of the others?
+-- title: Calls lost next to a failed call
+-- question: When one of several calls of a step fails, what happens to the others?
 -- unit: calls of steps that made several calls at once
 -- days: added up
 -- column model: 'unknown' where the log names none
 -- column steps: steps with several calls; bad_steps those in which at least one call was bad
--- column calls: of these steps; bad = no call came, or its arguments were refused; others = the good ones of bad steps
--- column lost: good calls that were refused, or have no result though the session shows results; others_lost = those of bad steps
+-- column calls: of these steps; bad = a call was missing, or its arguments were invalid; others = the valid calls of bad steps
+-- column lost: valid calls that were denied, or have no result although the session shows results; others_lost = those of bad steps
 -- column group_ids: the groups of sessions, of fifty, that have such steps, in order; the other group_… are of each of them what the column without group_ is of all
--- note: Bad: an emission, syntax or schema fault. Lost: a good call that was refused, or got no result though its session shows results.
+-- note: A failed call here is a missing call, or one with a syntax or schema error. A valid call is lost when it was denied, or got no result although its session shows results.
 -- note: The filter by tool does not apply: a step can call several.
 WITH of_groups AS (
   SELECT coalesce(model, 'unknown') AS model, session_group AS id,

@@ -1,5 +1,5 @@
 -- title: Where a signature occurs
--- question: Which tools and models have this fault?
+-- question: Which tools and models have this error?
 -- unit: calls
 -- days: told apart
 -- column sessions: a session counts once for each day and prompt

@@ -1,16 +1,16 @@
 -- title: Error signatures
--- question: What goes wrong, told without what is different each time, and since when?
--- unit: calls that went wrong first at the layer
--- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
+-- question: Which errors occur, grouped by their text without what differs each time, and since when?
+-- unit: failed calls, each with the signature of its first failure
+-- column text: the error text of the log or of our parser, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
 -- column sessions: a session counts once for each day, model, prompt and tool
--- column first_day: over the whole store, whatever the filters say
--- column new: first seen on the newest day with calls, and there are days before it
+-- column first_day: in the whole store, whatever the filters are
+-- column new: first seen on the newest chosen day with calls, and there are days before it
 -- column days, by_day: the calls of each of the newest days with calls, at most 14
 -- column example: the newest such call
--- column found: signatures in all, of which this is one page
+-- column found: the number of all signatures; the rows are one page of them
 -- note: Failed calls whose log says the same get one signature: paths, numbers, ids and quoted values become placeholders. No model is asked, and the id stays the same from load to load.
--- note: New: the signature was never seen before the newest day on which the store has calls. Those come first, then the most frequent.
--- note: $first leads the list, before new ones: errors that were fixed and are back. $among and $without narrow it: the page passes those with a status.
+-- note: New: the signature was never seen before the newest chosen day with calls. New signatures come first, then the most frequent.
+-- note: $first comes before new signatures: fixed errors that are back. $among and $without narrow the list, by triage status.
 WITH chosen AS NOT MATERIALIZED (
   FROM daily_errors
   WHERE {filters: days, models, providers, prompts, tools, sources, trials}
@@ -26,7 +26,7 @@ days AS (
   )
 ),
 ever AS (SELECT signature_id, min(day) AS first_day FROM daily_errors WHERE {filters: trials} GROUP BY signature_id),
-extent AS (SELECT min(day) AS oldest, max(day) AS newest FROM daily_calls WHERE {filters: trials}),
+extent AS (SELECT min(day) AS oldest, (SELECT max(day) FROM days) AS newest FROM daily_calls WHERE {filters: trials}),
 slices AS (  -- few, where the chosen rows may be millions
   SELECT signature_id, coalesce(tool, 'unknown') AS tool, coalesce(model, 'unknown') AS model, sum(calls) AS calls,
          sum(sessions) AS sessions, max(day) AS last_day, max({'ts': example_ts, 'example': example}) AS newest

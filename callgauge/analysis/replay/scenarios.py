@@ -26,11 +26,11 @@ from lenient import (
 
 OWN, NEWEST, STORED = "own", "newest", "stored"
 BEFORE = {
-    OWN: "each call's own definition, read anew",
-    NEWEST: "the newest definition for all calls, read anew",
-    STORED: "what the store says: read when it was loaded",
+    OWN: "Each call's own definition",
+    NEWEST: "The newest definition",
+    STORED: "The stored results",
 }
-"""What the outcome is held against."""
+"""What the new results are compared with."""
 
 _NOT_COUNTED = frozenset({"tool_definition_missing"})  # our ignorance: no policy refuses a model for it
 _LONGEST = 1_000_000  # characters of a definition

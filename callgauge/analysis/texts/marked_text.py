@@ -15,6 +15,7 @@ _OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
 _COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
 _BLANKS = re.compile(r"\s+")
 _GAP = 2  # columns between two marks on one line
+_BEYOND = 4  # columns by which a label may end beyond the text
 _BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
 
 
@@ -81,18 +82,27 @@ def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
     return start, min(len(text), start + LIMIT)
 
 
-def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False, width: int = WIDTH) -> str:
+def annotate(
+    text: str,
+    marks: Sequence[TextMark] = (),
+    *,
+    spaces: bool = False,
+    width: int = WIDTH,
+    most: int | None = None,
+) -> str:
     """Return the text with line numbers, and under each line carets and the label of its marks.
 
     Marks that do not meet share a line. Only the span that `shown_window` returns is included. `spaces`: show
-    white space as signs. `width`: columns of text before a line is continued on the next.
+    white space as signs. `width`: columns of text before a line is continued on the next. `most`: where there
+    are more lines than that, those far from any mark are folded.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
     gutter = len(str(number + text.count("\n", start, end)))
     rows: list[str] = []
+    marked: list[int] = []  # the rows with a mark, or with carets
     for offset, line in _split_lines(text, start, end):
-        for nth, (at, chunk) in enumerate(_split_chunks(line, offset, width)):
+        for nth, (at, chunk) in enumerate(_split_chunks(line, offset, width, spaces)):
             head = str(number) if nth == 0 else "·"
             rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
             last = at + len(chunk) == offset + len(line)
@@ -101,9 +111,27 @@ def annotate(text: str, marks: Sequence[TextMark] = (), *, spaces: bool = False,
                 for mark in marks
                 if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
             ]
-            rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces)]
+            before = len(rows) - 1
+            rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces, width)]
+            marked += range(before, len(rows)) if here else ()
         number += 1
+    if most is not None and len(rows) > most and marked:
+        rows = _fold_rows(rows, marked, gutter)
     return "\n".join(rows)
+
+
+def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
+    """Return the first row and the rows next to marked ones; each run of others becomes one row."""
+    near = {place + step for place in marked for step in (-1, 0, 1)}
+    kept = sorted({0} | (near & set(range(len(rows)))))
+    folded = list[str]()
+    for place, after in zip(kept, [*kept[1:], len(rows)], strict=True):
+        folded.append(rows[place])
+        if after - place == 2:
+            folded.append(rows[place + 1])
+        elif after - place > 2:
+            folded.append(f"{'':>{gutter}} ⋮ {after - place - 1:,} more lines")
+    return folded
 
 
 def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
@@ -113,26 +141,47 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         offset += len(line) + 1
 
 
-def _split_chunks(line: str, offset: int, width: int) -> Iterator[tuple[int, str]]:
-    for at in range(0, max(1, len(line)), width):
-        yield offset + at, line[at : at + width]
+def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[tuple[int, str]]:
+    """Yield the parts of a line that fill `width` columns at most, each with its offset in the text."""
+    start = columns = 0
+    for at, char in enumerate(line):
+        wide = 1 if " " <= char <= "~" else _count_columns(_show_blanks(char, spaces))
+        if columns + wide > width and at > start:
+            yield offset + start, line[start:at]
+            start, columns = at, 0
+        columns += wide
+    yield offset + start, line[start:]
 
 
-def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool) -> list[str]:
-    """Return the lines of carets and labels below a chunk: a mark stands on the first line with room."""
+def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool, width: int) -> list[str]:
+    """Return the lines of carets and labels below a chunk: a mark is on the first line with room.
+
+    A label that would end far beyond `width` is written before its carets, or where that is too narrow below
+    them.
+    """
     lines: list[str] = []
+
+    def write(text: str, column: int, first: int = 0) -> int:
+        places = range(first, len(lines))
+        place = next((n for n in places if _count_columns(lines[n]) + _GAP <= column), len(lines))
+        while place >= len(lines):
+            lines.append("")
+        lines[place] += f"{' ' * (column - _count_columns(lines[place]))}{text}"
+        return place
+
     for mark in marks:
         begin = mark.start - at
         inside = chunk[begin : mark.end - at] if mark.end > mark.start else ""
         carets = "^" * max(1, _count_columns(_show_blanks(inside, spaces)))
         more = "…" if mark.end > at + len(chunk) + 1 else ""
+        carets += more
         column = _count_columns(_show_blanks(chunk[:begin], spaces))
-        place = next(
-            (place for place, line in enumerate(lines) if _count_columns(line) + _GAP <= column), len(lines)
-        )
-        if place == len(lines):
-            lines.append("")
-        lines[place] += f"{' ' * (column - _count_columns(lines[place]))}{carets}{more} {mark.label}"
+        if column + len(carets) + 1 + len(mark.label) <= width + _BEYOND:
+            write(f"{carets} {mark.label}", column)
+        elif column > len(mark.label):
+            write(f"{mark.label} {carets}", column - len(mark.label) - 1)
+        else:
+            write(mark.label, column, first=write(carets, column) + 1)
     return lines
 
 

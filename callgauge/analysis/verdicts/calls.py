@@ -61,14 +61,6 @@ def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
     return end[0].upper() + end[1:]
 
 
-def describe_calls(total: int, failed: int, by_arguments: int, not_judged: int) -> str:
-    """Return how many calls failed, how many because of their arguments, and how many could not be judged."""
-    own = "its" if failed == 1 else "their"
-    because = f", {by_arguments:,} because of {own} arguments" if failed else ""
-    rest = f" {not_judged:,} could not be judged." if not_judged else ""
-    return f"{failed:,} of {wording.plural(total, 'call')} failed{because}.{rest}"
-
-
 def describe_matches(found: str, total: int, failed: int | None) -> str:
     """Return how many of all calls match the filters of a list, and how many of these failed.
 

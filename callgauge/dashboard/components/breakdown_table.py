@@ -24,6 +24,7 @@ from callgauge.dashboard.components.difference_cells import (
 )
 from callgauge.dashboard.components.slice_table import count_values, name_cell, rate_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.shown_page import record_answer
 
 _SHOWN = 15  # strata of a table, until all are asked for
 Link = Callable[[int, Mapping[str, str]], str | None]
@@ -32,6 +33,7 @@ Link = Callable[[int, Mapping[str, str]], str | None]
 
 def draw_headline(found: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
     """Draw the sentence that answers the page's question, and in small print its evidence."""
+    record_answer(sentence)
     with st.container(key="verdict", gap="xsmall"):
         st.header(wording.in_markdown(sentence, 900), anchor=False)
         st.caption(wording.in_markdown(sentences.describe_basis(found.whole, names, smallest), 900))

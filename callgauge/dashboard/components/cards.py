@@ -17,9 +17,10 @@ from callgauge.analysis.metrics.published_store import NothingLoadedError, Unsho
 from callgauge.analysis.texts.sql_literals import fill_parameters
 from callgauge.analysis.texts.url_texts import LinkError, pack_text
 from callgauge.analysis.verdicts.explanations import HOW_JUDGED, VerdictKind
-from callgauge.dashboard import filters, store_queries
+from callgauge.dashboard import filters, shown_page, store_queries
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.table import Cell, Column, Table, collect_tables, draw_table
+from callgauge.dashboard.file_names import name_file
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
@@ -55,6 +56,8 @@ def _draw_menu(
     shell.css hides the name of its button, which is for screen readers.
     """
     drawn = [table for table in tables if table.rows]
+    if metric_names:
+        shown_page.record_method(metric_names, verdict)
     asked = {name: store_queries.last_parameters(name) for name in metric_names}
     has_files = bool(drawn) or take is not None
 
@@ -109,7 +112,7 @@ def _draw_download_button(label: str, name: str, mime: str, made: Callable[[], b
     st.download_button(
         label,
         made,
-        name,
+        name_file(*name.rsplit(".", 1)),
         mime,
         type="tertiary",
         icon=":material/download:",
@@ -166,6 +169,7 @@ def draw_card(
 
 def draw_answer(sentence: str, limit: int) -> None:
     """Draw the sentence that answers a page's question; of longer ones the first `limit` characters."""
+    shown_page.record_answer(wording.one_line(sentence, limit))
     with st.container(key="verdict"):
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
@@ -215,22 +219,31 @@ def _list_columns(metric: Metric, place: str) -> None:
     rows = [[Cell(column, mono=True), Cell(meaning)] for column, meaning in metric.columns.items()]
     if rows:
         titles = [Column("Column", "tight"), Column("Meaning")]
-        draw_table(f"counted_{metric.name}_{place}", "What the columns mean", titles, rows, exported=False)
+        draw_table(
+            f"counted_{metric.name}_{place}",
+            "What the columns mean",
+            titles,
+            rows,
+            exported=False,
+            shared=False,
+        )
 
 
 def show_no_matches(noun: str) -> None:
     """Draw a card that says that nothing matches, names the active filters and offers to clear them."""
     active = filters.active_filter_names()
+    is_empty = not store_queries.ask("fault_layers").iloc[0].total
+    shown_page.record_answer(f"No {noun} here.")
     with st.container(border=True):
         st.header(f"No {noun} here", anchor=False)
-        if active:
-            st.caption(f"Widen or clear: {', '.join(active)}.")
+        if active and not is_empty:
+            st.caption(f"The filters leave nothing: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
             asked = filters.chosen_filters().parameters()
             has_trials = bool(store_queries.ask("trials_left_out", **asked).iloc[0].sessions)
-            none = "The store holds none but those of trials." if has_trials else "The store holds none."
-            st.caption(f"{none} Load logs that have some:")
+            none = "The store has calls of trials only." if has_trials else "The store has no calls yet."
+            st.caption(f"{none} Load logs:")
             command = f"callgauge ingest PATH --store {store_queries.store_folder()}"
             st.code(leave_place_out(command), language=None)
 

@@ -1,4 +1,4 @@
-"""Two cards: the layer at which calls first went wrong, and the parser's findings in the calls."""
+"""Two cards: failed calls by stage, and the diagnostics of the parser."""
 
 from __future__ import annotations
 
@@ -16,40 +16,30 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 
-_CODES = 10  # of the findings, until all are asked for
-LAYERS = {
-    "emission": ("Emission", "No call, a leaked call or one cut off"),
-    "syntax": ("Syntax", "The arguments are not JSON"),
-    "schema": ("Schema", "JSON, but not what the tool's definition asks for"),
-    "tool_rejected": ("Tool rejected", "The tool itself refused the arguments"),
-    "execution": ("Execution", "It ran and failed"),
-    "refused": ("Refused", "A user, a policy or the harness stopped it"),
-    "none": ("No fault seen", "It went through, clean or mended"),
-    "unknown": ("Cannot tell", "The log keeps no result, or not how the arguments were read"),
+_CODES = 10  # rows before a person asks for all
+_ROWS = {
+    **wording.STAGES,
+    "none": ("No failure seen", "The log shows a result, and the arguments were valid or could be repaired"),
+    "unknown": ("Not measured", "The log has no result, or does not show whether the arguments were valid"),
 }
 
 
-def describe_untold(unknown: int) -> str:
-    """Return the end of a sentence on the calls of which the log cannot tell whether they went wrong."""
-    return f"; of {unknown:,} the log cannot tell" if unknown else ""
-
-
 def draw_layers(chosen: Mapping[str, Any]) -> None:
-    """Draw a card with the number of calls by the first layer at which they went wrong."""
-    with cards.draw_card("Where calls went wrong first", "fault_layers", height=380, stretch=True):
+    """Draw a card with the number of calls by the first stage at which they failed."""
+    with cards.draw_card("Failed calls by stage", "fault_layers", height=380, stretch=True):
         rows = {row["layer"]: row for row in store_queries.ask("fault_layers", **chosen).to_dict("records")}
         total = rows["none"]["total"]
         st.caption(f"Share of all {wording.plural(total, 'call')}; a full bar is 100%.")
         draw_table(
             "layers",
-            "Calls by fault layer",
-            [Column("Layer", "name"), Column("Calls", "number"), Column("Share", "number")],
-            [_layer_row(layer, rows[layer]["calls"], total) for layer in LAYERS],
+            "Calls by failure stage",
+            [Column("Stage", "name"), Column("Calls", "number"), Column("Share", "number")],
+            [_layer_row(layer, rows[layer]["calls"], total) for layer in _ROWS],
         )
 
 
 def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
-    title, meaning = LAYERS[layer]
+    title, meaning = _ROWS[layer]
     return [
         Cell(
             title,
@@ -64,7 +54,7 @@ def _layer_row(layer: str, calls: int, total: int) -> list[Cell]:
 
 
 def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed: bool = True) -> None:
-    """Draw a card with the parser's codes. `judged`: how many of `calls` the parser could judge.
+    """Draw a card with the diagnostics by code. `judged`: how many of `calls` the parser could check.
 
     `framed`: False within a fold of the same title.
     """
@@ -75,7 +65,7 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed:
             return
         st.caption(
             f"{wording.plural(len(rows), 'code')}. Share: of the "
-            f"{wording.plural(rows[0]['measured'], 'call')} that the parser could judge; "
+            f"{wording.plural(rows[0]['measured'], 'call')} that the parser could check; "
             f"{wording.known_share(judged, calls, 'call')}."
         )
         columns = [
@@ -86,7 +76,7 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed:
             Column("Meaning"),
         ]
         draw_table(
-            "findings", "Parser findings by code", columns, [_finding_row(row) for row in rows], shown=_CODES
+            "findings", "Diagnostics by code", columns, [_finding_row(row) for row in rows], shown=_CODES
         )
 
 
@@ -94,7 +84,7 @@ def _describe_nothing_found(judged: int, calls: int) -> str:
     if not judged:
         return "Not measured: these logs keep neither the model's text nor a tool definition."
     known = wording.known_share(judged, calls, "call")
-    return f"No findings in the {wording.plural(judged, 'call')} that could be judged; {known}."
+    return f"No diagnostics in the {wording.plural(judged, 'call')} that could be checked; {known}."
 
 
 def _finding_row(row: Row) -> list[Cell]:
@@ -107,7 +97,7 @@ def _finding_row(row: Row) -> list[Cell]:
         ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}", order=row["calls"]),
-        # A code that the harness gave us stands on calls that the parser could not judge.
+        # A code that the agent reported can be on calls that the parser could not check.
         part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

@@ -1,4 +1,4 @@
-"""Draws a text with the parser's findings marked in it, then the findings in order."""
+"""Draws a text with the parser's diagnostics marked in it, then the diagnostics in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "c
 _LISTED = 100  # findings of one text; a megabyte of slips has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
-_NARROW = 52  # columns of a marked text in half a page
+_NARROW = 44  # columns of a marked text in half a page, and on a phone
 _LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the lines beyond which it scrolls
 _FOLDED = 3  # findings of one code from which on they share a row
 _RUNS = 4  # runs of numbers that are named; of more, that there are
@@ -26,7 +26,7 @@ _TALLEST = 480  # pixels
 _COLUMNS = (
     Column("No.", "number"),
     Column("Severity", "tight"),
-    Column("Code", "text", "callgauge explain CODE says more"),
+    Column("Code", "text", "`callgauge explain CODE` explains a code."),
     Column("Place", "tight"),
     Column("Found → became", "text"),
     Column("Meaning", "text"),
@@ -90,7 +90,8 @@ def draw_marked_text(
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(_describe_position(raw, findings, narrow=narrow), width="content")
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
-    shown = spans.annotate(raw, marks, spaces=spaces, width=_NARROW if narrow else spans.WIDTH)
+    size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
+    shown = spans.annotate(raw, marks, spaces=spaces, **size)
     low = narrow and shown.count("\n") >= _LOW_LINES  # as high as the place that the playground keeps for it
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
@@ -201,7 +202,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         with st.expander(title, key=f"{key}_{code}", on_change="rerun") as each:
             if each.open:
                 listed = [_build_row(raw, dict([one])) for one in islice(several.items(), _LISTED)]
-                draw_table(f"{key}_{code}_places", f"Diagnostics {code}", _COLUMNS, listed)
+                draw_table(f"{key}_{code}_places", f"Diagnostics of {code}", _COLUMNS, listed)
                 if len(several) > _LISTED:
                     st.caption(f"The first {_LISTED} of {len(several):,} are listed.")
 

@@ -28,7 +28,7 @@ class ParserStep(Protocol):
 
 def draw_parser_steps(key: str, steps: Sequence[ParserStep]) -> None:
     if not steps:
-        st.caption("None: the text was read as it is.")
+        st.caption("None: the text was parsed unchanged.")
         return
     columns = [Column("No.", "number"), Column("Step", "name"), Column("Before"), Column("After")]
     rows = [

@@ -17,13 +17,14 @@ from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.analysis.measures.trends import DayRate, RateShift
 from callgauge.analysis.verdicts.alerts import describe_alert
+from callgauge.analysis.verdicts.goals import format_goal
 from callgauge.analysis.verdicts.sentences import LESS
 from callgauge.dashboard import charts, filters, store_queries
 from callgauge.dashboard.charts import Level, Mark, Trend
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.chart import draw_chart
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
-from callgauge.dashboard.components.memory.goals import format_goal, read_goals
+from callgauge.dashboard.components.memory.goals import read_goals
 from callgauge.dashboard.components.memory.note_list import draw_trend_note_control
 from callgauge.dashboard.components.memory.trend_marks import (
     Subject,

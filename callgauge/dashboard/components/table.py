@@ -17,7 +17,9 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.texts.measured_texts import read_amount, read_number
+from callgauge.dashboard import shown_page
 from callgauge.dashboard.components.controls.component_files import read_source
+from callgauge.documents.document import DocumentCell, DocumentColumn, DocumentTable
 
 Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate", "cell"]
 Tone = Literal["bad", "warn", "good", "calm", "info"]
@@ -136,6 +138,13 @@ class Table:
                 frame[name] = [values.get(suffix) for values in cells]
         return pd.DataFrame(frame, dtype=object)
 
+    def to_document(self) -> DocumentTable:
+        """Return the table as it is shown, for a document."""
+        columns = [
+            DocumentColumn(column.title, column.kind == "number", column.zero) for column in self.columns
+        ]
+        return DocumentTable(self.caption, columns, [[_show_cell(cell) for cell in row] for row in self.rows])
+
 
 _drawn_tables: ContextVar[list[Table] | None] = ContextVar("drawn_tables", default=None)
 
@@ -161,20 +170,24 @@ def draw_table(
     chosen: int | None = None,
     shown: int | None = None,
     exported: bool = True,
+    shared: bool = True,
 ) -> None:
     """Draw the table. `caption` is its name for screen readers.
 
     `opens`: a click anywhere in a row follows the row's first link. `chosen`: the index of the row that is
     shown as selected. `shown`: the number of rows before a person asks for all, None for all. `exported`: the
-    card around it offers the table as a file.
+    card around it offers the table as a file. `shared`: it is a part of what the page shows.
 
     How the table is sorted and whether it shows all rows stands in the URL (`sort`, `all`), and changes
     without a run of the page.
     """
     rows = _align_decimals(rows)
+    table = Table(key, caption, columns, rows)
     collected = _drawn_tables.get()
     if collected is not None and exported:
-        collected.append(Table(key, caption, columns, rows))
+        collected.append(table)
+    if shared:
+        shown_page.record_part(key, lambda: [table.to_document()])
     data: dict[str, Any] = {
         "key": key,
         "caption": wording.visible(caption),
@@ -214,6 +227,21 @@ def _cell_height(cell: Cell) -> int:
 def _send(cell: Cell) -> dict[str, Any]:
     """Return the fields of a cell that table.js needs: all that are not as it knows them by default."""
     return {name: value for name, usual in _BY_DEFAULT.items() if (value := getattr(cell, name)) != usual}
+
+
+def _show_cell(cell: Cell) -> DocumentCell:
+    return DocumentCell(
+        cell.text,
+        cell.sub or "",
+        cell.tone,
+        cell.at,
+        cell.low,
+        cell.high,
+        cell.share,
+        cell.heat,
+        cell.mono,
+        cell.pale,
+    )
 
 
 def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:

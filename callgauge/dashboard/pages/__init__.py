@@ -17,9 +17,9 @@ class PageEntry:
     """One page of the navigation.
 
     `section`: the heading above it, empty for the ten main pages. `key`: the letter that opens the page after
-    g. `filtered`: the page shows the filter bar. `needs_store`: the page needs a store. `shows_texts`: the
-    page shows content of logs, so only an admin may download from it. `needs_texts`, `for_admins`: others
-    cannot open it. `listed`: the navigation shows it.
+    g. `filtered`: the page shows the filter bar; `filtered_tab`: another page shows it in this tab only.
+    `needs_store`: the page needs a store. `shows_texts`: the page shows content of logs, so only an admin may
+    download from it. `for_admins`: others cannot open it. `listed`: the navigation shows it.
     """
 
     section: str
@@ -28,9 +28,9 @@ class PageEntry:
     key: str
     help: str
     filtered: bool = True
+    filtered_tab: str | None = None
     needs_store: bool = True
     shows_texts: bool = False
-    needs_texts: bool = False
     for_admins: bool = False
     listed: bool = True
 
@@ -112,8 +112,9 @@ PAGES = (
         "playground",
         "Playground",
         "y",
-        "Paste raw arguments and a tool definition; see what the parser does with them.",
+        "See what the parser does with a text, or parse stored calls again under another definition.",
         filtered=False,
+        filtered_tab="stored",
         needs_store=False,
     ),
     PageEntry(
@@ -153,28 +154,10 @@ PAGES = (
     ),
     PageEntry(
         "More",
-        "retries",
-        "Retries",
-        "r",
-        "What happens after a failure, and what it costs.",
-        listed=False,
-    ),
-    PageEntry(
-        "More",
         "matrix",
         "Matrix",
         "x",
         "One rate for each model and prompt, model and tool, or tool and prompt.",
-        listed=False,
-    ),
-    PageEntry(
-        "More",
-        "replay",
-        "Replay",
-        "a",
-        "Parse stored calls again under another definition or policy, and see what changes.",
-        shows_texts=True,
-        needs_texts=True,
         listed=False,
     ),
     PageEntry(

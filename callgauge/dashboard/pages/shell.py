@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from callgauge.analysis import wording
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError
-from callgauge.dashboard import filters, store_queries
+from callgauge.dashboard import filters, shown_page, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.memory.changes import may_write
 from callgauge.dashboard.components.memory.saved_views import ask_view_name, list_views, read_query
+from callgauge.dashboard.components.sharing.share import draw_share
 from callgauge.dashboard.components.shell.filter_bar import draw_filter_bar
 from callgauge.dashboard.components.shell.live_requests import LiveSender, offer_sender
 from callgauge.dashboard.components.shell.navigation import (
@@ -55,18 +57,26 @@ def show(sender: LiveSender | None = None) -> None:
     }
     page = st.navigation(list(by_page), position="hidden")
     entry = by_page[page]
-    log_page(entry.name, session=st.query_params.get("session"), call=st.query_params.get("call"))
+    tab = entry.filtered_tab if st.query_params.get("tab") == entry.filtered_tab else None
+    log_page(entry.name, tab=tab, **{name: st.query_params.get(name) for name in ("session", "call")})
     declare_url_keys(entry.url_keys)
     note_page(shows_texts=entry.shows_texts)
     # The server's key pays for what is asked of a model.
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
+    # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
+    # keeps the filters for the next page.
+    is_one_item = bool({"call", "session"} & set(st.query_params))
+    is_filtered = problem is None and (bool(tab) or (entry.filtered and not is_one_item))
+    shown_page.begin_page(
+        "." if entry is PAGES[0] else entry.name,
+        entry.title,
+        is_filtered=is_filtered,
+        shows_texts=entry.shows_texts,
+    )
     _say_what_is_out_of_reach()
     if problem is None:
-        # One call or session is not filtered; the bar would say that it is. Where it is hidden, the address
-        # keeps the filters for the next page.
-        is_filtered = entry.filtered and not {"call", "session"} & set(st.query_params)
         _filter_bar(shown=is_filtered)
         if is_filtered:
             _say_what_is_left_out()
@@ -85,6 +95,14 @@ def show(sender: LiveSender | None = None) -> None:
     if (take_save_wish() or is_asked) and may_save:
         ask_view_name(entry.name, entry.title, read_query())
     draw_palette(links, views, may_save=may_save, tour=problem is None and entry is PAGES[0])
+    _draw_page(page, entry, viewer, problem)
+
+
+def _draw_page(
+    page: StreamlitPage, entry: PageEntry, viewer: User, problem: UnshownStoreError | None
+) -> None:
+    """Run the page, or say why it cannot be shown."""
+    share = st.container(key="share_place")
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
         st.title(entry.title, anchor=False)
@@ -93,6 +111,8 @@ def show(sender: LiveSender | None = None) -> None:
         if entry.shows_texts and not texts_are_shown():
             st.caption("This store is served without texts: codes and numbers stand where texts would.")
         page.run()
+        with share:  # last: it hands on what the page has drawn
+            draw_share()
     else:
         st.title(entry.title, anchor=False)
         cards.show_no_store(problem)
@@ -116,8 +136,6 @@ def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
     """Return the sentence that stands in place of a page that is not for this viewer."""
     if entry.for_admins and not viewer.is_admin:
         return f"{entry.title} is for admins: it can ask for every text in the store."
-    if entry.needs_texts and not texts_are_shown():
-        return "This store is served without texts, and this page would need them."
     return None
 
 

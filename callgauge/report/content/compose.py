@@ -147,7 +147,7 @@ def make_report(
         rates=tuple(_list_rates(ask, newest)) if newest else (),
         days_before=_TREND,
         retries=_describe_retries(ask, team.prices, newest) if newest else "",
-        retries_link="/retries",
+        retries_link=write_link("errors", {"tab": "retries"}),
         ranking=_write_ranking(ask, team.prices, labels) if newest else "",
         ranking_link="/models",
         data=data,

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from callgauge.analysis import wording
+from callgauge.documents.markdown import escape_text
 from callgauge.report.content.morning_report import MorningReport, ReportItem
-from callgauge.report.formats.markdown import escape_text, write_place
+from callgauge.report.formats.markdown import write_place
 
 LONGEST_TITLE, LONGEST_TEXT = 256, 4096
 _COLOURS = {True: 0x57606A, False: 0xB3261E}

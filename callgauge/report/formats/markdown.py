@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from callgauge.analysis import wording
+from callgauge.documents.markdown import escape_text, write_link
 from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate
 from callgauge.stats import Interval
-
-_LONGEST = 400  # characters of a sentence
-_SIGNS = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
-# What GitHub and Discord make a link or a mention without any sign of Markdown.
-_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
 
 
 def write_markdown(report: MorningReport) -> str:
@@ -63,14 +57,7 @@ def _write_rate(report: MorningReport, one: ReportRate) -> str:
 
 
 def write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link where the dashboard's address is known, else the path of the page as code.
-
-    The link is percent-encoded but for parentheses, which would end it.
-    """
-    address = report.find_address(link).replace("(", "%28").replace(")", "%29")
-    return f"[{escape_text(title)}]({address})" if report.address else f"{escape_text(title)} `{address}`"
-
-
-def escape_text(text: str) -> str:
-    """Return a text as Markdown shows it: its signs escaped, invisible characters shown, no link made."""
-    return _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", _SIGNS.sub(r"\\\1", wording.one_line(text, _LONGEST)))
+    """Return a link where the dashboard's address is known, else the path of the page as code."""
+    if report.address:
+        return write_link(title, report.find_address(link))
+    return f"{escape_text(title)} `{link.replace('(', '%28').replace(')', '%29')}`"

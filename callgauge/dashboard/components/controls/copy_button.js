@@ -1,5 +1,15 @@
 // A button that copies a text, or the address of a page given by its path. It says what came of it.
 const SHOWN = 2000
+const OF_TABLES = ["sort", "all"] // URL keys that the server does not see (table.js)
+
+function addressOf(path) {
+  const url = new URL(path, window.location.href)
+  const here = new URLSearchParams(window.location.search)
+  for (const key of OF_TABLES) {
+    if (here.get(key)) url.searchParams.set(key, here.get(key))
+  }
+  return url.href
+}
 
 function byHand(text) {
   // Where the page is not served over https the browser keeps its clipboard to itself.
@@ -28,7 +38,7 @@ export default function ({ parentElement, data }) {
   button.textContent = data.label
   let timer
   button.onclick = async () => {
-    const text = data.path === null ? data.text : new URL(data.path, window.location.href).href
+    const text = data.path === null ? data.text : addressOf(data.path)
     const done = await copy(text)
     said.textContent = done ? "Copied" : "The browser refused to copy"
     clearTimeout(timer)

@@ -16,7 +16,8 @@ def copy_text(key: str, label: str, text: str) -> None:
 def copy_link(key: str, label: str, path: str) -> None:
     """Draw a button that copies the whole address of a page.
 
-    `path` is relative to the current page, as `filters.page_link` returns it.
+    `path` is relative to the current page, as `filters.page_link` returns it. How tables are sorted is known
+    to the browser alone, which adds it.
     """
     _draw(key, label, "", path)
 

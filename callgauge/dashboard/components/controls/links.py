@@ -5,6 +5,7 @@ Each adds one entry to the browser's history and keeps the session.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import streamlit as st
@@ -12,7 +13,6 @@ import streamlit as st
 from callgauge.analysis.texts.url_texts import LinkError, pack_text
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
-from callgauge.dashboard.page_files import page_file
 
 _HTML = "<div class='page-link'>\n</div>"
 
@@ -48,25 +48,19 @@ def call_link(call: str) -> str:
     return filters.page_link("calls", {}, {"call": call})
 
 
-def draw_replay_link(tool: str, definition: str = "") -> None:
-    """Draw a link that replays a tool's calls; nothing when the store has no call of the tool.
+def draw_replay_link(tool: str, definition: str = "", kept: Mapping[str, str] | None = None) -> None:
+    """Draw a link that parses a tool's stored calls again; nothing when the store has no call of the tool.
 
-    `definition`: the definition to replay the calls under. A definition that is too long for a link is left
-    out: Replay then starts from the newest definition in the store.
+    `definition`: the definition to parse them with. One that is too long for a link is left out: the page
+    then starts from the newest definition in the store. `kept`: other URL keys of the playground.
     """
     if not store_queries.is_open():
         return
     choices = store_queries.ask("choices")
     if tool not in choices[choices.dimension == "tool"].value.tolist():
         return
-    given = {"replay_tool": tool}
+    own = {**(kept or {}), "tab": "stored", "replay_tool": tool}
     with suppress(LinkError):
-        given |= {"definition": pack_text(definition)} if definition.strip() else {}
-    label = "Replay its calls under this definition" if "definition" in given else "Replay its calls"
-    st.page_link(
-        page_file("replay"),
-        label=label,
-        icon=":material/history:",
-        query_params=given,
-        width="content",
-    )
+        own |= {"definition": pack_text(definition)} if definition.strip() else {}
+    label = "Try on stored calls" if "definition" in own else "Try another definition"
+    draw_link("replay_link", label, filters.page_link("playground", {}, own))

@@ -67,6 +67,12 @@ def choose_smallest(*, words: str | None = None) -> float:
     return float(points) / 100
 
 
+def read_smallest() -> float:
+    """Return the smallest difference of interest that the URL holds, a share, without a selector."""
+    points = st.query_params.get("smallest")
+    return float(points) / 100 if points in _POINTS else SMALLEST
+
+
 def choose_dimension(
     label: str, key: str = "by", *, among: Sequence[str] = tuple(DIMENSIONS), empty: str = "model"
 ) -> str:
@@ -105,7 +111,7 @@ def choose_one(
             )
         )
 
-    return _keep_in_url(key, among, empty, draw)
+    return _keep_in_url(key, among, empty, draw, lambda value: (label, named(value)))
 
 
 def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[str], str] = str) -> str:
@@ -121,7 +127,7 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
             )
         )
 
-    return _keep_in_url(key, among, among[0], draw)
+    return _keep_in_url(key, among, among[0], draw, lambda value: (label, named(value)))
 
 
 def choose_toggle(label: str, key: str) -> bool:
@@ -131,7 +137,13 @@ def choose_toggle(label: str, key: str) -> bool:
     )
 
 
-def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str], str]) -> str:
+def _keep_in_url(
+    key: str,
+    among: Sequence[str],
+    empty: str,
+    draw: Callable[[str], str],
+    describe: Callable[[str], tuple[str, str]],
+) -> str:
     if st.session_state.get(key) not in among:
         # Another page's selector of the same key left a value that this one does not know.
         st.session_state.pop(key, None)
@@ -141,7 +153,7 @@ def _keep_in_url(key: str, among: Sequence[str], empty: str, draw: Callable[[str
             raise ValueError(text)
         return text
 
-    return draw_url_widget(draw, key, empty, require_known)
+    return draw_url_widget(draw, key, empty, require_known, describe=describe)
 
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:

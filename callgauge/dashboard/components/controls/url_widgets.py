@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
+from callgauge.dashboard.shown_page import record_setting
 from callgauge.dashboard.url_keys import require_declared, write_to_url
 
 Value = TypeVar("Value")
@@ -23,12 +24,14 @@ def draw_url_widget(
     empty: Value,
     parse: Callable[[str], Value],
     write: Callable[[Value], str] = str,
+    describe: Callable[[Value], tuple[str, str]] | None = None,
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
     `draw` gets the widget's key and returns the value. `parse` turns the URL's text into a value and raises
     ValueError for an invalid text, which counts as `empty`. `write` turns a value into text; the URL has no
-    `key` while the value is `empty`.
+    `key` while the value is `empty`, unless a link named it: the next load may have another `empty`.
+    `describe` returns what was chosen, its name and its value in words, for those who share the page.
     """
     require_declared(key)
     seen = f"_url_{key}"
@@ -37,6 +40,9 @@ def draw_url_widget(
         st.session_state[key] = _parse_or_empty(text, parse, empty)
     value = draw(key)
     written = None if value == empty or value is None else write(value)
+    if value and text == write(value) and _parse_or_empty(text, parse, empty) == value:
+        written = text
+    record_setting(key, write(value) if value else written, *(describe(value) if describe else ()))
     st.session_state[seen] = written
     if written != text:
         write_to_url(key, written)  # last of all: a newer click may end the run here

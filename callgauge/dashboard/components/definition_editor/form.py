@@ -37,13 +37,13 @@ class DefinitionForm:
     added: int = 0
 
     def fill(self, text: str) -> None:
-        """Fill the form from a definition, in place of what it held."""
+        """Fill the form from a definition, in place of its content."""
         self.text = self.base = text
         self.filled += 1
         self.added = 0
 
     def close(self) -> None:
-        """Forget the form's text: the next form is filled anew."""
+        """Forget the form's text: the next form is filled again."""
         self.text = None
 
 
@@ -51,14 +51,14 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     """Draw the form of one tool of the definitions in `text`, and return the text as edited.
 
     `parse` returns the tools of a text, none for a text that it cannot read. `tool`: the name of the tool to
-    edit; the first one without it. The text stays as it is while nothing is edited; an edited one is written
+    edit; the first one without it. The text is unchanged until something is edited; an edited one is written
     in Anthropic's shape.
     """
     if form.text != text:
         form.fill(text)
     tools = parse(form.base)
     if not tools:
-        st.caption("The form needs a definition that can be read: write one as JSON first.")
+        st.caption("The form needs a valid definition. Write one as JSON first.")
         return text
     which = next((place for place, one in enumerate(tools) if one.name == tool), 0)
     schema = tools[which].to_json_schema()
@@ -70,7 +70,7 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     st.button("Add a parameter", key=f"{key}_add", icon=":material/add:", on_click=_add_line, args=(form,))
     more = len(tools[which].parameters) - MOST
     st.caption(
-        "Without its name a parameter is taken out. What the form does not show stays as it is."
+        "Clear a name to remove the parameter. Everything that the form does not show is kept."
         + (f" {wording.plural(more, 'more parameter')} can be edited as JSON." if more > 0 else "")
     )
     if after == before:
@@ -89,7 +89,7 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = st.text_input(
             f"Name of {named}", begins.name, key=f"{line}_name",
-            placeholder="Taken out" if begins.name else "Name", label_visibility="collapsed", width=140,
+            placeholder="Removed" if begins.name else "Name", label_visibility="collapsed", width=140,
         )  # fmt: skip
         types = st.multiselect(
             f"Types of {named}", TYPES, begins.types, key=f"{line}_types", placeholder="Any type",

@@ -31,8 +31,8 @@ def may_write() -> bool:
 def describe_reader() -> str:
     """Return the sentence for a person who may not change the memory."""
     if current_viewer().name:
-        return "You may read what the team remembers, not change it."
-    return "Without sign-in, only somebody on this machine may change what the team remembers."
+        return "You can read the team's decisions and notes, but not change them."
+    return "Without sign-in, only users of this machine can change decisions and notes."
 
 
 def author_name() -> str:

@@ -59,7 +59,7 @@ def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
     if st.session_state.pop(_SAVED, None) == key:
-        st.success("Kept, with the numbers as they are now.")
+        st.success("Saved with the current numbers.")
         st.page_link(page_file("decisions"), label=wording.link_label("All decisions"))
     if not may_write():
         st.caption(describe_reader())
@@ -69,17 +69,17 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
         about = str(st.selectbox("About", list(figures), key=f"decision_about_{key}"))
     title, frozen = figures[about]
     with st.form(f"decision_{key}", border=False):
-        st.caption("Kept for the team with this comparison: its numbers, its verdict, its filters, its link.")
+        st.caption("Saved for the team with this comparison: numbers, verdict, filters and link.")
         said = st.text_input("Decision", title, key=f"decision_title_{key}_{about}", max_chars=300)
         reason = st.text_area(
             "Because",
             key=f"decision_reason_{key}",
-            placeholder="what else counted",
+            placeholder="other reasons",
             max_chars=2000,
             height=80,
         )
         draw_author_field(f"decision_by_{key}")
-        is_sent = st.form_submit_button("Keep decision", type="primary")
+        is_sent = st.form_submit_button("Save decision", type="primary")
     if is_sent:
         by = take_author(f"decision_by_{key}")
         st.session_state[_SAVED] = key

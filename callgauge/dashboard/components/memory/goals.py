@@ -1,4 +1,4 @@
-"""The goals of a team: what they are, how far they are met, the form that sets them."""
+"""The goals of a team, and the form that sets them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.rates import RATES
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
@@ -18,7 +18,6 @@ from callgauge.dashboard.components.memory.changes import (
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.records import Goal
 from callgauge.memory.team_memory import TeamMemory
-from callgauge.stats import Share
 
 _NONE = "no goal"
 
@@ -26,22 +25,6 @@ _NONE = "no goal"
 def read_goals() -> Mapping[str, Goal]:
     """Return the goals of the team by the name of their rate; none when its memory cannot be read."""
     return read_records().goals
-
-
-def format_goal(rate: RateDefinition, goal: Goal) -> str:
-    """Write a goal as goal ≤ 5%, or ≥ 90% where a high rate is better."""
-    return f"goal {'≥' if rate.is_good else '≤'} {100 * goal.goal:g}%"
-
-
-def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
-    """Write a goal and whether the rate meets it: its whole interval does, none of it, or it may."""
-    bounds, words = share.interval, format_goal(rate, goal)
-    if bounds is None:
-        return words
-    inside, outside = bounds.high <= goal.goal, bounds.low > goal.goal
-    if rate.is_good:
-        inside, outside = bounds.low >= goal.goal, bounds.high < goal.goal
-    return f"{words}: {'met' if inside else 'missed' if outside else 'met or missed, not decided'}"
 
 
 def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
@@ -55,7 +38,7 @@ def _ask_goals(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
         st.caption(describe_reader())
         return
     with st.form("goals", border=False):
-        st.caption("What each rate should keep to, in percent. Charts and cards show it to the whole team.")
+        st.caption("The limit for each rate, in percent. Charts and cards show it to the whole team.")
         asked = {
             name: st.number_input(
                 f"{RATES[name].title}, {'at least' if RATES[name].is_good else 'at most'} (%)",

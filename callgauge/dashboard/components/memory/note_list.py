@@ -63,7 +63,7 @@ def _ask_change(note: Note) -> None:
     with st.form(f"change_note_form_{note.id}", border=False):
         text = st.text_input("Note", note.text, key=f"changed_text_{note.id}", max_chars=_LONGEST)
         when = _ask_day(note.day, f"changed_day_{note.id}", is_needed=note.kind == "day")
-        is_sent = st.form_submit_button("Keep note")
+        is_sent = st.form_submit_button("Save note")
     if is_sent:
         apply_change(lambda file: change_note(file, note, text, day=when))
     if st.button("Delete", key=f"delete_note_{note.id}", type="tertiary"):

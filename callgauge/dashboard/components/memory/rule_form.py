@@ -46,22 +46,22 @@ def ask_rule() -> None:
     kept = take_slice(filters.chosen_filters().parameters())
     with st.form("alert_rule", border=False):
         st.caption(
-            f"For {wording.in_markdown(filters.describe_slice(kept), 120)}, as the filters choose. Judged "
-            "every night, whatever days are chosen. A bound is passed when the whole 95 % interval is beyond "
-            "it; a change counts beyond the usual spread of days."
+            f"For {wording.in_markdown(filters.describe_slice(kept), 120)}, as the filters choose. Checked "
+            "in every nightly run, whatever days are chosen. The rule fires when the whole 95 % interval is "
+            "beyond the limit, or when a change exceeds the usual variation between days."
         )
         rate = st.selectbox("Rate", LISTED, format_func=name_rate, key="rule_rate")
         with st.container(horizontal=True, gap="small"):
             word = st.selectbox("When it", list(_KINDS), key="rule_kind", width=130)
             percent = st.number_input(
-                "Percent, or points", 0.0, 100.0, 5.0, 0.5, format="%g", key="rule_bound", width=130
+                "Percent or points", 0.0, 100.0, 5.0, 0.5, format="%g", key="rule_bound", width=130
             )
         name = st.text_input("Name", key="rule_name", placeholder="heron breaks edits", max_chars=200)
         draw_author_field("rule_by")
-        is_sent = st.form_submit_button("Keep rule")
+        is_sent = st.form_submit_button("Save rule")
     if is_sent:
         if any(rule.name == name.strip() for rule in read_records().alert_rules):
-            st.error("There is a rule of this name. Choose another.")
+            st.error("A rule with this name exists. Choose another name.")
             return
         by = take_author("rule_by")
         apply_change(
@@ -73,7 +73,7 @@ def ask_mute(rule: AlertRule, place: str) -> None:
     """Draw the buttons that mute a rule for a while, or let it speak again. `place`: of their keys."""
     today = datetime.now(UTC).date()
     if rule.is_muted(today):
-        if st.button("Speak again", key=f"speak_{place}"):
+        if st.button("Unmute", key=f"speak_{place}"):
             apply_change(lambda file: mute_rule(file, rule.name, None))
         return
     st.caption("Mute it for")

@@ -83,7 +83,7 @@ def read_query() -> str:
 def ask_view_name(page: str, title: str, query: str) -> None:
     """Ask for a name and keep an address under it. `page`: its name, `title`: how people call it."""
     with st.form("save_view", border=False):
-        st.caption("The page with its filters, as its address says. A range such as 7 days moves with time.")
+        st.caption("Saves the page with its filters. A range such as 7 days moves with time.")
         name = st.text_input("Name", suggest_name(title), key="view_name", max_chars=200)
         shared = st.checkbox("For the whole team", value=True, key="view_shared")
         draw_author_field("view_by")
@@ -91,7 +91,7 @@ def ask_view_name(page: str, title: str, query: str) -> None:
     if is_sent:
         owner = take_author("view_by")
         if any((view.owner, view.name) == (owner, name.strip()) for view in read_records().views):
-            st.error("You have a view of this name. Choose another.")
+            st.error("You have a view with this name. Choose another name.")
             return
         apply_change(lambda file: save_view(file, name, page, query, owner=owner, shared=shared))
 

@@ -85,7 +85,7 @@ def _is_offered(name: str, rows: pd.DataFrame) -> bool:
 
 
 def _has_something_to_reset() -> bool:
-    names = (*DIMENSIONS, *declared_url_keys().dropped)
+    names = (*DIMENSIONS, *declared_url_keys().narrowing)
     return st.session_state[DAYS] != PRESETS[0] or any(name in st.query_params for name in names)
 
 

@@ -6,8 +6,8 @@ filters when they are copied.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -36,6 +36,36 @@ _KEY = "palette_find"
 _HTML = "<div class='palette'></div>"
 _FILES = ("icons.js", "keys.js", "tour.js", "palette.js")
 _MOST_VIEWS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of a page that the palette finds by its title, its sentence or other `words` for it."""
+
+    title: str
+    about: str
+    page: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+
+
+PLACES = (
+    Place("Best model by prompt", "Models", "models", {"view": "prompt"}, "matrix heat map cross table"),
+    Place("Best model by tool", "Models", "models", {"view": "tool"}, "matrix heat map cross table"),
+    Place("Hosts of a model", "Models", "models", {"view": "host"}, "provider server latency"),
+    Place(
+        "Retries", "What failures cost, on Errors", "errors", {"tab": "retries"}, "retry given up abandoned"
+    ),
+    Place("Triage status of errors", "Errors", "errors", {}, "known resolved ignored signature"),
+    Place(
+        "Replay", "Stored calls, on Playground", "playground", {"tab": "stored"}, "what if definition policy"
+    ),
+    Place("Unreadable lines and files", "Data", "data", {}, "rejected rejects skipped failed load ingest"),
+    Place("Alert rules", "Decisions", "decisions", {"about": "rules"}, "alarm threshold notify"),
+    Place("Notes", "Decisions", "decisions", {"about": "notes"}, "comment annotation"),
+    Place("Saved views", "Decisions", "decisions", {"about": "views"}, "bookmark favourite"),
+    Place("Glossary", "What the terms mean", "glossary", {}, "help definition words terms"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +144,9 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         data={
             "pages": [asdict(page) for page in pages],
             "kept": filters.page_link("", {}, {}).removeprefix("?"),
+            "places": _list_places(),
+            "glossary": filters.page_link("glossary", {}, {}),
+            "search": filters.page_link("calls", {}, {"q": "SEARCHED"}),
             "values": list_values(asked) if is_asked else None,
             "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
             "tour": tour,
@@ -127,10 +160,23 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         st.rerun()  # a dialog that this fragment opened would go with its next run
 
 
+def _list_places() -> list[dict[str, str]]:
+    return [
+        {
+            "title": place.title,
+            "about": place.about,
+            "words": place.words,
+            "icon": place.page,
+            "href": filters.page_link(place.page, {}, place.query),
+        }
+        for place in PLACES
+    ]
+
+
 def _note_asked() -> None:
-    told = st.session_state.get(_KEY)
-    if told is not None:  # gone where the page changed before its answer to this came
-        st.session_state[_ASKED] = str(told.ask or "").strip()[:_LONGEST]
+    event = st.session_state.get(_KEY)
+    if event is not None:  # gone where the page changed before its answer to this came
+        st.session_state[_ASKED] = str(event.ask or "").strip()[:_LONGEST]
 
 
 def _note_save() -> None:
@@ -154,6 +200,10 @@ def list_values(text: str) -> list[dict[str, Any]]:
         rows = rows.head(_MOST_VALUES)
         pairs = [_name_value(dimension, key, *pair) for pair in zip(rows.label, rows.value, strict=True)]
         kinds.append({"title": title, "page": page, "key": key, "values": pairs})
+    codes = [(code, code) for code in store_queries.ask("findings").code.astype(str)]
+    kinds.append(
+        {"title": "Diagnostic codes", "page": "calls", "key": "code", "values": codes[:_MOST_VALUES]}
+    )
     return kinds
 
 

@@ -1,18 +1,33 @@
-// The palette: finds pages, models, hosts, prompts and tools by name, sessions and calls by id.
+// The palette: finds pages, models, prompts, tools and codes by name, sessions and calls by id, and actions.
 const ASK_PAUSE = 200 // milliseconds without a key before the server is asked
 const SHORTEST = 3 // characters; the server finds ids by no shorter text
+const NEAR = 4 // letters of a word that may have a typing error
 const MOST = 6 // results a group, once something is typed
 const IS_MAC = /mac|iphone|ipad/i.test(navigator.platform)
 
-// How well a name fits the words that were typed: 0 = not at all; beginnings of words count more.
-function fit(words, name, about = "") {
-  const text = name.toLowerCase()
+// Whether two words differ by one letter that is wrong, missing, added, or swapped with its neighbour.
+function isNear(typed, word) {
+  if (typed.length < NEAR || Math.abs(typed.length - word.length) > 1) return false
+  let at = 0
+  while (at < typed.length && typed[at] === word[at]) at += 1
+  const rest = (text, from) => text.slice(from)
+  if (rest(typed, at + 1) === rest(word, at + 1) || rest(typed, at) === rest(word, at + 1) || rest(typed, at + 1) === rest(word, at)) return true
+  return typed[at] === word[at + 1] && typed[at + 1] === word[at] && rest(typed, at + 2) === rest(word, at + 2)
+}
+
+const beginsNearly = (typed, word) => [-1, 0, 1].some((more) => isNear(typed, word.slice(0, typed.length + more)))
+
+// How well an item fits the words that were typed: 0 = not at all; beginnings of words count more.
+function fit(words, { title, about = "", words: others = "" }) {
+  const text = title.toLowerCase()
+  const more = `${about} ${others}`.toLowerCase()
   let sum = 0
   for (const word of words) {
     const place = text.indexOf(word)
     if (place === 0) sum += 4
     else if (place > 0) sum += /[\p{L}\p{N}]/u.test(text[place - 1]) ? 2 : 3
-    else if (about.toLowerCase().includes(word)) sum += 1
+    else if (more.includes(word)) sum += 1
+    else if (`${text} ${more}`.split(/[^\p{L}\p{N}]+/u).some((other) => beginsNearly(word, other))) sum += 0.5
     else return 0
   }
   return sum
@@ -20,7 +35,7 @@ function fit(words, name, about = "") {
 
 function best(items, words, most) {
   if (!words.length) return items
-  const fitting = items.map((item) => [fit(words, item.title, item.about), item]).filter(([sum]) => sum > 0)
+  const fitting = items.map((item) => [fit(words, item), item]).filter(([sum]) => sum > 0)
   return fitting.sort(([one], [other]) => other - one).slice(0, most).map(([, item]) => item)
 }
 
@@ -36,6 +51,7 @@ function groupsOf(state, text) {
   const { pages, kept } = state.data
   const views = state.data.views.map((view) => ({ ...view, icon: view.page }))
   const shown = [["Pages", best(pages.map((page) => ({ ...page, icon: page.name, letter: page.key })), words, MOST)]]
+  if (words.length) shown.push(["On a page", best(state.data.places, words, MOST)])
   shown.push(["Saved views", best(views, words, MOST).slice(0, MOST)])
   if (words.length) {
     for (const kind of state.values) {
@@ -48,7 +64,13 @@ function groupsOf(state, text) {
   }
   const acts = state.data.may_save ? [state.save, ...state.help] : state.help
   shown.push(["Do", best(acts, words, MOST)])
-  return shown.filter(([, items]) => items.length)
+  const found = shown.filter(([, items]) => items.length)
+  if (found.length || !words.length) return found
+  const typed = text.trim()
+  return [["Nothing has this name", [
+    { title: `Search the arguments of calls for “${typed}”`, icon: "calls", href: state.data.search.replace("SEARCHED", encodeURIComponent(typed)) },
+    { title: "Look it up in the glossary", icon: "glossary", href: state.data.glossary },
+  ]]]
 }
 
 const nameOf = (item) => JSON.stringify([item.href ?? null, item.title])
@@ -75,14 +97,14 @@ function makePalette(root, state, askServer) {
   let timer
   dialog.setAttribute("aria-label", "Find")
   field.type = "text"
-  field.placeholder = "Find a page, view, model, host, prompt, tool, or a session or call by id"
+  field.placeholder = "Find a page, model, prompt, tool, code, or a session or call by id"
   field.spellcheck = false
   field.autocomplete = "off"
   const named = { role: "combobox", "aria-label": field.placeholder, "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list" }
   for (const [name, value] of Object.entries(named)) field.setAttribute(name, value)
   list.id = "found"
   list.setAttribute("role", "listbox")
-  list.setAttribute("aria-label", "What was found")
+  list.setAttribute("aria-label", "Results")
   hint.setAttribute("role", "status")
   const top = element("div", "field")
   top.append(icon("search"), field)
@@ -131,7 +153,7 @@ function makePalette(root, state, askServer) {
     list.replaceChildren(...groups)
     const text = field.value.trim()
     const waiting = text.length >= SHORTEST && state.found.text !== text
-    hint.textContent = waiting ? "Looking for sessions and calls …" : items.length ? "" : `Nothing is called “${text}”.`
+    hint.textContent = waiting ? "Looking for sessions and calls …" : ""
     select(Math.max(0, items.findIndex(([, item]) => chosen && nameOf(item) === nameOf(chosen))))
   }
   field.oninput = () => {
@@ -163,16 +185,17 @@ function makePalette(root, state, askServer) {
 }
 
 const LISTED = [
-  ["Find", [[[IS_MAC ? "⌘" : "Ctrl", "K"], "pages, models, prompts, tools, sessions, calls"], [["/"], "the search of the page"], [["?"], "this list"]]],
+  ["Find", [[[IS_MAC ? "⌘" : "Ctrl", "K"], "pages, models, prompts, tools, codes, sessions, calls"], [["/"], "the search of the page"], [["?"], "this list"]]],
   ["In a session", [[["j"], "next turn"], [["k"], "previous turn"], [["n"], "next failure"], [["p"], "previous failure"]]],
   ["In a list", [[["j"], "next"], [["k"], "previous"], [["Enter"], "open"], [["Esc"], "close"]]],
 ]
 
 function makeHelp(root, state, startTour) {
   const dialog = element("dialog", "keys")
-  const title = element("h2", "", "Keys")
+  const title = element("h2", "", "Help")
   const columns = element("div", "columns")
   const buttons = element("div", "buttons")
+  const glossary = element("a", "glossary", "Glossary: what the terms mean")
   const tour = element("button", "", "Take the tour")
   const close = element("button", "first", "Close")
   title.id = "keys-title"
@@ -180,8 +203,13 @@ function makeHelp(root, state, startTour) {
   tour.type = close.type = "button"
   tour.onclick = () => { dialog.close(); startTour() }
   close.onclick = () => dialog.close()
+  glossary.onclick = (event) => {
+    event.preventDefault()
+    dialog.close()
+    go(glossary.href)
+  }
   buttons.append(tour, close)
-  dialog.append(title, columns, buttons)
+  dialog.append(title, glossary, columns, buttons)
   dialog.onclick = (event) => event.target === dialog && dialog.close()
   root.append(dialog)
   const section = ([heading, rows]) => {
@@ -198,12 +226,19 @@ function makeHelp(root, state, startTour) {
   return {
     open() {
       if (dialog.open) return
+      glossary.href = state.data.glossary
       const pages = ["Go to", state.data.pages.map((page) => [["g", page.key], page.title])]
       columns.replaceChildren(...[...LISTED, pages].map(section))
       dialog.showModal()
       close.focus()
     },
   }
+}
+
+function openShare() {
+  const button = document.querySelector(".st-key-share button")
+  button?.focus()
+  button?.click()
 }
 
 function make(root) {
@@ -213,16 +248,22 @@ function make(root) {
   button.append(icon("search"), element("span", "word", "Find"), element("kbd", "", IS_MAC ? "⌘ K" : "Ctrl K"))
   button.setAttribute("aria-haspopup", "dialog")
   button.setAttribute("aria-label", "Find") // on a phone only the sign is shown
-  root.append(button)
+  const help = element("button", "open help", "?")
+  help.type = "button"
+  help.setAttribute("aria-haspopup", "dialog")
+  help.setAttribute("aria-label", "Help: glossary and keys")
+  root.append(button, help)
   state.tour = makeTour(root)
   state.palette = makePalette(root, state, (text) => state.ask("ask", text))
   state.keys = makeHelp(root, state, () => state.tour.start(true))
   state.help = [
-    { title: "Keys", about: "All keys of the page", icon: "sql", letter: null, act: () => state.keys.open() },
+    { title: "Share", about: "Copy a link, copy as Markdown, download a report", words: "export send colleague html", icon: "compare", act: openShare },
+    { title: "Keys", about: "All keys of the page", words: "keyboard shortcuts", icon: "sql", letter: null, act: () => state.keys.open() },
     { title: "Tour", about: "Five things to know", icon: "overview", act: () => state.tour.start(true) },
   ]
-  state.save = { title: "Save this view", about: "The page with its filters, under a name", icon: "decisions", letter: null, act: () => state.ask("save", `${Date.now()}`) }
+  state.save = { title: "Save this view", about: "The page with its filters, under a name", words: "bookmark favourite", icon: "decisions", letter: null, act: () => state.ask("save", `${Date.now()}`) }
   button.onclick = () => state.palette.open()
+  help.onclick = () => state.keys.open()
   return state
 }
 

@@ -15,6 +15,7 @@ from callgauge.dashboard.components.call_descriptions import (
 )
 from callgauge.dashboard.components.finding_list import outcome_tone
 from callgauge.dashboard.components.table import Tone
+from callgauge.dashboard.shown_page import record_answer
 
 Row = Mapping[Any, Any]
 _SHOWN = 20_000  # characters of a result
@@ -26,6 +27,7 @@ def draw_heading(row: Row, *, is_page: bool = True) -> None:
     name = wording.in_markdown(row["tool"] or "unknown tool")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if is_page:
+            record_answer(_describe_verdict(row))
             st.title(name, anchor=False, width="content")
         else:
             st.header(name, anchor=False, width="content")
@@ -36,6 +38,11 @@ def draw_heading(row: Row, *, is_page: bool = True) -> None:
             st.badge(f"{wording.failure_stage(row['fault_layer'])}{source}", color="orange")
         if row["lossy"]:
             st.badge("lossy", color="red")
+
+
+def _describe_verdict(row: Row) -> str:
+    fault = f", failed at {row['fault_layer'].replace('_', ' ')}" if row["fault_layer"] else ""
+    return f"A call of {row['tool'] or 'an unknown tool'}: {wording.outcome(row['outcome'])}{fault}."
 
 
 def draw_result(row: Row) -> None:

@@ -10,7 +10,8 @@ import streamlit as st
 
 from callgauge.analysis import testsets
 from callgauge.analysis.day_paging import CALLS, ListPage, read_page
-from callgauge.analysis.verdicts.calls import describe_calls, describe_matches
+from callgauge.analysis.verdicts.calls import describe_matches
+from callgauge.analysis.verdicts.errors import describe_failures
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import (
@@ -27,6 +28,7 @@ from callgauge.dashboard.pages.calls import one_call
 from callgauge.dashboard.pages.calls.call_filters import draw_filters, is_narrowed, kept_keys, read_filters
 from callgauge.dashboard.pages.calls.call_rows import draw_rows
 from callgauge.dashboard.pages.calls.peek import draw_peek
+from callgauge.dashboard.shown_page import record_answer
 
 _ORDERED = {
     "time": "time",
@@ -55,7 +57,8 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    slot.header(_describe_calls(chosen, found), anchor=False)
+    record_answer(answer := _describe_calls(chosen, found))
+    slot.header(answer, anchor=False)
     if peeked is None:
         _draw_list(chosen, found, pages, None)
         return
@@ -93,17 +96,15 @@ def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
 def _describe_calls(chosen: Mapping[str, Any], found: ListPage) -> str:
     """Return a sentence on how many calls match, and on how many of them failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
-    counts: Mapping[str, int] = dict(zip(layers.layer, layers.calls, strict=True))
     total = int(layers.total.iloc[0])
     if not is_narrowed():
-        failed = sum(calls for layer, calls in counts.items() if layer not in ("none", "unknown"))
-        return describe_calls(total, failed, counts["syntax"] + counts["schema"], counts["unknown"])
-    matching = None
+        return describe_failures(layers.to_dict("records"))
+    failed = None
     if found.is_complete and not chosen.get("fault"):
         failures = read_page(store_queries.keep_asking(), CALLS, {**chosen, "fault": "any"}, 1)
-        matching = failures.found if failures.is_complete else None
+        failed = failures.found if failures.is_complete else None
     count = f"{found.found:,}" + ("" if found.is_complete else " or more")
-    return describe_matches(count, total, matching)
+    return describe_matches(count, total, failed)
 
 
 def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:

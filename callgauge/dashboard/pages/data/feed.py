@@ -1,4 +1,4 @@
-"""Words on the feed: the last load, silent sources, and what became of a file."""
+"""Sentences on ingestion: the last load, silent sources, and the status of a file."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ def describe_feed(
     of the store. `night`: what was wrong with the last night, empty where nothing was.
     """
     if not loads:
-        return "The store records no load."
+        return "Nothing has been loaded yet."
     load = loads[0]
     read = wording.plural(load["files_loaded"] or 0, "file")
-    told = (describe_silence(silent, "has been", "have been"), describe_lag(newest, load["finished_at"]))
-    silence = "; ".join(filter(None, told)) or "no source is silent"
+    problems = describe_silence(silent, "has been", "have been"), describe_lag(newest, load["finished_at"])
+    silence = "; ".join(filter(None, problems)) or "no source is silent"
     replaced = describe_replaced(load)
     parts = filter(None, (night, replaced, _describe_losses(load), silence))
-    return f"Last load {wording.utc(load['finished_at'])} read {read}; {'; '.join(parts)}."
+    return f"The last load ({wording.utc(load['finished_at'])}) read {read}: {'; '.join(parts)}."
 
 
 def describe_replaced(load: Row) -> str:
     """Return what went in a load because files had other content than before; '' when nothing did."""
     counts = ((load["sessions_replaced"], "replaced"), (load["sessions_removed"], "removed"))
-    told = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]
-    return ", ".join([*told, f"{wording.plural(load['calls_fewer'] or 0, 'call')} fewer"]) if told else ""
+    changes = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]
+    return (
+        ", ".join([*changes, f"{wording.plural(load['calls_fewer'] or 0, 'call')} fewer"]) if changes else ""
+    )
 
 
 def describe_status(row: Row) -> str:
     """Return what became of a file: loaded, rejected, or with which other file it is read. Stored text."""
     if row["status"] == "earlier":
-        return "loaded; the file has other content by now"
+        return "loaded; the file has changed since"
     if row["status"] != "companion" or not row["reason"]:
         return str(row["status"])
     return wording.one_line(str(row["reason"]).removeprefix("is "), 80)
@@ -48,4 +50,4 @@ def describe_status(row: Row) -> str:
 def _describe_losses(load: Row) -> str:
     files, lines = load["files_rejected"] or 0, load["rejects"] or 0
     verb = "was" if files + lines == 1 else "were"
-    return f"{describe_rejected(files, lines) or 'nothing'} {'was' if not files + lines else verb} rejected"
+    return f"{describe_rejected(files, lines) or 'nothing'} {'was' if not files + lines else verb} unreadable"

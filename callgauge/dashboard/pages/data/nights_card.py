@@ -1,4 +1,4 @@
-"""Card of the page Data on a team's service: what the last nights did, and how new each source's data is."""
+"""Card of the page Data on the nightly job: what its last runs did, and how new each source's data is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TONES: dict[str, Tone] = {"failed": "bad", "broken off": "bad", "stopped": "bad
 
 
 def show() -> None:
-    """Draw the card; nothing where no night ever ran."""
+    """Draw the card; nothing where the nightly job never ran."""
     try:
         state = store_queries.service_state()
     except MemoryProblemError as problem:
@@ -32,9 +32,9 @@ def show() -> None:
         return
     if state.nights:
         with cards.draw_card(
-            "Nights",
-            caption="What `callgauge nightly` did: loads, then retention, backup and report. Files and lines "
-            "count as rejected in the night that met them first.",
+            "Nightly runs",
+            caption="What `callgauge nightly` did: load, retention, backup, report. "
+            "Unreadable files and lines count in the run that found them first.",
         ):
             _draw_nights(state.nights)
     if state.sources:
@@ -46,12 +46,12 @@ def show() -> None:
 
 def _draw_nights(nights: Sequence[PastNight]) -> None:
     columns = [
-        Column("Night", "tight"), Column("Began (UTC)", "tight"), Column("Took", "number"),
-        Column("Files", "number"), Column("Calls", "number"), Column("Rejected", "number"),
-        *(Column(step.capitalize(), "tight") for step in STEPS), Column("What went wrong"),
+        Column("Nightly run", "tight"), Column("Started (UTC)", "tight"), Column("Took", "number"),
+        Column("Files", "number"), Column("Calls", "number"), Column("Unreadable", "number"),
+        *(Column(step.capitalize(), "tight") for step in STEPS), Column("Problem"),
     ]  # fmt: skip
     draw_table(
-        "nights", "Nights, the newest first", columns, [_night_row(one) for one in nights], shown=_SHOWN
+        "nights", "Nightly runs, the newest first", columns, [_night_row(one) for one in nights], shown=_SHOWN
     )
 
 
@@ -73,8 +73,8 @@ def _night_row(night: PastNight) -> list[Cell]:
 
 def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
     if step is None:
-        return Cell("–", title="It did not begin.")
-    word = step.outcome or ("running" if is_running else "broken off")
+        return Cell("–", title="Not started.")
+    word = step.outcome or ("running" if is_running else "interrupted")
     tries = int(step.told.get("tries", 1))
     title = wording.visible(str(step.told.get("reason") or "")) or None
     return Cell(
@@ -92,7 +92,7 @@ def _trouble_cell(night: PastNight) -> Cell:
     Problems name places of the server and of the logs, which are for admins.
     """
     if night.unfinished and not current_viewer().is_admin:
-        return Cell("an admin sees why")
+        return Cell("visible to admins")
     told = [(step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")]
     short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in told)
     whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in told)
@@ -101,7 +101,7 @@ def _trouble_cell(night: PastNight) -> Cell:
 
 def _draw_sources(sources: Sequence[SourceState], now: datetime) -> None:
     columns = [
-        Column("Source", "name"), Column("Newest data", "tight"), Column("Last look", "tight"),
+        Column("Source", "name"), Column("Newest data", "tight"), Column("Last checked", "tight"),
         Column("Silent after", "tight"), Column("State"),
     ]  # fmt: skip
     rows = [_source_row(one, now) for one in sources]

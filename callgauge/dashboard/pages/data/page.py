@@ -1,4 +1,4 @@
-"""The page Data: the loads, what they rejected and why, silent sources, and what each source can tell."""
+"""The page Data: loads, unreadable lines and files, silent sources, and what each source logs."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def show() -> None:
     )
     rejected = describe_rejected(load.rejected_files, load.rejected_lines) or "nothing"
     foreign = int(load.foreign_files)
-    no_logs = f"{wording.plural(foreign, 'further file')} {'is' if foreign == 1 else 'are'} no logs"
+    are = "is not a log" if foreign == 1 else "are not logs"
+    no_logs = f"{wording.plural(foreign, 'further file')} {are} (skipped)"
     parts = [
         f"In all: {describe_share_read(load)}",
-        f"{rejected} rejected",
+        f"{rejected} unreadable",
         *([no_logs] if foreign else []),
         _describe_calls(load),
         f"newest turn {wording.utc(load.newest)}",
@@ -83,11 +84,11 @@ def _draw_silent(rows: Sequence[Row]) -> None:
     with cards.draw_card(
         "Silent sources",
         "silent_sources",
-        caption="They gave data on most days, and then none for longer than their own rhythm explains.",
+        caption="They had data on most days, then none for longer than usual.",
     ):
         columns = [
             Column("Source", "name"), Column("Newest day", "tight"), Column("Days without data", "number"),
-            Column("Before that", "tight"), Column("By chance", "number"),
+            Column("Before that", "tight"), Column("Chance of this gap", "number"),
         ]  # fmt: skip
         draw_table("silent_sources", "Silent sources", columns, [_silent_row(row) for row in rows])
 
@@ -114,7 +115,7 @@ def _draw_files() -> None:
             Column("Source", "tight"),
             *(
                 Column(title, "number")
-                for title in ("Size", "Lines", "Sessions", "Turns", "Calls", "Rejected lines")
+                for title in ("Size", "Lines", "Sessions", "Turns", "Calls", "Unreadable lines")
             ),
         ]
         draw_table("files_list", "Files of the store", columns, [_file_row(row) for row in rows])
@@ -169,24 +170,24 @@ def _draw_loads(rows: Sequence[Row]) -> None:
     with cards.draw_card(
         "Loads",
         "loads",
-        caption="Not filtered. A file is read once, and again when it grew. Copies of a call count here.",
+        caption="Not filtered. A file is read once, and again when it grows. Copies of a call count here.",
     ):
         titles = (
-            "Files in",
+            "Files loaded",
             "Unchanged",
-            "Rejected",
+            "Files not recognised",
             "Lines",
             "Sessions",
             "Turns",
             "Calls",
-            "Rejected lines",
+            "Unreadable lines",
         )
         columns = [
             Column("Started", "tight"),
             Column("Took", "number"),
             *(Column(title, "number") for title in titles),
             Column("Read", "number"),
-            Column("Other content", "tight"),
+            Column("Changed files", "tight"),
             Column("Version", "tight"),
         ]
         drawn = [_load_row(row) for row in rows]

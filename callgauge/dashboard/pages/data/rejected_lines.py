@@ -1,4 +1,4 @@
-"""Cards of the page Data that list rejected files and rejected lines, by reason and one by one."""
+"""Cards of the page Data that list unrecognised files and unreadable lines."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _draw_files() -> None:
     if not rows:
         return
     with cards.draw_card(
-        "Rejected files",
+        "Unrecognised files",
         "rejected_files",
-        caption="Nothing of these is in, or only what an earlier load read. The next load tries them again.",
+        caption="They are not loaded, or only as an earlier load read them. The next load tries again.",
     ):
         columns = [Column("File", "file"), Column("Size", "number"), Column("Why")]
-        draw_table("rejected_files", "Rejected files", columns, [_file_row(row) for row in rows])
+        draw_table("rejected_files", "Unrecognised files", columns, [_file_row(row) for row in rows])
         draw_pager("rejected", pages)
 
 
@@ -49,16 +49,16 @@ def _draw_foreign() -> None:
     rows, pages = read_page_of("foreign_files", "foreign", 10)
     if not rows:
         return
-    fold = draw_fold("Files that are no logs", "no_logs")
+    fold = draw_fold("Files that are not logs", "no_logs")
     if fold is None:
         return
-    caption = "No format knows them. Is one of them a log? `callgauge formats FILE` says what is missing."
-    with fold, cards.draw_card("Files that are no logs", "foreign_files", caption=caption, framed=False):
+    caption = "They match no format. If one is a log, `callgauge formats FILE` lists what is missing."
+    with fold, cards.draw_card("Files that are not logs", "foreign_files", caption=caption, framed=False):
         columns = [
-            Column("Folder", "file"), Column("They hold", "tight"), Column("Files", "number"),
-            Column("Size", "number"), Column("Such as", "file"), Column("Why"),
+            Column("Folder", "file"), Column("Content", "tight"), Column("Files", "number"),
+            Column("Size", "number"), Column("Example", "file"), Column("Why"),
         ]  # fmt: skip
-        draw_table("foreign_files", "Files that are no logs", columns, [_foreign_row(row) for row in rows])
+        draw_table("foreign_files", "Files that are not logs", columns, [_foreign_row(row) for row in rows])
         draw_pager("foreign", pages)
 
 
@@ -86,25 +86,22 @@ def _file_row(row: Row) -> list[Cell]:
 
 def _draw_lines() -> None:
     with cards.draw_card(
-        "Rejected lines",
+        "Unreadable lines",
         "rejects_by_code",
         "rejects",
-        caption=f"One bad line costs one line: the rest of its file is in. {BY_SOURCE_ONLY}",
+        caption=f"The rest of each file is loaded. {BY_SOURCE_ONLY}",
     ):
         rows = store_queries.ask("rejects_by_code", sources=filters.chosen_filters().sources).to_dict(
             "records"
         )
         if not rows:
-            st.caption(
-                "No line was rejected. A broken line would stand here with file, line, byte and reason, "
-                "such as “night.jsonl, line 7, byte 5,120: no JSON”."
-            )
+            st.caption("Every line could be read.")
             return
         columns = [
             Column("Reason", "tight"), Column("Lines", "number"), Column("Files", "number"),
             Column("Example", "file"), Column("What is wrong there"), Column("Snippet"),
         ]  # fmt: skip
-        draw_table("rejects_by_code", "Rejected lines by reason", columns, [_code_row(row) for row in rows])
+        draw_table("rejects_by_code", "Unreadable lines by reason", columns, [_code_row(row) for row in rows])
         _draw_one_by_one(len(rows) > 1)
 
 

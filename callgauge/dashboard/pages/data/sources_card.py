@@ -1,4 +1,4 @@
-"""Cards of the page Data on sources: the facts each source can and does give, and duplicate sessions."""
+"""Cards of the page Data on sources: what each source logs, and sessions in several files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 # What can be told, the promise's field, and of how many calls or turns it is known.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
-    ("Refused arguments", "argument_failures", "parse_known", "calls"),
+    ("Invalid arguments", "argument_failures", "parse_known", "calls"),
     ("Error flag", "error_flag", "result_known", "calls"),
     ("Definitions", "definitions", "definition_known", "calls"),
     ("System prompt", "system_prompt", "prompt_known", "calls"),
@@ -29,14 +29,14 @@ _TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
 
 
 def show_limits() -> None:
-    """Draw the fold on what each source can tell; closed, it asks nothing."""
-    if (fold := draw_fold("What each source can tell", "formats")) is not None:
+    """Draw the fold on what each source logs; closed, it asks nothing."""
+    if (fold := draw_fold("What each source logs", "formats")) is not None:
         with fold:
             _draw_limits()
 
 
 def show_copies() -> None:
-    """Draw the fold on sessions that several files tell; closed, it asks nothing."""
+    """Draw the fold on sessions that are in several files; closed, it asks nothing."""
     if (fold := draw_fold("Sessions in several files", "doubles")) is not None:
         with fold:
             _draw_copies()
@@ -44,15 +44,15 @@ def show_copies() -> None:
 
 def _draw_limits() -> None:
     with cards.draw_card(
-        "What each source can tell",
+        "What each source logs",
         "coverage",
-        caption="Yes, partly, no: what the format can hold. Below, of how many of the calls or turns here it "
-        "is known. What is not known counts neither as good nor as bad.",
+        caption="Yes, partly, no: what the format can log. Below: the share of calls or turns that have it. "
+        "Missing data never counts as success or as failure.",
         framed=False,
     ):
         rows = store_queries.ask("coverage", **filters.chosen_filters().parameters()).to_dict("records")
         if rows:
-            _draw_table("coverage", "What each source can tell", [_build_measured_row(row) for row in rows])
+            _draw_table("coverage", "What each source logs", [_build_measured_row(row) for row in rows])
         else:
             st.caption("No calls or turns under these filters.")
         _draw_others()
@@ -72,7 +72,7 @@ def _draw_table(key: str, caption: str, rows: list[list[Cell]]) -> None:
     columns = [
         Column("Source", "name"),
         *(Column(title, "name") for title, *_ in _TELLS),
-        Column("Cannot tell"),
+        Column("Never logged"),
     ]
     draw_table(key, caption, columns, rows)
 
@@ -98,7 +98,7 @@ def _told_cell(promise: str | None, known: int | None = None, total: int = 0, no
     promise.
     """
     found = _PROMISE.fullmatch(promise or "")
-    word, rest = found.groups() if found else ("not said", promise or "")
+    word, rest = found.groups() if found else ("not documented", promise or "")
     here = f"here {wording.rate(known, total)} of {noun}" if known is not None and total else ""
     share = known / total if known is not None and total else None
     return Cell(word, sub="\n".join(filter(None, (here, rest))) or None, tone=_TONES.get(word), share=share)
@@ -107,17 +107,17 @@ def _told_cell(promise: str | None, known: int | None = None, total: int = 0, no
 def _draw_copies() -> None:
     rows, pages = read_page_of("session_copies", "copies", 10)
     if not rows:
-        st.caption("No session stands in several files.")
+        st.caption("No session is in several files.")
         return
     with cards.draw_card(
         "Sessions in several files",
         "session_copies",
-        caption="Each call and turn counts once: of copies, the one from the fullest file.",
+        caption="Each call and turn counts once: the copy in the most complete file.",
         framed=False,
     ):
         columns = [
             Column("Session", "file"), Column("Source", "tight"), Column("Counts", "file"),
-            Column("Calls", "number"), Column("Also in", "file"), Column("Calls told again", "number"),
+            Column("Calls", "number"), Column("Also in", "file"), Column("Copied calls", "number"),
         ]  # fmt: skip
         draw_table("session_copies", "Sessions in several files", columns, [_copy_row(row) for row in rows])
         draw_pager("copies", pages)

@@ -1,4 +1,4 @@
-"""The fold on turns whose success the log reports otherwise than it is derived from their calls."""
+"""The fold on turns where the success in the log and the derived success differ."""
 
 from __future__ import annotations
 

@@ -63,14 +63,14 @@ def _draw_decision(one: RecordedDecision) -> None:
                 with st.container(width="content"):
                     draw_popover("Delete", f"drop_{one.id}", lambda: _ask_delete(one))
         if one.figures is None:
-            st.caption("Its numbers cannot be read by this version.")
+            st.caption("This version cannot read its numbers.")
             return
         later = compare_later(one.figures, one.at.date())
         _draw_figures(one, one.figures, later)
 
 
 def _ask_delete(one: RecordedDecision) -> None:
-    st.caption("The decision and its numbers go for the whole team.")
+    st.caption("Deletes the decision and its numbers for the whole team.")
     if st.button("Delete decision", key=f"delete_decision_{one.id}"):
         apply_change(lambda file: delete_decision(file, one))
 
@@ -102,7 +102,7 @@ def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison |
 
 
 def _draw_figures(one: RecordedDecision, figures: FrozenComparison, later: LaterComparison | None) -> None:
-    st.caption(f"Said then: {wording.in_markdown(figures.sentence, 900)}")
+    st.caption(f"Verdict then: {wording.in_markdown(figures.sentence, 900)}")
     rate = RATES.get(figures.measure)
     title = rate.title if rate else wording.one_line(figures.measure, 60)
     columns = [Column(title, "name"), Column("Then", "number")]

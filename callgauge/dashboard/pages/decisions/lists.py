@@ -14,8 +14,8 @@ from callgauge.analysis.measures.alert_rules import RuleFinding, RuleState, judg
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.links import call_link, draw_link, session_link
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
-from callgauge.dashboard.components.memory.baseline_form import describe_baseline
 from callgauge.dashboard.components.memory.changes import apply_change, may_write, owns, read_records
+from callgauge.dashboard.components.memory.compared_days import describe_baseline
 from callgauge.dashboard.components.memory.note_list import draw_note
 from callgauge.dashboard.components.memory.rule_form import ask_mute, describe_rule
 from callgauge.dashboard.components.memory.saved_views import view_link, visible_views
@@ -37,7 +37,7 @@ def draw_all_notes(notes: Sequence[Note]) -> None:
     """Draw the notes, the newest first, each with the way to what it is about."""
     if not notes:
         _say_nothing(
-            "No note yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
+            "No notes yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
         )
         return
     shown = notes if st.session_state.get("all_notes") else notes[:_SHOWN]
@@ -74,9 +74,7 @@ def _subject_link(note: Note) -> str | None:
 def draw_rules(rules: Sequence[AlertRule]) -> None:
     """Draw the rules, those that fire first, with what the newest night says of each."""
     if not rules:
-        _say_nothing(
-            "No rule yet. Add one on Overview, in Needs attention: it watches what the filters choose."
-        )
+        _say_nothing("No rules yet. Add one on Overview, in Needs attention. It watches the filtered calls.")
         return
     today = datetime.now(UTC).date()
     with st.container(border=True, gap="xxsmall", key="memory_rules"):
@@ -114,7 +112,7 @@ def draw_views(views: Sequence[SavedView]) -> None:
     """Draw the saved views that this person sees, with the ways to rename, share and delete own ones."""
     seen = visible_views(views)
     if not seen:
-        _say_nothing("No saved view yet. Press Save this view in the navigation, or Ctrl K on any page.")
+        _say_nothing("No saved views yet. Press Save this view in the navigation, or Ctrl K on any page.")
         return
     with st.container(border=True, gap="xxsmall", key="memory_views"):
         for number, view in enumerate(seen):
@@ -135,10 +133,10 @@ def _change_view(view: SavedView) -> None:
         name = st.text_input("Name", view.name, key=f"name_{place}", max_chars=200)
         if st.form_submit_button("Rename") and name.strip() != view.name:
             if any((one.owner, one.name) == (view.owner, name.strip()) for one in read_records().views):
-                st.error("There is a view of this name. Choose another.")
+                st.error("A view with this name exists. Choose another name.")
             else:
                 apply_change(lambda file: rename_view(file, view, name))
-    if st.button("Keep to its owner" if view.shared else "Show to the team", key=f"share_{place}"):
+    if st.button("Make private" if view.shared else "Share with the team", key=f"share_{place}"):
         apply_change(lambda file: share_view(file, view, shared=not view.shared))
     if st.button("Delete view", key=f"delete_{place}", type="tertiary"):
         apply_change(lambda file: delete_view(file, view))
@@ -147,7 +145,7 @@ def _change_view(view: SavedView) -> None:
 def draw_baselines(baselines: Sequence[Baseline]) -> None:
     """Draw the baselines, the newest days first."""
     if not baselines:
-        _say_nothing("No baseline yet. Keep the chosen days as one on Overview, under Baselines.")
+        _say_nothing("No named days yet. Name the chosen days on Overview, above the rates.")
         return
     with st.container(border=True, gap="xxsmall", key="memory_baselines"):
         for number, one in enumerate(baselines):

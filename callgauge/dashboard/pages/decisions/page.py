@@ -21,7 +21,7 @@ _TABS = {
     "notes": "Notes",
     "rules": "Alert rules",
     "views": "Saved views",
-    "baselines": "Baselines",
+    "baselines": "Named days",
 }
 
 

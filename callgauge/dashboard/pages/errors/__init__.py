@@ -1,7 +1,11 @@
-"""URL keys of the page Errors, which groups faults by layer, code and signature."""
+"""URL keys of the page Errors, which lists error signatures and shows what failures cost in retries."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    narrowing={"signature": "error signature"}, place=("signature_page", "rate", "traits", "status")
-)
+    narrowing={"signature": "error signature"},
+    place=(
+        "tab", "signature_page", "stages", "traits", "status", "narrow",
+        "by", "layer", "costs", "beside",
+    ),
+)  # fmt: skip

@@ -23,7 +23,7 @@ _CHANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class TraitClass:
-    """One class of a trait of calls; `share` counts calls with refused arguments among the judged calls."""
+    """One class of a trait of calls; `share` counts calls with invalid arguments among the checked calls."""
 
     trait: str
     number: int
@@ -55,9 +55,9 @@ class Standout:
 
 
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
-    """Return from the rows of the metric `traits` the classes with judged calls, sorted by trait in the order
-    of TITLES, then by class number.
+    """Return the classes with checked calls, sorted by trait in the order of TITLES, then by class number.
 
+    `rows`: those of the metric `traits`.
     Traits that TITLES does not name are left out.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
@@ -73,7 +73,7 @@ def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
     """Return each trait at the split of its classes that is least likely by chance, the clearest trait first.
 
     The classes of every trait have an order, so a trait is judged by its splits: all calls from a class on
-    against all below it, where both sides have enough judged calls and sessions. Holm's correction is over
+    against all below it, where both sides have enough checked calls and sessions. Holm's correction is over
     the splits of all traits, since the clearest was picked after looking.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
@@ -100,7 +100,7 @@ def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
     """Return two classes of one trait whose intervals do not touch, those furthest apart; None for none.
 
-    Only classes with enough judged calls and sessions count: the others are drawn pale.
+    Only classes with enough checked calls and sessions count: the others are drawn pale.
     """
     gaps = [
         (other.share.interval.low - one.share.interval.high, one, other)
@@ -117,7 +117,7 @@ def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] |
 
 
 def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None) -> str:
-    """Return sentences on the trait that goes with failure most, or that none stands out or is known.
+    """Return sentences on the trait that correlates most with failures, or that none stands out or is known.
 
     `apart`: two classes whose intervals do not touch, of which a reader wants to know what they mean.
     """
@@ -126,8 +126,8 @@ def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitC
     first = found[0]
     if first.is_decisive:
         return (
-            f"{TITLES[first.start.trait]} goes with failure most. {_describe_split(first)} "
-            f"The difference is {format_difference(first.difference)}, 95%. It need not be the cause."
+            f"{TITLES[first.start.trait]} correlates most with failures. {_describe_split(first)} "
+            f"The difference is {format_difference(first.difference)}, 95%. It may not be the cause."
         )
     count = wording.plural(first.compared, "comparison")
     parts = [f"No trait stands out after correction for {count}."]

@@ -1,4 +1,4 @@
-"""The page Errors: error signatures (or one in full), findings by code, fault layers, traits of calls."""
+"""The page Errors: what fails and which errors are new, and in a second tab what failures cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES
 from callgauge.analysis.measures.slices import make_slices
+from callgauge.analysis.verdicts.errors import describe_failures, describe_new_errors
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
-from callgauge.dashboard.components.controls.url_widgets import draw_fold
+from callgauge.dashboard.components.controls.url_widgets import draw_fold, draw_tabs
 from callgauge.dashboard.components.definition_note import draw_definition_note
 from callgauge.dashboard.components.slice_table import (
     READING,
@@ -22,6 +23,7 @@ from callgauge.dashboard.components.slice_table import (
     share_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
+from callgauge.dashboard.pages.errors import retries
 from callgauge.dashboard.pages.errors import signature_list as signatures
 from callgauge.dashboard.pages.errors.correlates import (
     TraitClass,
@@ -32,6 +34,8 @@ from callgauge.dashboard.pages.errors.correlates import (
 )
 from callgauge.dashboard.pages.errors.signature_status import read_known_errors
 
+_TABS = {"errors": "What fails", "retries": "What failures cost"}
+
 
 def show() -> None:
     signature = st.query_params.get("signature")
@@ -40,67 +44,59 @@ def show() -> None:
         return
     st.title("Errors", anchor=False)
     chosen = filters.chosen_filters().parameters()
+    with draw_tabs("tab", _TABS) as tab:
+        if tab == "retries":
+            retries.show(chosen)
+        else:
+            _draw_errors(chosen)
+
+
+def _draw_errors(chosen: Mapping[str, Any]) -> None:
     known = store_queries.ask("slices", rates=("parse_error", "defined", "emission"), **chosen)
     if known.empty:
         cards.show_no_matches("calls")
         return
     layers = store_queries.ask("fault_layers", **chosen).to_dict("records")
     known_errors = read_known_errors()
-    newest = store_queries.ask("signatures", **chosen, limit=signatures.PER_PAGE, offset=0).to_dict("records")
-    cards.draw_answer(describe_errors(layers, newest, len(known_errors.returned)), 600)
+    recent = signatures.read_recent(known_errors, chosen)
+    cards.draw_answer(f"{describe_failures(layers)} {_describe_recent(recent)}".rstrip(), 600)
     draw_definition_note(make_slices(known, related=False))
-    signatures.show(known_errors, chosen)
-    wide, narrow = st.columns([8, 5], gap="small")
-    with wide:
-        totals = {row["rate"]: row for row in known.to_dict("records")}
-        judged = totals["defined"]["n"] if "defined" in totals else 0
-        fault_cards.draw_findings(chosen, judged, known.total.max())
-    with narrow:
-        fault_cards.draw_layers(chosen)
-    fold = draw_fold("What goes with failure", "traits")
-    if fold is not None:
-        with fold:
+    signatures.show_recent(recent, known_errors)
+    signatures.show(known_errors, chosen, recent)
+    stages = draw_fold("Failed calls by stage and by diagnostic", "stages")
+    if stages is not None:
+        with stages:
+            wide, narrow = st.columns([8, 5], gap="small")
+            with wide:
+                totals = {row["rate"]: row for row in known.to_dict("records")}
+                judged = totals["defined"]["n"] if "defined" in totals else 0
+                fault_cards.draw_findings(chosen, judged, known.total.max())
+            with narrow:
+                fault_cards.draw_layers(chosen)
+    traits = draw_fold("What correlates with failures", "traits")
+    if traits is not None:
+        with traits:
             _draw_correlates(chosen)
 
 
-def describe_errors(
-    layers: Sequence[Mapping[Any, Any]], rows: Sequence[signatures.Row], back: int = 0
-) -> str:
-    """Return sentences on how many calls went wrong, where first, which signatures are new, and which back.
-
-    `layers`: the rows of the metric `fault_layers`. `rows`: signatures, new ones first. `back`: how many
-    fixed ones were seen again.
-    """
-    counts = {row["layer"]: row["calls"] for row in layers}
-    failed = {layer: calls for layer, calls in counts.items() if layer not in ("none", "unknown")}
-    wrong, total = sum(failed.values()), layers[0]["total"]
-    untold = fault_cards.describe_untold(counts["unknown"])
-    if not wrong:
-        return f"No call of {total:,} was seen to go wrong{untold}."
-    worst = max(failed, key=lambda layer: failed[layer])
-    place = f"{fault_cards.LAYERS[worst][0].lower()} ({wording.fraction(failed[worst], wrong)})"
-    where = (
-        f"{wrong:,} of {wording.plural(total, 'call')} {'was' if wrong == 1 else 'were'} seen to go wrong, "
-        f"most often at {place}{untold}."
+def _describe_recent(recent: signatures.RecentErrors) -> str:
+    """Return which errors are new; empty where no earlier day has calls, since then all would be new."""
+    if recent.day is None:
+        return ""
+    return describe_new_errors(
+        len(recent.on_day), recent.day, earlier=len(recent.earlier), returned=recent.returned_count
     )
-    new = sum(bool(row["new"]) for row in rows)
-    newest = rows[0]["days"][-1] if rows and rows[0]["days"] else None
-    returned = f" {wording.plural(back, 'fixed error')} {'is' if back == 1 else 'are'} back." if back else ""
-    if not newest:
-        return f"{where}{returned}"
-    appeared = wording.plural(new, "error") if new else "no error"
-    return f"{where} On {newest}, {appeared} appeared for the first time.{returned}"
 
 
 def _draw_correlates(chosen: Mapping[str, Any]) -> None:
     with cards.draw_card(
-        "Which calls fail more?",
+        "Which calls fail more often?",
         "traits",
         take=cards.Download("traits", store_queries.ask_later("traits", **chosen)),
     ):
         classes = trait_classes(store_queries.ask("traits", **chosen))
         if not classes:
-            st.caption("Not measured: no call of this selection could be judged.")
+            st.caption("Not measured: no call of this selection could be checked.")
             return
         answer = describe_standout(find_standouts(classes), find_apart(classes))
         st.markdown(wording.in_markdown(answer, 800))

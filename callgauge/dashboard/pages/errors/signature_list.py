@@ -1,9 +1,10 @@
-"""Draws the list of error signatures, new ones first, or one signature with the tools and models it hit."""
+"""Draws new errors, the list of error signatures, or one signature with its tools and models."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -15,18 +16,19 @@ from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.paging import draw_pager
-from callgauge.dashboard.components.controls.url_widgets import reset_page_number
-from callgauge.dashboard.components.fault_cards import LAYERS
+from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.errors.signature_status import (
+    KEY,
     KnownErrors,
     choose_status,
     draw_status,
     status_cell,
 )
+from callgauge.stats.day_spread import LEAST_DAYS
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 200
@@ -34,64 +36,159 @@ _SHOWN = 10  # of a page, until all are asked for
 _NAMED = 2  # tools and models that a cell names
 
 
-def read(chosen: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the signatures of the page that the URL names: those that lead, new ones, the most frequent.
+@dataclass(frozen=True, slots=True)
+class RecentErrors:
+    """The errors that a reader should see first; each is a row of the metric `signatures`.
 
-    `chosen`: parameters of the metric `signatures`.
+    `day`: the newest chosen day with calls; None where no day before it has calls. `on_day`: first seen on
+    it. `earlier`: first seen in the six days before, and often since. `returned`: back after a fix.
+    `returned_count`: of the whole store, whatever the filters say.
     """
-    reset_page_number("signature_page", chosen)
-    text = st.query_params.get("signature_page")
-    page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
-    found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=PER_PAGE * (page - 1))
-    if found.empty and page > 1:
-        found = store_queries.ask("signatures", **chosen, limit=PER_PAGE, offset=0)
-    return found.to_dict("records")
+
+    day: date | None
+    on_day: Sequence[Row]
+    earlier: Sequence[Row]
+    returned: Sequence[Row]
+    returned_count: int
+
+    @property
+    def rows(self) -> list[Row]:
+        by_id = {row["signature_id"]: row for row in (*self.returned, *self.on_day, *self.earlier)}
+        return list(by_id.values())
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(row["signature_id"] for row in self.rows)
 
 
-def show(known: KnownErrors, chosen: Mapping[str, Any]) -> None:
-    """Draw the list of error signatures, those with a chosen status."""
-    status = choose_status(known)
-    chosen = {**chosen, **known.narrow(status)}
-    rows = read(chosen)
-    total = rows[0]["found"] if rows else 0
+def read_recent(known: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
+    """Return the errors that are new or back. `chosen`: the filters as parameters of the metrics."""
+    rows = _ask(**chosen, **known.narrow("all"))
+    returned = [row for row in rows if row["signature_id"] in known.returned]
+    days = rows[0]["days"] if rows else None
+    newest = date.fromisoformat(days[-1]) if days else None
+    oldest = store_queries.ask("extent").iloc[0].first_day
+    if newest is None or not oldest < newest:
+        return RecentErrors(None, (), (), returned, len(known.returned))
+    fresh = store_queries.ask(
+        "new_errors",
+        newest=newest,
+        least_days=LEAST_DAYS,
+        **{name: value for name, value in chosen.items() if name not in ("from_day", "to_day")},
+    )
+    on_day = [row for row in rows if row["new"]]
+    earlier = {str(signature) for signature in fresh.signature_id} - {row["signature_id"] for row in on_day}
+    return RecentErrors(
+        newest,
+        on_day,
+        _ask(**chosen, among=tuple(sorted(earlier))) if earlier else (),
+        returned,
+        len(known.returned),
+    )
+
+
+def _ask(*, limit: int = PER_PAGE, offset: int = 0, **asked: Any) -> Sequence[Row]:
+    return store_queries.ask("signatures", **asked, limit=limit, offset=offset).to_dict("records")
+
+
+def show_recent(recent: RecentErrors, known: KnownErrors) -> None:
+    """Draw the card of errors that are new or back; nothing without such errors."""
+    if not recent.rows:
+        return
+    back = {row["signature_id"] for row in recent.returned}
+    with cards.draw_card(
+        "New errors and errors that are back" if recent.returned else "New errors",
+        "signatures",
+        "new_errors",
+    ):
+        _draw_rows("new_signatures", "New errors", recent.rows, known, back=back)
+
+
+def show(known: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) -> None:
+    """Draw the list of error signatures, without those that the card above it has, by status if chosen."""
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     wrong = sum(
         row["calls"]
         for row in store_queries.ask("fault_layers", **chosen).to_dict("records")
-        if row["layer"] not in ("none", "unknown")
+        if row["layer"] in wording.STAGES
     )
     with cards.draw_card(
-        "Signatures of errors",
+        "All other errors" if recent.rows else "Errors by signature",
         "signatures",
-        beside=lambda: _draw_export("errors", chosen, wrong) if rows else None,
+        beside=lambda: _draw_export("errors", chosen, wrong) if wrong else None,
         take=cards.Download("signatures", lambda: every().drop(columns=["days", "found"]), "all rows"),
         height=400,
     ):
+        status = _choose_status(known)
+        narrowed = known.narrow(status)
+        if status == "all" and recent.rows:
+            narrowed = {"without": recent.ids}
+        rows = _read_page({**chosen, **narrowed})
         if not rows:
-            none = (
-                "No call of this selection went wrong" if status == "all" else "No error has this status here"
-            )
-            st.caption(f"{none}.")
+            st.caption(_describe_none(status, recent))
             return
+        total = rows[0]["found"]
         days = rows[0]["days"] or []
         drawn = f" Bars: the {len(days)} newest days with calls." if days else ""
         st.caption(
-            f"{wording.plural(total, 'signature')}: what the logs or our parser say, without what differs "
-            f"each time.{drawn}"
+            f"{wording.plural(total, 'signature')}: the text of the error without what differs each time."
+            f"{drawn}"
         )
-        # A head that sorts one page of several would tell a wrong worst.
-        built = [_build_row(row, ordered=total <= PER_PAGE) for row in rows]
-        heads = list(_HEADS)
-        if known.states:
-            heads.insert(1, _STATUS)
-            told = (status_cell(known, row["signature_id"]) for row in rows)
-            built = [[cells[0], cell, *cells[1:]] for cells, cell in zip(built, told, strict=True)]
-        draw_table("signatures", "Signatures of errors", heads, built, shown=_SHOWN)
+        # A head that sorts one page of several would not show the worst of all.
+        _draw_rows("signatures", "Errors by signature", rows, known, ordered=total <= PER_PAGE)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
+def _choose_status(known: KnownErrors) -> str:
+    """Return the chosen triage status; its choice is folded until somebody wants it."""
+    if not known.states:
+        return "all"
+    fold = draw_fold("Filter this list", "narrow", opens=KEY in st.query_params)
+    if fold is None:
+        return "all"
+    with fold:
+        return choose_status(known)
+
+
+def _describe_none(status: str, recent: RecentErrors) -> str:
+    if status != "all":
+        return "No error has this triage status here."
+    return "No other errors." if recent.rows else "No failed calls here."
+
+
+def _read_page(asked: Mapping[str, Any]) -> Sequence[Row]:
+    """Return the signatures of the page that the URL names, the most frequent first.
+
+    `asked`: parameters of the metric `signatures`.
+    """
+    reset_page_number("signature_page", asked)
+    text = st.query_params.get("signature_page")
+    page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
+    rows = _ask(**asked, offset=PER_PAGE * (page - 1))
+    return rows if rows or page == 1 else _ask(**asked)
+
+
+def _draw_rows(
+    key: str,
+    caption: str,
+    rows: Sequence[Row],
+    known: KnownErrors,
+    *,
+    ordered: bool = True,
+    back: Set[str] = frozenset(),
+) -> None:
+    """Draw a table of signatures. `back`: those to mark as back after a fix."""
+    built = [_build_row(row, ordered=ordered, is_back=row["signature_id"] in back) for row in rows]
+    heads = list(_HEADS)
+    if known.states:
+        heads.insert(1, _STATUS)
+        cells = (status_cell(known, row["signature_id"]) for row in rows)
+        built = [[each[0], cell, *each[1:]] for each, cell in zip(built, cells, strict=True)]
+    draw_table(key, caption, heads, built, shown=_SHOWN)
+
+
 def _draw_export(key: str, chosen: Mapping[str, Any], found: int, signature: str | None = None) -> None:
-    """Draw the export of the calls that went wrong, or of those with one signature."""
+    """Draw the export of the failed calls, or of those with one signature."""
     wanted = {**chosen, "fault": "any", "signature": signature}
     read = partial(read_page, store_queries.keep_asking(), CALLS, wanted)
 
@@ -104,36 +201,35 @@ def _draw_export(key: str, chosen: Mapping[str, Any], found: int, signature: str
 
 _HEADS = (
     Column("Signature", "file", width="34%"),
-    Column("Layer", "tight"),
+    Column("Stage", "tight"),
     Column("Calls", "number"),
     Column("Sessions", "number", "A session counts once for each day, model, prompt and tool"),
     Column("By day", "tight"),
-    Column("First and last seen", "tight", "First: over the whole store, whatever the filters say"),
+    Column("First and last seen", "tight", "First: in the whole store, whatever the filters are"),
     Column("Tools", "short"),
     Column("Models", "short"),
     Column("Newest", "tight"),
 )
+_STATUS = Column("Triage status", "tight")
 
 
-_STATUS = Column("Status", "tight", "What the team noted; open a signature to change it")
-
-
-def _build_row(row: Row, *, ordered: bool) -> list[Cell]:
+def _build_row(row: Row, *, ordered: bool, is_back: bool = False) -> list[Cell]:
+    by_day = _describe_bars(row["days"] or (), row["by_day"] or ())
     cells = [
         Cell(
             wording.one_line(row["text"] or "–", 120),
             href=filters.page_link("errors", {}, {"signature": row["signature_id"]}),
-            sub="new since the day before" if row["new"] else None,
+            sub="back after a fix" if is_back else "new on the newest day" if row["new"] else None,
             order=row["text"],
         ),
-        Cell(_layer_words(row["fault_layer"]), tone="warn" if row["new"] else None),
+        Cell(wording.failure_stage(row["fault_layer"]), tone="warn" if row["new"] or is_back else None),
         Cell(f"{row['calls']:,}", href=_calls_link(row["signature_id"]), order=row["calls"]),
         Cell(f"{row['sessions']:,}", order=row["sessions"]),
         Cell(
             "",
             bars=bar_shares(row["by_day"] or ()),
-            title=(told := _describe_bars(row["days"] or (), row["by_day"] or ())),
-            values={"": (told or "").replace("\n", "; ")},
+            title=by_day,
+            values={"": (by_day or "").replace("\n", "; ")},
         ),
         Cell(
             _format_day(row["first_day"]),
@@ -158,10 +254,6 @@ def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
     return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
 
 
-def _layer_words(layer: str | None) -> str:
-    return LAYERS[layer][0] if layer in LAYERS else layer or "–"
-
-
 def _format_day(day: Any) -> str:
     return f"{day}" if day else "no date"
 
@@ -169,9 +261,9 @@ def _format_day(day: Any) -> str:
 def _names_cell(names: Sequence[str]) -> Cell:
     first, *others = [wording.one_line(name, 40) for name in names[:_NAMED]] or ["–"]
     more = f" + {len(names) - _NAMED:,}" if len(names) > _NAMED else ""
-    told = "\n".join(wording.one_line(name, 80) for name in names[:40])
+    listed = "\n".join(wording.one_line(name, 80) for name in names[:40])
     below = f"{', '.join(others)}{more}" or None
-    return Cell(first, sub=below, title=told, order=len(names), values={"": ", ".join(names)})
+    return Cell(first, sub=below, title=listed, order=len(names), values={"": ", ".join(names)})
 
 
 def _example_cell(call: str) -> Cell:
@@ -195,15 +287,15 @@ def show_one(signature: str) -> None:
         return
     row = rows[0]
     with cards.draw_card(
-        f"{_layer_words(row['fault_layer'])} · {wording.plural(row['calls'], 'call')}",
+        f"{wording.failure_stage(row['fault_layer'])} · {wording.plural(row['calls'], 'call')}",
         "signatures",
         beside=lambda: _draw_export("signature", chosen, row["calls"], signature),
     ):
         st.code(wording.visible(row["text"] or "–"), language=None, wrap_lines=True)
         first, last = _format_day(row["first_day"]), _format_day(row["last_day"])
         seen = f"First seen {first}, last {last} in this selection."
-        new = " New: never seen before the newest day." if row["new"] else ""
-        st.caption(f"{seen}{new} Its id stays the same from load to load: {signature[:12]}")
+        new = " New: never seen before that day." if row["new"] else ""
+        st.caption(f"{seen}{new} Id: {signature[:12]}")
         draw_status(signature)
         draw_notes("signature", signature)
         with st.container(horizontal=True, gap="medium"):
@@ -224,7 +316,7 @@ def show_one(signature: str) -> None:
 
 def _draw_where(signature: str, chosen: Mapping[str, Any]) -> None:
     with cards.draw_card(
-        "Where it occurs",
+        "Where this error occurs",
         "signature_use",
         take=cards.Download(
             "signature", store_queries.ask_later("signature_use", signature=signature, **chosen)
@@ -238,7 +330,7 @@ def _draw_where(signature: str, chosen: Mapping[str, Any]) -> None:
         ]  # fmt: skip
         draw_table(
             "signature_use",
-            "Where the signature occurs",
+            "Where this error occurs",
             heads,
             [_build_use_row(signature, row) for row in rows],
         )

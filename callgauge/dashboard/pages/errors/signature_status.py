@@ -1,4 +1,4 @@
-"""The status of error signatures: what a team knows of each, which are fixed, and which of these are back."""
+"""The triage status of error signatures: which are known or fixed, and which fixed ones are back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOT_TRIAGED = "not triaged"
 
 @dataclass(frozen=True, slots=True)
 class KnownErrors:
-    """What the team noted of signatures, and which fixed ones are back, by signature."""
+    """The triage status that the team set, and which fixed errors are back, by signature."""
 
     states: Mapping[str, SignatureState]
     returned: Mapping[str, ReturnedError]
@@ -57,11 +57,11 @@ class KnownErrors:
         return state.state if state else "new"
 
     def list_with(self, status: Status) -> tuple[str, ...]:
-        """Return the signatures that have a status; of those without a state none is known here."""
+        """Return the signatures with a status that somebody set."""
         return tuple(name for name in self.states if self.find_status(name) == status)
 
     def narrow(self, chosen: str) -> dict[str, Any]:
-        """Return the parameters of the metric `signatures` for a chosen status: what is back leads."""
+        """Return the parameters of the metric `signatures` for a chosen status; errors that are back lead."""
         first = {"first": tuple(self.returned) or None}
         if chosen == "all":
             return first
@@ -72,14 +72,12 @@ class KnownErrors:
 
 def read_known_errors() -> KnownErrors:
     states = read_records().signature_states
-    found = find_returned_errors(store_queries.ask_all, states.values())
-    return KnownErrors(states, {one.state.signature: one for one in found})
+    returned = find_returned_errors(store_queries.ask_all, states.values())
+    return KnownErrors(states, {error.state.signature: error for error in returned})
 
 
 def choose_status(known: KnownErrors) -> str:
-    """Draw the choice of a status, once the team has noted one, and return it; in the URL it is `status`."""
-    if not known.states:
-        return "all"
+    """Draw the choice of a triage status and return it; in the URL it is `status`."""
     counted = {status: len(known.list_with(_read_status(status))) for status in _WORDS if status != "all"}
     always = ("all", "new", st.query_params.get(KEY))
     shown = [status for status in _WORDS if status in always or counted[status]]
@@ -87,7 +85,7 @@ def choose_status(known: KnownErrors) -> str:
     def name(status: str) -> str:
         return f"{_WORDS[status]} ({counted[status]})" if counted.get(status) else _WORDS[status]
 
-    return choose_segment("Status", KEY, shown, name)
+    return choose_segment("Triage status", KEY, shown, name)
 
 
 def _read_status(text: str) -> Status:
@@ -98,7 +96,7 @@ def _read_status(text: str) -> Status:
 
 
 def status_cell(known: KnownErrors, signature: str) -> Cell:
-    """Return the status of a signature for its row; empty where nobody has looked at it."""
+    """Return the triage status of a signature for its row; empty where nobody set one."""
     status = known.find_status(signature)
     if status == "new":
         return Cell("", values={"": _NOT_TRIAGED})
@@ -119,7 +117,7 @@ def _describe_fix(state: SignatureState) -> str:
 
 
 def draw_status(signature: str) -> None:
-    """Draw what the team knows of one signature, and the control that changes it."""
+    """Draw the triage status of one signature, and the control that changes it."""
     known = read_known_errors()
     state, back = known.states.get(signature), known.returned.get(signature)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memory_status"):
@@ -129,14 +127,14 @@ def draw_status(signature: str) -> None:
             st.caption(f"{by}{state.at:%Y-%m-%d}", width="content")
         if may_write():
             with st.container(width="content"):
-                draw_popover("Status", "change_status", lambda: _ask_status(signature, state))
+                draw_popover("Triage status", "change_status", lambda: _ask_status(signature, state))
 
 
 def _describe_state(state: SignatureState, back: ReturnedError | None) -> str:
     fix = _describe_fix(state)
-    said = f"{state.state.capitalize()}{f' {wording.in_markdown(fix)}' if fix else ''}"
+    status = f"{state.state.capitalize()}{f' {wording.in_markdown(fix)}' if fix else ''}"
     note = f": {wording.in_markdown(state.note, 600)}" if state.note else ""
-    line = f"**{said}**{note}"
+    line = f"**{status}**{note}"
     if back is None:
         return line
     calls = wording.plural(back.calls, "call")
@@ -146,7 +144,7 @@ def _describe_state(state: SignatureState, back: ReturnedError | None) -> str:
 def _ask_status(signature: str, state: SignatureState | None) -> None:
     known: Sequence[str] = [_NOT_TRIAGED, *STATES]
     chosen = st.selectbox(
-        "Status",
+        "Triage status",
         known,
         known.index(state.state) if state else 0,
         format_func=str.capitalize,
@@ -169,12 +167,12 @@ def _ask_status(signature: str, state: SignatureState | None) -> None:
                 key="status_day",
                 format="YYYY-MM-DD",
             )
-            st.caption("Seen on a later day, it is back: it leads this list and the Overview says so.")
+            st.caption("If it is seen on a later day, it is listed as back here and on Overview.")
         note = st.text_input(
             "Note", state.note if state else "", key="status_note", placeholder="optional", max_chars=2000
         )
         draw_author_field("status_by")
-        is_sent = st.form_submit_button("Keep status")
+        is_sent = st.form_submit_button("Save status")
     if is_sent:
         _keep_status(signature, str(chosen), version, fixed_on if isinstance(fixed_on, date) else None, note)
 

@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("rate", "found", "which_model_thin"), kept=("smallest",))
+URL_KEYS = PageUrlKeys(place=("rate", "found", "which_model_thin"), kept=("smallest", "baseline"))

@@ -1,4 +1,4 @@
-"""Card of what needs attention: changed rates and new errors, each until it is over or acknowledged."""
+"""Card of what needs attention: changed rates, new errors, missed goals; until over or acknowledged."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from callgauge.analysis.load_state import lag_days, write_days
 from callgauge.analysis.measures import attention
 from callgauge.analysis.measures.alert_rules import RuleFinding, judge_rules
 from callgauge.analysis.measures.attention import Attention, find_returned_errors
+from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.verdicts.alerts import (
     AttentionItem,
@@ -23,6 +24,7 @@ from callgauge.analysis.verdicts.alerts import (
     describe_quiet,
     describe_returned,
 )
+from callgauge.analysis.verdicts.goals import describe_missed_goal
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.url_widgets import draw_popover
@@ -39,7 +41,7 @@ from callgauge.dashboard.store_queries import Generation
 from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.memory.records import Acknowledgement, TeamRecords
+from callgauge.memory.records import Acknowledgement, Goal, TeamRecords
 
 _SHOWN = 3
 _PROBLEM = "_memory_problem"
@@ -54,8 +56,8 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
     return _find_attention(store_queries.shown_generation(), given)
 
 
-def draw_attention(chosen: Mapping[str, Any]) -> None:
-    """Draw the card. `chosen`: the parameters of the filter bar."""
+def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
+    """Draw the card. `chosen`: the parameters of the filter bar; `goals`, `rates`: by the rate's name."""
     problem = None
     records, unread = _read_records()
     known = records.acknowledgements
@@ -66,6 +68,7 @@ def draw_attention(chosen: Mapping[str, Any]) -> None:
             *_list_silent_items(),
             *_find_rule_items(records.alert_rules),
             *_find_returned_items(records),
+            *_list_missed_goals(goals, rates),
         ]
     except MetricError as refused:
         found, problem = None, refused
@@ -107,6 +110,13 @@ def _list_silent_items() -> list[AttentionItem]:
             )
         )
     return items
+
+
+def _list_missed_goals(goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> Iterator[AttentionItem]:
+    for name, goal in goals.items():
+        item = describe_missed_goal(rates[name], goal) if name in rates else None
+        if item:
+            yield item
 
 
 def _draw_quiet_items() -> None:
@@ -184,11 +194,7 @@ def _draw_items(items: list[AttentionItem]) -> None:
     for one in shown:
         with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
             _draw_sentence(one)
-            with st.container(
-                horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
-            ):
-                st.caption(wording.in_markdown(one.counts, 200), width="content")
-                _draw_acknowledge(one)
+            _draw_acknowledge(one)
     if len(items) > _SHOWN:
         st.toggle(f"Show all {len(items)}", key="all_attention")
 
@@ -199,6 +205,7 @@ def _draw_sentence(one: AttentionItem) -> None:
         page_file(one.page),
         label=f":{one.colour}[{one.sign}] {wording.link_label(subject)} {rest}",
         query_params=one.query,
+        help=wording.in_markdown(one.counts, 200) or None,
     )
 
 
@@ -211,7 +218,7 @@ def _draw_acknowledge(one: AttentionItem) -> None:
 def _ask_who(key: str) -> None:
     place = _digest(key)
     with st.form(f"acknowledgement_{place}", border=False):
-        st.caption("It folds away for the whole team until the rate is back and changes again.")
+        st.caption("Hides it for the whole team until the rate recovers and changes again.")
         draw_author_field(f"by_{place}")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
         if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
@@ -257,7 +264,6 @@ def _draw_folds(items: list[AttentionItem], known: Mapping[str, Acknowledgement]
                     item = describe_alert(alert, found.newest, filters.short_label)
                     with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
                         _draw_sentence(item)
-                        st.caption(wording.in_markdown(item.counts, 200))
 
 
 def _describe_acknowledgement(one: Acknowledgement) -> str:

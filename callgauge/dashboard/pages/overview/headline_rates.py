@@ -1,9 +1,9 @@
-"""The headline rates of the page Overview: each with its change against the baseline, its goal, its days."""
+"""The four leading rates on the page Overview: each with its change, its goal and its days."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import pandas as pd
@@ -12,78 +12,42 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing, compare_pairs
-from callgauge.analysis.measures.costs import CostSummary
+from callgauge.analysis.measures.costs import COMMAND, Cost, CostSummary
 from callgauge.analysis.measures.measurability import (
     describe_definitions,
     describe_reported,
     describe_unmeasured,
     find_definition_share,
 )
-from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
+from callgauge.analysis.measures.rates import LEADING, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.verdicts.goals import GoalState, describe_goal, judge_goal
 from callgauge.analysis.verdicts.sentences import format_points
 from callgauge.dashboard import filters, store_queries
-from callgauge.dashboard.components.memory.goals import describe_goal
+from callgauge.dashboard.components.money.page_costs import summarise_costs
 from callgauge.dashboard.page_files import page_file
-from callgauge.dashboard.pages.overview.headline_card import draw_headline_card
-from callgauge.dashboard.pages.overview.headline_cost import draw_cost_headline
 from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
 from callgauge.memory.records import Goal
-from callgauge.stats import ENOUGH
+from callgauge.stats import ENOUGH, Share
 
+HEADLINES = tuple(reversed(LEADING))
 _MEASURED_BY = ("defined", "recorded_ok")
 _DAYS = 28  # of the small line, the newest with data
 
-
-@dataclass(frozen=True, slots=True)
-class _Headline:
-    """One headline card; its note or its count links to `leads` calls, when that is not 0."""
-
-    slice: Slice
-    note: str = ""
-    leads: int = 0
-    query: Mapping[str, str] = field(default_factory=dict)
+Colour = Literal["normal", "inverse", "off"]
 
 
-def draw_headlines(
-    rates: Mapping[str, Slice],
-    by_day: Mapping[str, Sequence[Slice]],
-    refused: int,
-    before: pd.DataFrame | None,
-    goals: Mapping[str, Goal],
-    costs: CostSummary | None,
-) -> None:
-    """Draw the headline rates and the cost; `refused`: mended calls that the harness had refused.
-
-    `before`: the rows of `read_baseline`.
-    """
-    changes = _compare_with_baseline(rates, before)
-    # Four or five in a row: fewer where there is no room.
-    with st.grid(5 if costs else 4, min_column_width=175, gap="small"):
-        for name in HEADLINES:
-            if name in rates:
-                it = _headline(name, rates, refused)
-                _draw(it, changes.get(name), _draw_points(by_day[name]), goals.get(name))
-        if costs:
-            draw_cost_headline(costs)
-
-
-def _compare_with_baseline(
-    rates: Mapping[str, Slice], before: pd.DataFrame | None
-) -> dict[str, SliceComparison]:
-    """Return each headline rate against the same rate on the days of the baseline; {} without a baseline."""
-    if before is None:
-        return {}
-    by_model = _split_rates(make_slices(before, related=False))
-    earlier = {name: whole for name, its in by_model.items() if (whole := merge_slices(its))}
-    pairs = [(rates[name], earlier[name]) for name in HEADLINES if name in rates and name in earlier]
-    return {one.slice.rate.name: one for one in compare_pairs(pairs)}
+def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
+    """Return each headline rate by day, the earliest first; the rates of all days are their sums."""
+    rows = store_queries.ask("slices", rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen)
+    return _group_by_rate(sorted(make_slices(rows, related=False), key=lambda day: day.name))
 
 
 def read_baseline(rate: RateDefinition, chosen: Mapping[str, Any]) -> pd.DataFrame | None:
-    """Return the rows of `slices` by model for the headline rates and `rate`, of the baseline.
+    """Return the rows of `slices` by model for the headline rates and `rate`, of the days compared with.
 
-    None without a baseline.
+    None without such days.
     """
     asked = filters.baseline_parameters(chosen)
     if asked is None:
@@ -93,81 +57,149 @@ def read_baseline(rate: RateDefinition, chosen: Mapping[str, Any]) -> pd.DataFra
     )
 
 
-def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
-    """Return each headline rate by day, the earliest first: what the whole rates are summed from, too."""
-    rows = store_queries.ask("slices", rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen)
-    return _split_rates(sorted(make_slices(rows, related=False), key=lambda one: one.name))
+def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
+    """Return what the chosen turns cost; None when the team's memory, which holds prices, cannot be read."""
+    with suppress(MetricError):  # the filter bar says why
+        return summarise_costs(chosen, filters.baseline_parameters(chosen))
+    return None
 
 
-def _split_rates(several: Iterable[Slice]) -> dict[str, list[Slice]]:
-    found: dict[str, list[Slice]] = {}
-    for one in several:
-        found.setdefault(one.rate.name, []).append(one)
-    return found
+def draw_headlines(
+    rates: Mapping[str, Slice],
+    by_day: Mapping[str, Sequence[Slice]],
+    before: pd.DataFrame | None,
+    goals: Mapping[str, Goal],
+    costs: CostSummary | None,
+) -> None:
+    """Draw the leading rates and the cost. `before`: the rows of `read_baseline`."""
+    changes = _compare_with_baseline(rates, before)
+    with st.grid(4 if costs else 3, min_column_width=175, gap="small"):
+        for name in HEADLINES:
+            if name in rates:
+                note = _describe_basis(name, rates)
+                _draw_rate(rates[name], note, changes.get(name), by_day[name], goals.get(name))
+        if costs:
+            _draw_cost(costs)
 
 
-def _draw_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days on which it was observed and which were over at the last load."""
-    last = str(find_last_whole_day(store_queries.ask))
-    dated = [one for one in by_day if one.name != "unknown"]
-    known = [one.share.rate for one in dated if one.name <= last] or [one.share.rate for one in dated]
-    return [rate for rate in known if rate is not None][-_DAYS:]
+def _compare_with_baseline(
+    rates: Mapping[str, Slice], before: pd.DataFrame | None
+) -> dict[str, SliceComparison]:
+    """Return each headline rate against the same rate on the days compared with; {} without such days."""
+    if before is None:
+        return {}
+    by_model = _group_by_rate(make_slices(before, related=False))
+    earlier = {name: whole for name, models in by_model.items() if (whole := merge_slices(models))}
+    pairs = [(rates[name], earlier[name]) for name in HEADLINES if name in rates and name in earlier]
+    return {comparison.slice.rate.name: comparison for comparison in compare_pairs(pairs)}
 
 
-def _headline(name: str, rates: Mapping[str, Slice], refused: int) -> _Headline:
-    one = rates[name]
-    k, calls = one.share.k, one.rate.calls or {}
+def _group_by_rate(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
+    groups: dict[str, list[Slice]] = {}
+    for member in slices:
+        groups.setdefault(member.rate.name, []).append(member)
+    return groups
+
+
+def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
+    """Return what the rate rests on: which calls have no definition, which turns the log reports."""
+    whole = rates[name]
     if name == "parse_error":
-        share = find_definition_share([one, rates["defined"]]) if "defined" in rates else None
-        return _Headline(one, note=describe_definitions(share), leads=k, query=calls)
-    if name == "mended" and refused:
-        return _Headline(one, note=f"{refused:,} already rejected by the agent", leads=k, query=calls)
-    if name == "turn_success" and one.share.n and "recorded_ok" in rates:
-        return _Headline(one, note=describe_reported(rates["recorded_ok"].share.n, one.share.n))
-    return _Headline(one, leads=0 if one.rate.is_good else k, query=calls)
+        share = find_definition_share([whole, rates["defined"]]) if "defined" in rates else None
+        return describe_definitions(share)
+    if name == "turn_success" and whole.share.n and "recorded_ok" in rates:
+        return describe_reported(rates["recorded_ok"].share.n, whole.share.n)
+    return ""
 
 
-def _draw(it: _Headline, change: SliceComparison | None, days: Sequence[float], goal: Goal | None) -> None:
-    share, rate = it.slice.share, it.slice.rate
+@contextmanager
+def _draw_card(title: str, figure: str, change: str | None, colour: Colour, *, few: bool) -> Iterator[None]:
+    """Draw a card; the body of the `with` statement draws the lines below the figure.
+
+    `few`: there are too few observations or sessions to rely on the figure; it is drawn pale.
+    """
+    key = f"few_{title.lower().replace(' ', '_')}" if few else None  # shell.css draws the figure pale
+    with st.container(border=True, height="stretch", gap="xsmall", key=key):
+        st.metric(title, figure, change, delta_color=colour, delta_arrow="off")
+        yield
+
+
+def _draw_rate(
+    whole: Slice, note: str, change: SliceComparison | None, by_day: Sequence[Slice], goal: Goal | None
+) -> None:
+    share, rate = whole.share, whole.rate
     few = share.n > 0 and not share.has_enough
     delta, colour = _describe_change(change)
-    with draw_headline_card(rate.title, wording.rate(share.k, share.n), delta, colour=colour, few=few):
+    with _draw_card(rate.title, wording.rate(share.k, share.n), delta, colour, few=few):
+        days = _list_points(by_day)
         if len(days) > 1 and not few:
             ends = f"from {wording.percent(days[0])} to {wording.percent(days[-1])}"
             draw_sparkline(f"days_of_{rate.name}", days, f"{rate.title} on {len(days)} days: {ends}")
-        if not share.n and it.slice.total:
-            st.caption(describe_unmeasured(rate, [it.slice]))
+        if not share.n and whole.total:
+            st.caption(describe_unmeasured(rate, [whole]))
             return
-        bounds = wording.interval(share.interval)
         counted = f"{wording.fraction(share.k, share.n)} {rate.noun}s"
+        prefix = ("few: " if share.n < ENOUGH else "few sessions: ") if few else ""
+        missing = whole.total > share.n
         lines = [
-            f"{'few' if share.n < ENOUGH else 'few sessions'}: {counted}" if few else counted,
-            bounds,
-            describe_goal(rate, share, goal) if goal else "",
-            _describe_known(it),
-            it.note,
+            " · ".join(filter(None, (f"{prefix}{counted}", wording.interval(share.interval)))),
+            _write_goal(rate, share, goal) if goal else "",
+            wording.known_share(share.n, whole.total, rate.noun) if missing else "",
+            note,
         ]
         st.caption("  \n".join(line for line in lines if line))
-        if it.leads:
+        if share.k and rate.calls and not rate.is_good:
             label = f"See {'these' if rate.noun == 'call' else 'their'} calls"
-            st.page_link(page_file("calls"), label=wording.link_label(label), query_params=it.query)
+            st.page_link(page_file("calls"), label=wording.link_label(label), query_params=rate.calls)
 
 
-def _describe_known(it: _Headline) -> str:
-    n, total = it.slice.share.n, it.slice.total
-    return wording.known_share(n, total, it.slice.rate.noun) if total > n else ""
+def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
+    words = describe_goal(rate, share, goal)
+    return f":red[{words}]" if judge_goal(rate, share, goal) is GoalState.MISSED else words
 
 
-def _describe_change(
-    change: SliceComparison | None,
-) -> tuple[str | None, Literal["normal", "inverse", "off"]]:
+def _list_points(by_day: Sequence[Slice]) -> list[float]:
+    """Return a rate on the newest days on which it was observed and which were over at the last load."""
+    last = str(find_last_whole_day(store_queries.ask))
+    dated = [day for day in by_day if day.name != "unknown"]
+    known = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
+    return [rate for rate in known if rate is not None][-_DAYS:]
+
+
+def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour]:
     """Return the change in words and its colour: only a decided one has a colour."""
     if change is None or change.difference is None:
         return None, "off"
     standing = change.standing()
     if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS):
-        return "too few to compare", "off"
-    points = f"{format_points(change.difference.estimate)} points"
+        return "not enough data", "off"
     if standing in (Standing.BETTER, Standing.WORSE):
+        points = f"{format_points(change.difference.estimate)} points"
         return points, "normal" if change.slice.rate.is_good else "inverse"
-    return f"{points}, may be chance", "off"
+    return "no clear change", "off"
+
+
+def _draw_cost(summary: CostSummary) -> None:
+    """Draw the card of the cost per successful turn, with its change."""
+    cost = summary.overall
+    mean = cost.per_completed if cost else None
+    few = mean is not None and (mean.turns < ENOUGH or mean.interval is None)
+    change = None if summary.change is None else f"{100 * summary.change:+.0f}%".replace("-", "−")
+    amount = wording.in_markdown(_write_amount(cost, mean.amount)) if cost and mean else "–"
+    with _draw_card("Cost per successful turn", amount, change, "off", few=few):
+        if cost is None or mean is None:
+            st.caption(wording.in_markdown(f"No turn has a price. Load yours: {COMMAND}", 120))
+            return
+        counted = f"{'few: ' if few else ''}{wording.plural(mean.turns, 'successful turn')}"
+        bounds = mean.interval
+        ends = f"{_write_amount(cost, bounds.low)} to {_write_amount(cost, bounds.high)}" if bounds else ""
+        lines = [" · ".join(filter(None, (counted, ends)))]
+        if cost.unpriced_calls:
+            steps = wording.plural(cost.calls, "step")
+            lines.append(f"unpriced: {cost.unpriced_calls:,} of {steps} (model calls)")
+        st.caption("  \n".join(wording.in_markdown(line, 200) for line in lines))
+        st.page_link(page_file("models"), label=wording.link_label("By model"))
+
+
+def _write_amount(cost: Cost, amount: float) -> str:
+    return wording.money(amount, cost.currency, wording.money_places(amount))

@@ -1,4 +1,4 @@
-"""The line below the filter bar: the last load, what it left out, and how much of the store is shown."""
+"""The line below the answer: how many calls of which days, the last load, and what went wrong with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from callgauge.analysis.load_state import (
     describe_lag,
     describe_night,
     describe_rejected,
-    describe_share_read,
     describe_silence,
     list_silent,
 )
@@ -20,27 +19,27 @@ from callgauge.dashboard.page_files import page_file
 
 
 def draw_load_line(shown: int) -> None:
-    """Draw the state of the last load, and of `shown` calls whether they are all that the store holds."""
+    """Draw how many calls are shown (`shown`), of which days, and the state of the last load."""
     load = store_queries.ask("last_load").iloc[0]
     rejected = describe_rejected(load.rejected_files, load.rejected_lines)
     service, today = store_queries.known_service_state(), datetime.now(UTC)
     by_format = store_queries.ask("silent_sources").to_dict("records")
     silence = describe_silence(list_silent(service, by_format, today))
     now = today.replace(tzinfo=None)
-    text = f"Loaded {wording.utc(load.loaded_at)}{wording.age(load.loaded_at, now)}"
+    loaded = f"loaded {wording.utc(load.loaded_at)}{wording.age(load.loaded_at, now)}"
     chosen = filters.chosen_filters()
     everything = int(store_queries.ask("fault_layers").iloc[0].total) if chosen.from_day else shown
-    of_all = f" of {everything:,}" if everything > shown else ""
-    span = f"{of_all}, {chosen.from_day} to {chosen.to_day}" if chosen.from_day else ""
-    parts = [text, describe_share_read(load), f"{wording.plural(shown, 'call')}{span}"]
+    span = f", {chosen.from_day} to {chosen.to_day}" if chosen.from_day else ""
+    parts = [f"{wording.plural(shown, 'call')}{span}", loaded]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(parts), width="content")
         lag = "" if silence else describe_lag(load.newest, load.loaded_at)  # else the silence says it
         night = describe_night(service, today)
-        refused = f"{rejected} rejected" if rejected else ""
+        refused = f"{rejected} not readable" if rejected else ""
         for words in filter(
             None, (night[:1].upper() + night[1:], refused, wording.in_markdown(silence, 200), lag)
         ):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if everything > shown:
-            st.button("Show all days", on_click=filters.show_all_days, key="all_days", type="tertiary")
+            label = f"Show all {everything:,} calls"
+            st.button(label, on_click=filters.show_all_days, key="all_days", type="tertiary")

@@ -1,4 +1,4 @@
-"""The page Overview: which model, which prompt, what needs attention, the main rates, where calls fail."""
+"""The page Overview: the best model, what needs attention, the leading rates, where calls fail."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from callgauge.analysis.measures.rates import HEADLINES, RateDefinition
+from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
-from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_smallest
+from callgauge.dashboard.components.controls.rate_choice import choose_rate, read_smallest
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
-from callgauge.dashboard.components.memory.baseline_form import draw_baselines_form
+from callgauge.dashboard.components.memory.compared_days import choose_compared_days, draw_named_days_form
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.pages.overview.attention import draw_attention
-from callgauge.dashboard.pages.overview.headline_cost import read_costs
-from callgauge.dashboard.pages.overview.headline_rates import draw_headlines, read_baseline, read_days
+from callgauge.dashboard.pages.overview.headline_rates import (
+    HEADLINES,
+    draw_headlines,
+    read_baseline,
+    read_costs,
+    read_days,
+)
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
-from callgauge.dashboard.pages.overview.which_model import draw_which_model
+from callgauge.dashboard.pages.overview.which_model import draw_models, rank_models, write_answer
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
 
 _ANSWERS = 330  # pixels of the cards in the first row, so that nothing jumps while they load
@@ -34,36 +39,38 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="page_head"):
         st.title("Overview", anchor=False, width="content")
         rate = choose_rate(words="By")
-        smallest = choose_smallest(words="Smallest difference:")
-        draw_goals_form(HEADLINES, goals)
-        draw_baselines_form()
     by_day = read_days(chosen)
-    rates = {name: whole for name, its in by_day.items() if (whole := merge_slices(its))}
-    draw_load_line(rates["emission"].total if "emission" in rates else 0)
-    if not any(one.total for one in rates.values()):
+    rates = {name: whole for name, days in by_day.items() if (whole := merge_slices(days))}
+    if not any(whole.total for whole in rates.values()):
         cards.show_no_matches("calls or turns")
         return
-    costs = read_costs(chosen)
-    # The two cards that may have little to say share the height of the one that has a table.
-    model, others = st.columns([8, 5], gap="small")
-    with model:
-        draw_which_model(rate, chosen, smallest, costs, height=_ANSWERS)
+    smallest, costs = read_smallest(), read_costs(chosen)
+    models = rank_models(rate, chosen, smallest, costs)
+    if models:
+        cards.draw_answer(write_answer(models), 900)
+    draw_load_line(rates["emission"].total if "emission" in rates else 0)
+    wide, narrow = st.columns([8, 5], gap="small")
+    with wide:
+        draw_models(models, rate, height=_ANSWERS)
     with ExitStack() as waiting:
-        with others, st.container(height="stretch", gap="small"):
-            draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
+        with narrow, st.container(height="stretch", gap="small"):
             attention = st.container(height="stretch")
             with attention:
                 waiting.enter_context(st.skeleton(height=_ANSWERS // 3))
-        refused = store_queries.ask("mended_refused", **chosen).iloc[0].refused
+            draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
         before = read_baseline(rate, chosen)
-        draw_headlines(rates, by_day, refused, before, goals, costs)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared_days"):
+            choose_compared_days()
+            draw_named_days_form()
+            draw_goals_form(HEADLINES, goals)
+        draw_headlines(rates, by_day, before, goals, costs)
         wide, narrow = st.columns([8, 5], gap="small")
         with narrow:
             fault_cards.draw_layers(chosen)
-        _draw_findings(chosen, rates.get("defined"))
+        _draw_diagnostics(chosen, rates.get("defined"))
         # What changed is found by looking at many days: the rest need not wait for it.
         with attention:
-            draw_attention(chosen)
+            draw_attention(chosen, goals, rates)
     with wide:
         _draw_trend(rate, chosen, before)
 
@@ -80,8 +87,8 @@ def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: pd.Data
     )
 
 
-def _draw_findings(chosen: Mapping[str, Any], defined: Slice | None) -> None:
-    fold = draw_fold("What the parser found", "found")
+def _draw_diagnostics(chosen: Mapping[str, Any], defined: Slice | None) -> None:
+    fold = draw_fold("Parser diagnostics", "found")
     if fold is not None:
         with fold:
             judged = (defined.share.n, defined.total) if defined else (0, 0)

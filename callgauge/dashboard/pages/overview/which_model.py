@@ -1,14 +1,20 @@
-"""Card that answers which model makes the best calls, by a rate that one chooses."""
+"""The sentence on the best model, and the card with the leading rates of the models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.rankings import JudgedRanking, judge_ranking, read_ranked_slices
+from callgauge.analysis.comparisons.rankings import (
+    JudgedRanking,
+    SlicesByRate,
+    judge_ranking,
+    read_ranked_slices,
+)
 from callgauge.analysis.measures.costs import Cost, CostSummary
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
@@ -19,31 +25,45 @@ from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
 from callgauge.dashboard.components.slice_table import draw_thin_slices
 
-_ROWS = 5
+_ROWS = 6
 
 
-def draw_which_model(
-    rate: RateDefinition,
-    chosen: Mapping[str, Any],
-    smallest: float,
-    costs: CostSummary | None,
-    *,
-    height: int,
-) -> None:
-    """Draw the card: the sentence on the best model by `rate`, and the leading rates of some models."""
-    with cards.draw_card(
-        "Which model", "slices", "strata", "costs", stretch=True, height=height, verdict="rank"
-    ):
-        slices = read_ranked_slices(store_queries.ask, rate, "model", chosen)
-        if not slices[rate.name]:
+@dataclass(frozen=True, slots=True)
+class ModelRanking:
+    """The models ranked by one rate, with the slices of every leading rate and the costs by model."""
+
+    judged: JudgedRanking
+    slices: SlicesByRate
+    costs: Sequence[Cost]
+
+
+def rank_models(
+    rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, costs: CostSummary | None
+) -> ModelRanking | None:
+    """Return the models ranked by `rate`; None when no call or turn counts for it. Raises MetricError."""
+    slices = read_ranked_slices(store_queries.ask, rate, "model", chosen)
+    if not slices[rate.name]:
+        return None
+    by_model: Sequence[Cost] = costs.by_model if costs else ()
+    judged = judge_ranking(
+        store_queries.ask, slices, rate, "model", chosen, smallest=smallest, costs=by_model
+    )
+    return ModelRanking(judged, slices, by_model)
+
+
+def write_answer(ranking: ModelRanking) -> str:
+    """Return the sentence that says which model is best."""
+    names = [row.slice.name for row in ranking.judged.table.rows]
+    return ranking.judged.write_sentence({name: wording.one_line(name, 40) for name in names})
+
+
+def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: int) -> None:
+    """Draw the card with the leading rates of the models, the best first."""
+    with cards.draw_card("Models", "slices", "strata", "costs", stretch=True, height=height, verdict="rank"):
+        if models is None:
             st.caption(f"No {rate.noun}s for this rate.")
             return
-        by_model: Sequence[Cost] = costs.by_model if costs else ()
-        ranking = judge_ranking(
-            store_queries.ask, slices, rate, "model", chosen, smallest=smallest, costs=by_model
-        )
-        names = {row.slice.name: wording.one_line(row.slice.name, 40) for row in ranking.table.rows}
-        st.subheader(wording.in_markdown(ranking.write_sentence(names), 900), anchor=False)
+        ranking, slices, by_model = models.judged, models.slices, models.costs
         judged = ranking.table.judged
         if judged:
             draw_leading_rates("which_model", ranking, _choose_rows(judged), slices, by_model)
@@ -54,15 +74,16 @@ def draw_which_model(
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
-    """Return the best models and the worst."""
-    return list(judged) if len(judged) <= _ROWS else [*judged[: _ROWS - 1], judged[-1]]
+    """Return the best models and the worst; all of them where that is hardly more."""
+    return list(judged) if len(judged) <= _ROWS + 2 else [*judged[: _ROWS - 1], judged[-1]]
 
 
 def _draw_rest(ranking: JudgedRanking, thin: int) -> None:
     """Draw the link to all models, and how many the card leaves out; `thin`: with too few sessions."""
-    ranked = len(ranking.table.ranks)
+    judged = ranking.table.judged
+    between = len(judged) - len(_choose_rows(judged))
     parts = [
-        f"{ranked - _ROWS} more between" if ranked > _ROWS else "",
+        f"{between:,} more between the last two" if between else "",
         f"{ranking.left_out} not ranked" if ranking.left_out else "",
         f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -17,14 +17,13 @@ from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 
 _PROMPTS = 3  # the most used with two versions or more
-_NAMED = 3  # prompts with one version that the card names
 
 
 def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
     """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
-    with cards.draw_card("Which prompt", "newest_prompts", "breakdown", height=height, verdict="difference"):
+    with cards.draw_card("Prompts", "newest_prompts", "breakdown", height=height, verdict="difference"):
         # Several sources may have the same versions of a prompt.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
@@ -39,25 +38,12 @@ def draw_which_prompt(
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(advice, 900)}")
                 label = f"Versions of {wording.one_line(name, 40)}"
                 draw_link(f"versions_of_{of}", label, link_here("prompts", {}, of=name))
-        _draw_others(set(newest.name.astype(str)))
-        if pairs:
-            st.caption(f"By {rate.title.lower()}: the newest version against the one before it.")
+        if not pairs:
+            st.caption("No prompt here has a name and two versions.")
+            draw_link("all_prompts", "All prompts", link_here("prompts", {}))
 
 
 def _short_label(name: str, version: str) -> str:
     """Return a version of a named prompt as @13; its whole label where that does not begin with the name."""
     label = filters.value_label("prompt", version)
     return label.removeprefix(name) if label.startswith(f"{name}@") else wording.one_line(label, 40)
-
-
-def _draw_others(compared: set[str]) -> None:
-    """Name the prompts of which the store has one version only."""
-    choices = store_queries.ask("choices")
-    names: Sequence[str] = choices.name.dropna().unique().tolist()
-    single = [name for name in names if name not in compared]
-    if single:
-        named = ", ".join(wording.in_markdown(name, 40) for name in single[:_NAMED])
-        more = f" and {len(single) - _NAMED} more" if len(single) > _NAMED else ""
-        st.caption(f"One version only: {named}{more}.")
-    elif not compared:
-        st.caption("No prompt here has a name and two versions. The page Prompts shows each text.")

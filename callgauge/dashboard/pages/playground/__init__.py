@@ -1,8 +1,23 @@
-"""URL keys of the page Playground, which parses a pasted text with a tool definition."""
+"""URL keys of the page Playground, which parses a pasted text, or stored calls again."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    place=("laid_out", "steps", "others", "advice", "shapes"),
-    kept=("p", "call", "example", "known", "mode", "input", "as", "look", "dialect", "which", "shape", "nth"),
+    place=(
+        *("laid_out", "steps", "others", "advice", "shapes"),
+        *("moved_page", "flow", "rates", "codes", "picture"),
+    ),
+    kept=(
+        *("tab", "p", "call", "example", "known", "mode", "input", "as", "look", "dialect", "which", "shape"),
+        *(
+            "nth",
+            "replay_tool",
+            "replay_against",
+            "replay_policy",
+            "refuse",
+            "silent",
+            "definition",
+            "reading",
+        ),
+    ),
 )

@@ -25,32 +25,30 @@ def is_chosen() -> bool:
 
 
 def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
-    """Draw the form, filled with the parsed arguments; write the raw arguments anew after an input changes.
+    """Draw the form, filled with the parsed arguments; rewrite the raw arguments when an input changes.
 
     `which`: the index of the tool among the definitions. Without a tool, draw a hint instead.
     """
     if tool is None:
-        st.caption(
-            "The form has an input for each parameter: paste a definition below, or pick a known tool."
-        )
+        st.caption("The form needs a definition: paste one below, or load a stored one.")
         return
     if desk.form is None or desk.form_by != (desk.definition, which):
         desk.form, desk.form_by, desk.forms = desk.raw, (desk.definition, which), desk.forms + 1
     arguments = _parse_arguments(desk.form, desk.definition, which)
     asked = definition_form.list_fields(tool, arguments)
     if not asked:
-        st.caption("The definition declares no parameter.")
+        st.caption("The definition has no parameters.")
         return
     values = [_draw_input(field, f"form_{desk.forms}_{number}") for number, field in enumerate(asked)]
     if len(tool.parameters) > len(asked):
-        st.caption(f"The first {len(asked)} of {len(tool.parameters):,} parameters; the others as text.")
+        st.caption(f"The first {len(asked)} of {len(tool.parameters):,} parameters. Edit the others as text.")
     if values != [field.value for field in asked]:
         written = definition_form.write_arguments(asked, values, arguments)
     else:
         written = desk.form
     if written != desk.raw:
         desk.put_raw(written)
-    st.caption("Each input writes the raw arguments; an empty one is left out.")
+    st.caption("An empty input is left out of the raw arguments.")
 
 
 def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, Any]:
@@ -62,23 +60,27 @@ def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, 
 def _draw_input(field: FormField, key: str) -> Any:
     """Draw one input and return its value; None or an empty text leaves the parameter out."""
     label = wording.in_markdown(field.name, 60) + ("" if field.required else " :gray[(optional)]")
-    said = wording.in_markdown(field.description, 300) if field.description else None
+    about = wording.in_markdown(field.description, 300) if field.description else None
     value = field.value
     if field.input == "choice":
         return st.selectbox(
             label, field.options, field.options.index(value) if value is not None else None,
-            key=key, help=said, placeholder="Left out", format_func=lambda text: wording.one_line(text, 80),
+            key=key, help=about, placeholder="Left out", format_func=lambda text: wording.one_line(text, 80),
         )  # fmt: skip
     if field.input == "truth":
         words = {True: "true", False: "false"}
         return st.segmented_control(
-            label, list(words), default=value, format_func=words.__getitem__, key=key, help=said
+            label, list(words), default=value, format_func=words.__getitem__, key=key, help=about
         )
     if field.input == "whole":
-        return st.number_input(label, value=value, step=1, key=key, help=said, placeholder="Left out")
+        return st.number_input(label, value=value, step=1, key=key, help=about, placeholder="Left out")
     if field.input == "number":
         begins = None if value is None else float(value)
-        return st.number_input(label, value=begins, format="%g", key=key, help=said, placeholder="Left out")
+        return st.number_input(label, value=begins, format="%g", key=key, help=about, placeholder="Left out")
     if field.input in ("lines", "json"):
-        return st.text_area(label, value or "", key=key, help=said, placeholder=field.hint, height=96) or None
-    return st.text_input(label, value or "", key=key, help=said, placeholder=field.hint or "Left out") or None
+        return (
+            st.text_area(label, value or "", key=key, help=about, placeholder=field.hint, height=96) or None
+        )
+    return (
+        st.text_input(label, value or "", key=key, help=about, placeholder=field.hint or "Left out") or None
+    )

@@ -1,4 +1,4 @@
-"""The left side of the playground: where the texts come from, their editors, and the marks between them."""
+"""The left side of the playground: the origin of the texts, their editors, and the marks between them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from lenient import DIALECTS, ToolDefinition
 Row = Mapping[Hashable, Any]
 _RAW = '{"query": "retry policy", "top_k": "5"}'
 _DEFINITION = '{"name": "search", "input_schema": {"type": "object", "properties": {…}}}'
-_LOOKS = {"all": "All calls in it", "leaked": "Calls that leaked into it"}
-_UNTOLD = "not told"
+_LOOKS = {"all": "All calls", "leaked": "Leaked calls only"}
+_UNKNOWN = "Unknown dialect"
 _ALL = 2000  # definitions that are listed
 
 
@@ -33,15 +33,15 @@ _ALL = 2000  # definitions that are listed
 class PlaygroundInputs:
     """The inputs of the playground: raw text, definitions text, its tools, and the called tool's index.
 
-    `which`: index in `tools.tools`, None without a tool. For a whole reply, `told` is the dialect given to
-    the parser (None: not given), and `leaked` is True when only leaked calls are searched.
+    `which`: index in `tools.tools`, None without a tool. For a whole reply, `dialect` is the one given
+    to the parser (None: not given), and `leaked` is True when only leaked calls are searched.
     """
 
     raw: str
     definition: str
     tools: ParsedTools
     which: int | None
-    told: str | None = None
+    dialect: str | None = None
     leaked: bool = False
 
     @property
@@ -65,15 +65,15 @@ def draw_inputs(
         which = _choose_tool_number(tools.tools) if not reply else None
     with above:
         _draw_text_editor(desk, tools, which, reply=reply)
-        told, leaked = _choose_reply_options() if reply else (None, False)
-    inputs = PlaygroundInputs(desk.raw, desk.definition, tools, which, told, leaked)
+        dialect, leaked = _choose_reply_options() if reply else (None, False)
+    inputs = PlaygroundInputs(desk.raw, desk.definition, tools, which, dialect, leaked)
     if 0 < len(desk.raw) <= LONGEST:
         with marked:
             draw_marks(inputs)
     else:
-        # Keeps the place, so that the definition does not move when a text comes.
+        # Keeps the space, so that the definition does not move when a text is pasted.
         with marked, st.container(key="playground_no_marks"):
-            st.caption("What the parser finds is marked here.")
+            st.caption("Diagnostics are marked here.")
     return inputs
 
 
@@ -87,7 +87,7 @@ def choose_example(*, reply: bool) -> None:
         titles,
         key="example_pick",
         index=None,
-        placeholder="Start from an example",
+        placeholder="Pick an example",
         on_change=lambda: begin_with(st.session_state["example_pick"]),
         label_visibility="collapsed",
         width=280,
@@ -96,7 +96,7 @@ def choose_example(*, reply: bool) -> None:
 
 def _draw_definition(desk: EditorDesk, *, reply: bool) -> ParsedTools:
     _draw_known(desk)
-    label = "Definitions of the tools offered" if reply else "Tool definition, in any supported shape"
+    label = "Tool definitions" if reply else "Tool definition"
     desk.edit_definition(label, _DEFINITION, 270)
     tools = parse_tools_cached(desk.definition)
     if tools.problem:
@@ -110,8 +110,8 @@ def _choose_reply_options() -> tuple[str | None, bool]:
         look = choose_one("Look for", "look", list(_LOOKS), "all", _LOOKS.__getitem__)
         if look == "leaked":
             return None, True
-        told = choose_one("Dialect", "dialect", [_UNTOLD, *DIALECTS], _UNTOLD)
-    return (None if told == _UNTOLD else told), False
+        dialect = choose_one("Dialect", "dialect", [_UNKNOWN, *DIALECTS], _UNKNOWN)
+    return (None if dialect == _UNKNOWN else dialect), False
 
 
 def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *, reply: bool) -> None:
@@ -120,9 +120,9 @@ def _draw_text_editor(desk: EditorDesk, tools: ParsedTools, which: int | None, *
         return
     desk.form = None
     if reply:
-        desk.edit_raw("The model's reply, whole", "Paste what the model wrote.", 160)
+        desk.edit_raw("Reply of the model", "Paste what the model wrote.", 160)
     else:
-        desk.edit_raw("Raw arguments, as the model sent them", _RAW, 110)
+        desk.edit_raw("Raw arguments, as sent", _RAW, 110)
 
 
 def _draw_origin(desk: EditorDesk) -> None:
@@ -161,7 +161,7 @@ def _draw_known(desk: EditorDesk) -> None:
         if now is not None:
             _pick_version(by_tool[now["tool"]], now)
     if rows[0]["found"] > len(rows):
-        st.caption(f"The {len(rows):,} definitions called last, of {rows[0]['found']:,}.")
+        st.caption(f"The {len(rows):,} most recent of {rows[0]['found']:,} definitions.")
 
 
 def _pick_tool(by_tool: Mapping[str, Sequence[Row]], now: Row | None) -> None:
@@ -180,7 +180,7 @@ def _pick_tool(by_tool: Mapping[str, Sequence[Row]], now: Row | None) -> None:
         key="known_tool",
         index=None,
         format_func=name_tool,
-        placeholder="A tool that the store knows",
+        placeholder="Load a stored definition",
         on_change=pick_tool,
         label_visibility="collapsed",
     )

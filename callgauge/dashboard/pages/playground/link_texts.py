@@ -21,9 +21,9 @@ LONGEST_DEFINITION = 200_000
 _UNPACKED = 3_000_000  # bytes that a link may unpack to: both texts, and no bomb
 
 _TEXT_IS = {
-    "reserialised": "The log kept only the decoded object: its text was written anew.",
-    "truncated": "The log cut the text off; the model may have written more.",
-    "missing": "The log kept no text of this call.",
+    "reserialised": "The log kept only the decoded object, so this is not the text that the model sent.",
+    "truncated": "The log cut the text off. The model may have written more.",
+    "missing": "The log has no text of this call.",
 }
 
 
@@ -43,7 +43,7 @@ def read_link(parameter: str) -> PlaygroundTexts:
     except (ValueError, RecursionError) as damaged:
         if isinstance(damaged, LinkError):
             raise
-        raise LinkError("The link is damaged: it carries something else than a call.") from None
+        raise LinkError("The link is damaged: it does not contain a call.") from None
     found = carried if isinstance(carried, dict) else {}
     raw, definition = found.get("raw"), found.get("definition")
     if not (
@@ -52,7 +52,7 @@ def read_link(parameter: str) -> PlaygroundTexts:
         and _is_writable(raw)
         and _is_writable(definition)
     ):
-        raise LinkError("The link is damaged: it carries something else than a call.")
+        raise LinkError("The link is damaged: it does not contain a call.")
     return PlaygroundTexts(raw, definition)
 
 
@@ -80,13 +80,13 @@ def texts_of_call(call: Mapping[Any, Any], description: str | None) -> Playgroun
     if call["args_source"] in _TEXT_IS or raw is None:
         notes.append(_TEXT_IS.get(call["args_source"], _TEXT_IS["missing"]))
     if raw is not None and len(raw) > LONGEST:
-        notes.append(f"Its text has {len(raw):,} characters; the playground takes {LONGEST:,} at most.")
+        notes.append(f"Its text has {len(raw):,} characters. The limit of the playground is {LONGEST:,}.")
         raw = None
     if call["definition"] is None:
-        notes.append("The store knows no definition of its tool.")
+        notes.append("The store has no definition of its tool.")
         return PlaygroundTexts(raw or "", "", tuple(notes))
-    told = definition_text(call["tool"] or "unknown", description, call["definition"])
-    return PlaygroundTexts(raw or "", told, tuple(notes))
+    definition = definition_text(call["tool"] or "unknown", description, call["definition"])
+    return PlaygroundTexts(raw or "", definition, tuple(notes))
 
 
 def definition_text(name: str, description: str | None, definition: str | None) -> str:
@@ -109,9 +109,7 @@ def parse_tools(text: str) -> list[ToolDefinition]:
     if not text.strip():
         return []
     if len(text) > LONGEST_DEFINITION:
-        raise ToolDefinitionError(
-            f"it has {len(text):,} characters; the playground takes {LONGEST_DEFINITION:,} at most"
-        )
+        raise ToolDefinitionError(f"it has {len(text):,} characters; the limit is {LONGEST_DEFINITION:,}")
     try:
         # Decoded here: the catalog would take a text that is not JSON for the path of a file.
         decoded = json.loads(text)
@@ -123,7 +121,7 @@ def parse_tools(text: str) -> list[ToolDefinition]:
         raise ToolDefinitionError("it is nested too deep")
     tools = list(ToolCatalog.load(decoded)) if isinstance(decoded, dict | list) else []
     if not tools:
-        raise ToolDefinitionError("it holds no tool: it must be a JSON object or a list of them")
+        raise ToolDefinitionError("it defines no tool; it must be a JSON object or a list of objects")
     return tools
 
 

@@ -36,13 +36,13 @@ def show(tool: ToolDefinition, call_id: str) -> None:
         return
     with cards.draw_card(
         "Ask the model again",
-        caption=f"Live: each request goes to {wording.in_markdown(sender.endpoint, 80)}, and the server's "
-        "key pays. It is the request of this call, with the definition on the left. No tool is run.",
+        caption=f"Repeats the request of this call with the edited definition. Each request goes to "
+        f"{wording.in_markdown(sender.endpoint, 80)} and is paid with the server's key. No tool runs.",
     ):
         try:
             case = _find_case(call_id)
         except NotExportedError as refused:
-            st.caption(f"This call cannot be asked again: {REASONS[refused.reason]}.")
+            st.caption(f"This request cannot be repeated: {REASONS[refused.reason]}.")
             return
         except MetricError as problem:
             st.error(wording.in_markdown(str(problem), 600))
@@ -87,7 +87,7 @@ def _draw_replies(replies: Sequence[LiveReply], model: str, tool: ToolDefinition
     )
     columns = [
         Column("No.", "number"), Column("Arguments", "tight"), Column("Raw arguments or answer", "clip"),
-        Column("Findings"), Column("Seconds", "number"), Column("Tokens", "number", "Read and written"),
+        Column("Diagnostics"), Column("Seconds", "number"), Column("Tokens", "number", "Input / output."),
     ]  # fmt: skip
     rows = [
         _build_row(number, reply, one)
@@ -107,8 +107,8 @@ def _read_reply(reply: LiveReply, catalog: ToolCatalog) -> ToolCallRequest | Non
 def _describe_rest(replies: Sequence[LiveReply], read: Sequence[ToolCallRequest | None]) -> str:
     outcomes = Counter(map(_name_end, replies, read))
     outcomes.pop("clean", None)
-    told = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
-    return f"The others: {told}. " if told else ""
+    others = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
+    return f"The others: {others}. " if others else ""
 
 
 def _name_end(reply: LiveReply, read: ToolCallRequest | None) -> str:
@@ -119,19 +119,19 @@ def _name_end(reply: LiveReply, read: ToolCallRequest | None) -> str:
 
 def _describe_cost(replies: Sequence[LiveReply], model: str) -> str:
     """Return the tokens of all replies, and what they cost by the price of today."""
-    told = [reply for reply in replies if reply.tokens_read is not None]
-    read = sum(reply.tokens_read or 0 for reply in told)
-    written = sum(reply.tokens_written or 0 for reply in told)
-    if not told:
-        return "The endpoint counts no tokens."
+    counted = [reply for reply in replies if reply.tokens_read is not None]
+    read = sum(reply.tokens_read or 0 for reply in counted)
+    written = sum(reply.tokens_written or 0 for reply in counted)
+    if not counted:
+        return "The endpoint reports no tokens."
     prices = read_prices()
     match = prices.match(model)
     if match is None:
-        return f"{read:,} tokens read, {written:,} written; the model has no price."
+        return f"{read:,} input and {written:,} output tokens; the model has no price."
     price = match.prices[-1]
     cost = (read * price.input + written * price.output) / 1_000_000
     amount = wording.money(cost, prices.currency, wording.money_places(cost))
-    return f"{read:,} tokens read, {written:,} written: {amount}."
+    return f"{read:,} input and {written:,} output tokens: {amount}."
 
 
 def _build_row(number: int, reply: LiveReply, read: ToolCallRequest | None) -> list[Cell]:

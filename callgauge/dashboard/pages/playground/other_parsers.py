@@ -23,12 +23,12 @@ from callgauge.dashboard.pages.playground.pydantic_models import NotSimpleError,
 from lenient import ToolCallRequest
 from lenient.definitions.json_schema.json_values import same_json
 
-Verdict = Literal["read", "refused", "not asked", "not installed"]
+Verdict = Literal["parsed", "rejected", "not asked", "not installed"]
 
 PATIENCE = 2.0  # seconds that json-repair gets, its start included
 _LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}  # characters
 _VALUE = 2_000  # characters of a value that are kept
-_SAID = 300
+_REASON = 300
 _ERRORS = 3
 _REPAIR = (
     "import sys, json, json_repair\n"
@@ -49,7 +49,7 @@ class ParserReading:
     version: str
     verdict: Verdict
     value: str | None = None
-    said: str = ""
+    reason: str = ""
     same: bool | None = None
 
 
@@ -83,20 +83,20 @@ def _read_if_installed(
 
 def _make_reading(reader: str, known: str, raw: str, ours: Any, read: Callable[[str], Any]) -> ParserReading:
     if len(raw) > _LONGEST[reader]:
-        why = f"The text is longer than {_LONGEST[reader]:,} characters, up to which it is asked here."
-        return ParserReading(reader, known, "not asked", said=why)
+        why = f"The text is longer than {_LONGEST[reader]:,} characters."
+        return ParserReading(reader, known, "not asked", reason=why)
     try:
         value = to_plain(read(raw))
         text = json.dumps(value, ensure_ascii=False)
         same = None if ours is None else same_json(value, ours)
     except NotSimpleError as why_not:
-        return ParserReading(reader, known, "not asked", said=str(why_not))
+        return ParserReading(reader, known, "not asked", reason=str(why_not))
     except RecursionError:
-        return ParserReading(reader, known, "refused", said="RecursionError: nested too deep")
+        return ParserReading(reader, known, "rejected", reason="RecursionError: nested too deep")
     except Exception as refused:  # a peer may raise anything
         name = "" if isinstance(refused, ParserRefusedError) else f"{type(refused).__name__}: "
-        return ParserReading(reader, known, "refused", said=f"{name}{refused}"[:_SAID])
-    return ParserReading(reader, known, "read", value=text[:_VALUE], same=same)
+        return ParserReading(reader, known, "rejected", reason=f"{name}{refused}"[:_REASON])
+    return ParserReading(reader, known, "parsed", value=text[:_VALUE], same=same)
 
 
 def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:

@@ -1,4 +1,4 @@
-"""The page Playground: editors for raw arguments or a reply, and definitions; the parser's result."""
+"""The page Playground: the parser's result for a text, and in its second tab for stored calls."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from callgauge.analysis import wording
 from callgauge.analysis.regression_cases import case_json, text_case_json
 from callgauge.analysis.texts.url_texts import LinkError
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.links import draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.playground import live_card, result, tool_card
 from callgauge.dashboard.pages.playground import whole_reply as reply
@@ -20,14 +20,17 @@ from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs, choose
 from callgauge.dashboard.pages.playground.link_texts import LONGEST, make_link_parameter
 from callgauge.dashboard.pages.playground.parsing import parse_request
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
-from callgauge.dashboard.pages.playground.start import clear_desk, open_desk
+from callgauge.dashboard.pages.playground.replay import tab as replay_tab
+from callgauge.dashboard.pages.playground.start import KNOWN, ROADS, clear_desk, open_desk
+from callgauge.dashboard.shown_page import record_setting
 
+_TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
-# What of the URL goes along with the texts in a link.
+# The URL keys that a link to the other tab keeps.
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
-# Wide: the texts stay in sight beside a longer result. Less wide: they stand side by side above it.
+# Wide: the texts stay in sight next to a longer result. Less wide: they are side by side above it.
 _STYLE = """<style>
 @media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {
@@ -45,24 +48,38 @@ _STYLE = """<style>
   .st-key-playground_texts > :has(.st-key-playground_definition) { grid-column: 2; grid-row: 1 / span 3; }
 }
 .st-key-playground_marks { min-height: 180px; }
-@media (max-width: 699px) { .st-key-playground_marks { min-height: 196px; } }
 .st-key-playground_marks .stCode pre { min-height: 132px; }
+.st-key-playground_texts .stCode code { font-size: 12.5px; }
+@media (max-width: 699px) {
+  .st-key-playground_marks { min-height: 196px; }
+  .st-key-playground_texts .stCode code { font-size: 11px; }
+}
 .st-key-playground_no_marks .stElementContainer { width: auto; }
 .st-key-playground_no_marks {
   min-height: 180px; align-items: center; justify-content: center; border-radius: 6px;
   border: 1px dashed color-mix(in srgb, currentColor 25%, transparent);
 }
-.st-key-playground_head h1, .st-key-result h2 { padding-top: 0; }
+.st-key-result h2 { padding-top: 0; }
 .st-key-playground_texts .stCode pre { padding: 0.5rem 0.7rem; }
-.st-key-playground_texts .stCode code { font-size: 12.5px; }
 </style>"""
 
 
 def show() -> None:
     st.html(_STYLE)
+    st.title("Playground", anchor=False)
+    drawn_for = st.query_params.get("tab")
+    with draw_tabs("tab", _TABS) as tab:
+        if st.query_params.get("tab") != drawn_for:
+            st.rerun()  # the filter bar above belongs to one of the tabs
+        if tab == "stored":
+            replay_tab.show()
+        else:
+            _draw_one_text()
+
+
+def _draw_one_text() -> None:
     desk = open_desk()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="playground_head"):
-        st.title("Playground", anchor=False, width="content")
         whole_reply = choose_segment("What the text is", "mode", list(_MODES), _MODES.__getitem__) == "reply"
         choose_example(reply=whole_reply)
     left, right = st.columns([5, 7], gap="medium")
@@ -80,11 +97,12 @@ def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
     if not asked.raw and not asked.definition:
         _draw_examples(reply_wanted=whole_reply)
         return
-    found = st.container()
+    answer = st.container()
     if asked.tool is not None:
-        # Before the result, which takes longer: beside a new verdict the link never holds the old definition.
-        draw_replay_link(asked.tool.name, asked.definition)
-    with found:
+        # Drawn before the result, which takes longer: the link is never older than the result above it.
+        kept = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
+        draw_replay_link(asked.tool.name, asked.definition, kept)
+    with answer:
         _draw_result(asked, whole_reply=whole_reply)
 
 
@@ -112,8 +130,8 @@ def _draw_raw(asked: PlaygroundInputs) -> None:
 def _too_long() -> None:
     with cards.draw_card("Not parsed"):
         st.text(
-            f"The text has more than {LONGEST:,} characters, which is what the playground takes. "
-            "A verdict on a part of it would be wrong for the whole."
+            f"The text has more than {LONGEST:,} characters, the limit of the playground. "
+            "Parse the file in a terminal:"
         )
         st.code("callgauge parse < FILE", language=None)
 
@@ -121,27 +139,28 @@ def _too_long() -> None:
 def _draw_examples(*, reply_wanted: bool) -> None:
     mode = {"mode": "reply"} if reply_wanted else {}
     with cards.draw_card(
-        "Nothing to read yet",
-        caption="Paste what a model sent, open a call from the Calls page, or take one of these. The result "
-        "follows while you type. Nothing leaves this server; nothing is stored.",
+        "Nothing to parse yet",
+        caption="Paste what a model sent, open a call from the page Calls, or pick an example. The result "
+        "updates while you type. Nothing is stored or sent to another server.",
     ):
         rows = [
             [
-                Cell(one.title, href=f"playground?{urlencode({**mode, 'example': one.title})}"),
-                Cell(wording.one_line(one.raw, 120), mono=True),
+                Cell(example.title, href=f"playground?{urlencode({**mode, 'example': example.title})}"),
+                Cell(wording.one_line(example.raw, 120), mono=True),
             ]
-            for one in (REPLIES if reply_wanted else EXAMPLES)
+            for example in (REPLIES if reply_wanted else EXAMPLES)
         ]
         draw_table("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
 
 
 def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that copy a link to the texts, save a regression case, and clear the editors."""
+    """Draw the buttons that save a regression case and clear the editors; a shared link holds the texts."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:
-            address = _page_address(make_link_parameter(asked.raw, asked.definition))
-            copy_link("copy_link", "Copy link", address)
+            record_setting("p", make_link_parameter(asked.raw, asked.definition))
+            for name in ("call", "example", KNOWN):
+                record_setting(name, None)
         except LinkError as too_long:
             problem = str(too_long)
         if len(asked.raw) <= LONGEST:
@@ -151,23 +170,18 @@ def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
                 "saved_case.json",
                 "application/json",
                 on_click="ignore",
-                help="A file for tests/cases/lenient: ./dev test then holds the parser to what it finds now",
+                help="A file for tests/cases/lenient, with the text and today's result.",
                 key="save_case",
             )
         st.button("Clear", on_click=clear_desk, key="clear_playground")
     if problem:
-        st.caption(f"No link: {problem} A saved case holds all of it.")
+        st.caption(f"No link: {problem} Save as regression case instead.")
 
 
 def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:
     if whole_reply:
-        return text_case_json(asked.raw, asked.tools.tools, told=asked.told, leaked=asked.leaked).encode()
+        return text_case_json(asked.raw, asked.tools.tools, told=asked.dialect, leaked=asked.leaked).encode()
     return case_json(asked.raw, asked.tool).encode()
-
-
-def _page_address(parameter: str) -> str:
-    kept = {name: st.query_params[name] for name in _KEPT if name in st.query_params}
-    return f"playground?{urlencode({**kept, 'p': parameter})}"
 
 
 show()

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.dashboard.components.definition_editor.parameters import describe_parameter
-from lenient import CODES, Diagnostic, Outcome, ToolCallRequest
+from lenient import Diagnostic, Outcome, ToolCallRequest
 from lenient.diagnostics import FORBIDDEN_HINT, render_path
 from lenient.diagnostics.codes import Severity, Stage
 
 MOST = 200
 """Maximal number of parameters that get a row."""
 
-AS_SENT, MENDED, CONVERTED, FLAGGED, REFUSED, MISSING, LEFT_OUT, UNDECLARED, FORBIDDEN = (
-    "as sent", "mended", "converted", "flagged", "refused", "missing", "left out",
+AS_SENT, REPAIRED, CONVERTED, FLAGGED, INVALID, MISSING, DROPPED, UNDECLARED, FORBIDDEN = (
+    "as sent", "repaired", "converted", "flagged", "invalid", "missing", "dropped",
     "kept, not declared", "kept, but forbidden",
 )  # fmt: skip
 _OF_STAGE = {
-    Stage.UNWRAP: MENDED,
-    Stage.REPAIR: MENDED,
+    Stage.UNWRAP: REPAIRED,
+    Stage.REPAIR: REPAIRED,
     Stage.COERCE: CONVERTED,
     Stage.CHECK: FLAGGED,
 }
@@ -41,9 +41,10 @@ _RENAMED = "parameter_name_normalised"
 class ParameterChange:
     """One parameter of a call, or the text around all of them where `name` is None.
 
-    `declared`: its types in words, None when the definition does not declare it. `sent`: the raw text where
-    a finding spans it, else JSON; `became`: JSON; both None when there is no value. `verdict`: what happened,
-    as one of the words above. `severity`: of the worst finding, None without any. `findings`: in order.
+    `declared`: its types in words, None when the definition does not declare it. `sent`: the raw text of the
+    value, or where `is_exact` is False the value as JSON after repairs; `became`: JSON; both None when there
+    is no value. `verdict`: what happened, as one of the words above. `severity`: of the worst finding, None
+    without any. `findings`: in order.
     """
 
     name: str | None
@@ -53,12 +54,13 @@ class ParameterChange:
     verdict: str
     severity: Severity | None
     findings: tuple[Diagnostic, ...]
+    is_exact: bool = True
 
 
 def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
     """Return the changes of the text, of the parameters sent, and of those that are missing."""
     arguments = request.arguments or {}
-    sent = _sent_values(request)
+    sent, exact = _sent_values(request), _member_texts(request)
     declared = {one.name: one for one in request.tool.parameters} if request.tool else {}
     names = list(dict.fromkeys([*(name for name in declared), *sent, *arguments]))[:MOST]
     by_name, around = _group_findings(request.diagnostics, names)
@@ -73,14 +75,16 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
         findings = by_name[name]
         if name in former:
             continue  # it has its row under the declared name
-        value = sent.get(name, next((sent[old] for old, new in former.items() if new == name), _ABSENT))
+        sent_name = name if name in sent else next((old for old, new in former.items() if new == name), name)
+        value = sent.get(sent_name, _ABSENT)
         if value is _ABSENT:
             value = request.rejected.get(render_path((None, name)), _ABSENT)
         if value is _ABSENT and not findings:
             continue
         types = describe_parameter(declared[name]) if name in declared else None
         became = arguments.get(name, _ABSENT)
-        changes.append(_describe_parameter(request, name, types, value, became, findings))
+        raw = exact.get(sent_name) if value is not _ABSENT else None
+        changes.append(_describe_parameter(request, name, types, value, became, findings, raw))
     return changes
 
 
@@ -92,51 +96,68 @@ def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange])
 
 
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
-    """Return one sentence on a reading: its outcome and what it is due to. Contains log text."""
-    count = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _ALL}
-    if request.outcome is Outcome.FAILED:
-        return f"Failed: {_describe_failure(request, count)}."
-    told = "".join(f"; {word}: {_join(count[word])}" for word in _TOLD if count[word])
+    """Return one sentence on a result: the outcome, and how many faults of each kind, the gravest named.
+
+    Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair.”
+    """
+    names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _KEPT}
+    kept = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
     if request.outcome is Outcome.CLEAN:
-        return f"Clean: valid JSON, and every declared argument fits{told}."
+        return f"Clean: valid JSON that fits the definition{kept}."
     if request.outcome is Outcome.UNMEASURED:
-        return "Arguments not judged: valid JSON, but without a definition no type is known."
-    parts = []
-    if request.outcome is Outcome.REPAIRED:
-        places = sum(found.stage in (Stage.UNWRAP, Stage.REPAIR) for found in request.diagnostics)
-        parts.append(f"the text was mended at {wording.plural(places, 'place')}")
-    if count[CONVERTED]:
+        return "Not measured: valid JSON, but without a tool definition to check it against."
+    (gravest, named), *others = [*_count_faults(request, changes)] or [("values were converted", "")]
+    first = f"{gravest} ({named})" if named else gravest
+    faults = wording.list_words([first, *(count for count, _ in others)])
+    return f"{request.outcome.capitalize()}: {faults}{kept}."
+
+
+_NAMED = 3
+_FAULTY = (MISSING, INVALID)
+_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcome
+
+
+def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
+    """Yield how many errors, lossy guesses, repairs and conversions there are, each with their names."""
+    errors = [found for found in request.diagnostics if found.severity is Severity.ERROR]
+    others = [found for found in request.diagnostics if found.severity is not Severity.ERROR]
+    lossy = [found for found in others if found.lossy]
+    repairs = [found for found in others if not found.lossy and _OF_STAGE.get(found.stage) == REPAIRED]
+    if errors:
+        yield wording.plural(len(errors), "error"), _name_errors(errors, changes)
+    if lossy:
+        guesses = "1 guess" if len(lossy) == 1 else f"{len(lossy):,} guesses"
+        yield f"{guesses} that may lose meaning", _name_codes(lossy)
+    if repairs:
+        yield wording.plural(len(repairs), "repair"), _name_codes(repairs)
+    converted = [one for one in changes if one.name and one.verdict == CONVERTED]
+    if converted and len(lossy) < len(others):
         of = sum(one.name is not None and one.sent is not None for one in changes)
-        changed = len(count[CONVERTED])
-        parts.append(f"{changed:,} of {wording.plural(of, 'argument')} changed type or form")
-    if not parts:
-        parts.append("values were converted")
-    return f"{request.outcome.capitalize()}: {', and '.join(parts)}{told}."
+        named = _join([f"{one.name}: {one.sent} → {one.became}" for one in converted], "; ")
+        yield f"{len(converted):,} of {wording.plural(of, 'argument')} converted", named
 
 
-_TOLD = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcome
-_ALL = (AS_SENT, MENDED, CONVERTED, REFUSED, MISSING, LEFT_OUT, *_TOLD)
+def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange]) -> str:
+    names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _FAULTY}
+    parts = [
+        f"{_join(several)} {'is' if len(several) == 1 else 'are'} {word}"
+        for word, several in names.items()
+        if several
+    ]
+    return ", ".join(parts) or _name_codes(errors)
 
 
-def _describe_failure(request: ToolCallRequest, count: Mapping[str, Sequence[str]]) -> str:
-    if request.arguments is None:
-        broken = next(found for found in request.diagnostics if found.severity is Severity.ERROR)
-        summary = CODES[broken.code].summary.rstrip(".")
-        return summary[0].lower() + summary[1:]
-    parts = []
-    if count[MISSING]:
-        parts.append(f"{_join(count[MISSING])} {'is' if len(count[MISSING]) == 1 else 'are'} missing")
-    if count[REFUSED]:
-        verb = "does" if len(count[REFUSED]) == 1 else "do"
-        parts.append(f"{_join(count[REFUSED])} {verb} not fit the definition")
-    return " and ".join(parts) or "the text cannot be used as arguments"
+def _name_codes(several: Sequence[Diagnostic]) -> str:
+    """Return the codes as words, the gravest first."""
+    gravest_first = sorted(several, key=lambda one: -one.severity.rank)
+    return _join([code.replace("_", " ") for code in dict.fromkeys(one.code for one in gravest_first)])
 
 
-def _join(names: Sequence[str]) -> str:
-    told = [wording.one_line(name, 40) for name in names[:2]]
-    if len(names) > 2:
-        return f"{', '.join(told)} and {len(names) - 2} more"
-    return " and ".join(told)
+def _join(names: Sequence[str], separator: str = ", ") -> str:
+    shown = [wording.one_line(name, 40) for name in names[:_NAMED]]
+    if len(names) > _NAMED:
+        return f"{separator.join(shown)} and {len(names) - _NAMED:,} more"
+    return wording.list_words(shown) if separator == ", " else separator.join(shown)
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
@@ -149,6 +170,33 @@ def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
                 break
             return found if isinstance(found, dict) else {}
     return request.arguments or {}
+
+
+def _member_texts(request: ToolCallRequest) -> Mapping[str, str]:
+    """Return the raw text of each argument, where the raw text is a JSON object; of equal names the last.
+
+    The parser gives only the spans of its diagnostics. Nothing is judged here.
+    """
+    raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
+    if not isinstance(raw, str) or any(_OF_STAGE.get(one.stage) == REPAIRED for one in request.diagnostics):
+        return texts
+    try:
+        at = _skip_blanks(raw, 0)
+        while raw[at] in "{,":
+            name, at = decoder.raw_decode(raw, _skip_blanks(raw, at + 1))
+            start = _skip_blanks(raw, _skip_blanks(raw, at) + 1)
+            end = decoder.raw_decode(raw, start)[1]
+            texts[name] = raw[start:end]
+            at = _skip_blanks(raw, end)
+    except (ValueError, IndexError, RecursionError):
+        pass  # an empty object, or a number longer than Python reads
+    return texts
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while text[at] in " \t\n\r":
+        at += 1
+    return at
 
 
 def _group_findings(
@@ -183,17 +231,24 @@ def _describe_parameter(
     sent: Any,
     became: Any,
     findings: Sequence[Diagnostic],
+    raw: str | None,
 ) -> ParameterChange:
+    """Describe one parameter. `raw`: its text in the raw arguments, None when it is not known as a whole."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
-        verdict = LEFT_OUT
+        verdict = DROPPED
     # One further down is about a field of this value.
     place = render_path((None, name))
     undeclared = next((one for one in findings if (one.code, one.path) == ("unknown_parameter", place)), None)
     if undeclared is not None:
         verdict = FORBIDDEN if FORBIDDEN_HINT in (undeclared.hint or "") else UNDECLARED
-    text = _raw_scalar(request, name, sent, findings) or _exact_text(sent, findings)
-    return ParameterChange(name, types, text, _value_text(became), verdict, _worst(findings), tuple(findings))
+    text = _shorten(raw) if raw is not None else _raw_scalar(request, name, sent, findings)
+    text, is_exact = (text, True) if text else _repaired_text(request, sent, findings)
+    if verdict == AS_SENT and not is_exact:
+        verdict = REPAIRED
+    return ParameterChange(
+        name, types, text, _value_text(became), verdict, _worst(findings), tuple(findings), is_exact
+    )
 
 
 def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
@@ -215,7 +270,7 @@ def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequen
 def _choose_verdict(findings: Sequence[Diagnostic], *, sent: bool) -> str:
     worst = _worst(findings)
     if worst is Severity.ERROR:
-        return REFUSED if sent else MISSING
+        return INVALID if sent else MISSING
     stages = {found.stage for found in findings}
     for stage in (Stage.COERCE, Stage.REPAIR, Stage.UNWRAP, Stage.CHECK):
         if stage in stages:
@@ -227,11 +282,18 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
     return max((found.severity for found in findings), key=lambda one: one.rank, default=None)
 
 
-def _exact_text(sent: Any, findings: Sequence[Diagnostic]) -> str | None:
-    """Return the value as it was sent: the text that a repair replaced as a whole, or else as JSON."""
-    text = _value_text(sent)
+def _repaired_text(
+    request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
+) -> tuple[str | None, bool]:
+    """Return a value of a repaired text, and whether the model sent it like that but for blanks."""
+    text, raw = _value_text(sent), request.raw_arguments
+    if text is None:
+        return None, True
     whole = next((one.found for one in findings if one.found and one.became and one.became == text), None)
-    return whole or text
+    if whole:
+        return whole, True
+    written = json.dumps(sent, ensure_ascii=False, default=str)
+    return text, isinstance(raw, str) and "".join(written.split()) in "".join(raw.split())
 
 
 def _value_text(value: Any) -> str | None:

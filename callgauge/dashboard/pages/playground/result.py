@@ -30,14 +30,14 @@ from callgauge.dashboard.pages.playground.parameter_changes import (
     names_not_sent,
 )
 from callgauge.dashboard.pages.playground.parsing import parse_request
-from lenient import CODES, Diagnostic, Policy, ToolCallRequest
+from lenient import CODES, Diagnostic, Outcome, Policy, ToolCallRequest
 
 _POLICIES = (
-    (Policy.STRICT, "no finding at all"),
-    (Policy.SAFE, "notes: the meaning is provably kept"),
-    (Policy.LENIENT, "warnings too: guesses"),
+    (Policy.STRICT, "no diagnostic"),
+    (Policy.SAFE, "only notes, which keep the meaning"),
+    (Policy.LENIENT, "notes and warnings, which are guesses"),
 )
-_PEER_TONES: dict[str, Tone] = {"read": "good", "refused": "bad"}
+_PEER_TONES: dict[str, Tone] = {"parsed": "good", "rejected": "bad"}
 _NAMED = 12  # parameters that were not sent
 _SHORT = 1_000  # characters of the arguments on one line
 _REASONS = 3  # codes that the reason of one parameter names; of more, how many there are
@@ -48,9 +48,18 @@ def draw_result(request: ToolCallRequest) -> None:
     changes = list_changes(request)
     with st.container(border=True, gap="xsmall", key="result"):
         cards.draw_answer(describe_outcome(request, changes), 300)
+        _warn_of_guesses(request)
         _draw_policies(request)
         _draw_changes(request, changes)
         _draw_arguments(request)
+
+
+def _warn_of_guesses(request: ToolCallRequest) -> None:
+    """Warn of guesses that may have lost or invented meaning: these arguments may be other than meant."""
+    guesses = list(dict.fromkeys(found.code for found in request.diagnostics if found.lossy))
+    if guesses and request.outcome is not Outcome.FAILED:
+        meanings = " ".join(CODES[code].summary for code in guesses[:_REASONS])
+        st.warning(f"A guess that may lose meaning. {meanings} Check the arguments before a tool runs.")
 
 
 def _draw_policies(request: ToolCallRequest) -> None:
@@ -59,26 +68,21 @@ def _draw_policies(request: ToolCallRequest) -> None:
     for policy, meaning in _POLICIES:
         accepted = request.accepted_under(policy)
         against = dict.fromkeys(found.code for found in request.diagnostics if not policy.accepts([found]))
-        title = f"{policy.capitalize()} takes {meaning}."
+        title = f"{policy.capitalize()} accepts {meaning}."
         cells.append(
             Cell(
-                "accepted" if accepted else "refused",
+                "accepted" if accepted else "not accepted",
                 tone=tones[accepted],
-                title=f"{title} Against it: {', '.join(against)}" if against else title,
+                title=f"{title} Not accepted: {', '.join(against)}" if against else title,
             )
         )
     columns = [
         Column("Outcome", "tight"),
-        *(Column(policy.capitalize(), "tight", f"Takes {meaning}") for policy, meaning in _POLICIES),
+        *(Column(policy.capitalize(), "tight", f"Accepts {meaning}.") for policy, meaning in _POLICIES),
     ]
     draw_table("policies", "Verdict under each policy", columns, [cells])
-    told = []
     if request.tool is None:
-        told.append("Checked without a tool definition: no type, no required parameter is known.")
-    if request.lossy:
-        told.append("Meaning may be lost or invented: run no tool on it without asking.")
-    if told:
-        st.caption(" ".join(told))
+        st.caption("Checked without a tool definition, so types and required parameters are unknown.")
 
 
 def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> None:
@@ -118,7 +122,7 @@ def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undec
         shown = wording.one_line(change.name, 80)
         name = Cell(shown, mono=True, sub=change.declared or undeclared)
     why = Cell(change.verdict, tone=_choose_tone(change), sub="\n".join(reasons) or None)
-    return [name, _value_cell(change.sent), _value_cell(change.became), why]
+    return [name, _value_cell(change.sent, exact=change.is_exact), _value_cell(change.became), why]
 
 
 def _explain_code(code: str, first: Diagnostic) -> str:
@@ -132,16 +136,17 @@ def _choose_tone(change: ParameterChange) -> Tone | None:
     return "info" if change.severity == "note" else SEVERITY_TONES[change.severity]
 
 
-def _value_cell(text: str | None) -> Cell:
+def _value_cell(text: str | None, *, exact: bool = True) -> Cell:
     if text is None:
         return Cell("–")
-    return Cell(wording.one_line(text, 160), mono=True, title=wording.one_line(text, 400))
+    note = None if exact else "after repair"
+    return Cell(wording.one_line(text, 160), mono=True, title=wording.one_line(text, 400), sub=note)
 
 
 def _draw_arguments(request: ToolCallRequest) -> None:
     """Draw the typed arguments on as few lines as they need."""
     if request.arguments is None:
-        st.caption("Typed arguments: none that a tool could run on.")
+        st.caption("Typed arguments: none. A tool could not run on this text.")
         return
     st.caption("Typed arguments")
     # Values of Python that JSON does not know, times above all, show as their text.
@@ -150,22 +155,20 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 
 
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """Draw the findings, and folded below them the arguments laid out and the parser's steps.
+    """Draw the diagnostics, and folded below them the arguments laid out and the parser's steps.
 
-    `around` holds findings on the reply around the arguments; they come last, since their spans mark nothing
-    in this text.
+    `around`: diagnostics on the reply around the arguments. They come last: their spans are in the reply.
     """
     text = _raw_text(request)
     findings = [make_finding(found) for found in request.diagnostics]
-    # Their spans point into the reply, not into this text.
     outside = [replace(make_finding(found), start=None, end=None) for found in around]
-    with cards.draw_card(wording.plural(len(findings) + len(outside), "finding")):
+    with cards.draw_card(wording.plural(len(findings) + len(outside), "diagnostic")):
         draw_finding_list("playground_findings", text, [*findings, *outside])
-    if laid_out := draw_fold("Arguments, one value a line", "laid_out"):
+    if laid_out := draw_fold("Arguments, indented", "laid_out"):
         with laid_out:
             _draw_laid_out(request)
     steps = len(request.steps)
-    if parser_steps := draw_fold(f"The parser's steps ({steps})", "steps"):
+    if parser_steps := draw_fold(f"Parser steps ({steps})", "steps"):
         with parser_steps:
             draw_parser_steps("parser_steps", request.steps)
 
@@ -200,11 +203,11 @@ def make_finding(found: Diagnostic) -> Finding:
 
 def _draw_laid_out(request: ToolCallRequest) -> None:
     if request.arguments is None:
-        st.caption("None: nothing that a tool could run on.")
+        st.caption("None. A tool could not run on this text.")
     else:
         draw_json(json.dumps(request.arguments, default=str, ensure_ascii=False))
     if request.rejected:
-        st.caption("Values that could not be converted, as they were sent:")
+        st.caption("Values that could not be converted:")
         draw_json(json.dumps(dict(request.rejected), default=str, ensure_ascii=False))
 
 
@@ -214,19 +217,19 @@ def _show_text(text: str) -> str:
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
     """Draw a fold with the readings of other parsers; they are asked only while it is open."""
-    others = draw_fold("How other parsers read it", "others")
+    others = draw_fold("Other parsers", "others")
     if others is None:
         return
     with others:
-        st.caption("The same text; pydantic by a model of the same definition.")
+        st.caption("The same text. Pydantic uses a model made from the same definition.")
         columns = [
-            Column("Reader", "tight"),
+            Column("Parser", "tight"),
             Column("Verdict", "tight"),
-            Column("Beside ours", "tight"),
-            Column("What it made of it, or says"),
+            Column("Compared with ours", "tight"),
+            Column("Value or error"),
         ]
         rows = [_build_parser_row(one) for one in _read_others(text, definition, which)]
-        draw_table("peers", "How other readers read the text", columns, rows)
+        draw_table("peers", "Results of other parsers", columns, rows)
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
@@ -235,11 +238,11 @@ def _read_others(text: str, definition: str, which: int | None) -> list[ParserRe
 
 
 def _build_parser_row(one: ParserReading) -> list[Cell]:
-    beside = {True: "the same value", False: "another value", None: "–"}[one.same]
+    compared = {True: "same value", False: "another value", None: "–"}[one.same]
     tone: Tone | None = "warn" if one.same is False else None
     return [
         Cell(one.reader, sub=one.version or None),
         Cell(one.verdict, tone=_PEER_TONES.get(one.verdict, "calm")),
-        Cell(beside, tone=tone),
-        Cell(_show_text(one.value if one.value is not None else one.said), mono=one.value is not None),
+        Cell(compared, tone=tone),
+        Cell(_show_text(one.value if one.value is not None else one.reason), mono=one.value is not None),
     ]

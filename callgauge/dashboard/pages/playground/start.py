@@ -32,7 +32,7 @@ KNOWN = "known"
 """The URL parameter that names a stored definition by its id."""
 _DESK = "_playground"
 _ECHOED = 20_000  # characters
-_LOST = ("There is no store to take it from.",)
+_NO_STORE = ("This call cannot be loaded: there is no store.",)
 
 
 @dataclass(slots=True)
@@ -99,26 +99,26 @@ def _editor_beginning(text: str, put_in: str) -> str:
 
 
 def open_desk() -> EditorDesk:
-    """Return the session's editors, filled anew when the URL names other texts than before.
+    """Return the session's editors, refilled when the URL names other texts than before.
 
-    When these texts cannot be read, the editors are empty and `problem` holds the reason.
+    When these texts cannot be read, the editors are empty and `problem` is the reason.
     """
-    found: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
+    desk: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
     known = st.query_params.get(KNOWN)
-    begun = found.roads != roads
+    begun = desk.roads != roads
     try:
         if begun:
-            found.roads = roads
-            found.begin_with(_texts_of_url())
-        if known != found.known or (begun and known):
-            found.known = known
+            desk.roads = roads
+            desk.begin_with(_texts_of_url())
+        if known != desk.known or (begun and known):
+            desk.known = known
             if known:
-                found.put_definition(_known_definition_text(known))
+                desk.put_definition(_known_definition_text(known))
     except (LinkError, MetricError) as problem:
-        found.begin_with(PlaygroundTexts())
-        found.problem = str(problem)
-    return found
+        desk.begin_with(PlaygroundTexts())
+        desk.problem = str(problem)
+    return desk
 
 
 def clear_desk() -> None:
@@ -144,28 +144,28 @@ def _texts_of_url() -> PlaygroundTexts:
         return (
             PlaygroundTexts()
             if title is None
-            else PlaygroundTexts(notes=("There is no example of that name.",))
+            else PlaygroundTexts(notes=("There is no example with this name.",))
         )
     return PlaygroundTexts(example.raw, example.definition)
 
 
 def _texts_of_stored(call: str) -> PlaygroundTexts:
     if not store_queries.is_open():
-        return PlaygroundTexts(notes=_LOST)
+        return PlaygroundTexts(notes=_NO_STORE)
     rows = store_queries.ask("call", call=call).to_dict("records")
     if not rows:
-        return PlaygroundTexts(notes=("The store holds no call with this id.",))
-    told = _read_definition(rows[0]["definition_id"])
-    return texts_of_call(rows[0], told["text"] if told else None)
+        return PlaygroundTexts(notes=("The store has no call with this id.",))
+    stored = _read_definition(rows[0]["definition_id"])
+    return texts_of_call(rows[0], stored["text"] if stored else None)
 
 
 def _known_definition_text(definition_id: str) -> str:
-    told = _read_definition(definition_id)
-    if told is None:
-        raise MetricError("The store holds no tool definition with this id.")
+    stored = _read_definition(definition_id)
+    if stored is None:
+        raise MetricError("The store has no tool definition with this id.")
     rows = store_queries.ask("known_definitions").to_dict("records")
     tool = next((row["tool"] for row in rows if row["definition_id"] == definition_id), "unknown")
-    return definition_text(tool, told["text"], told["definition"])
+    return definition_text(tool, stored["text"], stored["definition"])
 
 
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:

@@ -22,28 +22,28 @@ def show(definition: str, which: int) -> None:
     """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
     found = _find_advice(definition, which)
     number = "" if isinstance(found, str) else f" ({len(found)})"
-    if advice := draw_fold(f"What the definition could say better{number}", "advice"):
+    if advice := draw_fold(f"Definition lint{number}", "advice"):
         with advice:
-            st.caption("Read by the lint (callgauge lint).")
+            st.caption("Advice of `callgauge lint`.")
             if isinstance(found, str):
                 st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
             else:
                 draw_advice_table("playground_advice", found, calls=False)
-    shapes = draw_fold("The same tool in other shapes", "shapes")
+    shapes = draw_fold("Other provider formats", "shapes")
     if shapes is None:
         return
     with shapes:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            shape = choose_segment("Shape", "shape", EXPORTS)
+            shape = choose_segment("Format", "shape", EXPORTS)
             text = _export(definition, which, shape)
             copy_text("copy_export", "Copy", text)
         if shape != "Markdown" and _has_defaults(definition, which):
             st.caption(
-                "Without declared defaults: they are put in when a call is read, not sent to the model."
+                "Declared defaults are left out: the parser applies them, the model does not see them."
             )
         st.code(wording.visible(text[:_SHOWN]), language=None, wrap_lines=True, height=320)
         if len(text) > _SHOWN:
-            st.caption(f"The first {_SHOWN:,} of {len(text):,} characters are shown; all of them are copied.")
+            st.caption(f"The first {_SHOWN:,} of {len(text):,} characters are shown. Copy takes all of them.")
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)

@@ -21,7 +21,7 @@ _LISTED = 100  # calls
 
 
 def show(asked: PlaygroundInputs) -> None:
-    calls = find_calls(asked.raw, asked.definition, asked.told, asked.leaked)
+    calls = find_calls(asked.raw, asked.definition, asked.dialect, asked.leaked)
     _draw_found(asked.raw, calls, leaked=asked.leaked)
     if not calls:
         return
@@ -33,7 +33,7 @@ def show(asked: PlaygroundInputs) -> None:
 
 def draw_marks(asked: PlaygroundInputs) -> None:
     """Draw the reply with the calls found in it marked by their number and dialect."""
-    calls = find_calls(asked.raw, asked.definition, asked.told, asked.leaked)
+    calls = find_calls(asked.raw, asked.definition, asked.dialect, asked.leaked)
     marks = [
         spans.TextMark(call.start, call.end, f"{number} {call.dialect}")
         for number, call in enumerate(calls[:_LISTED], start=1)
@@ -50,7 +50,7 @@ def _draw_found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
             return
         columns = [
             Column("No.", "number"), Column("Call", "name"), Column("Outcome", "tight"),
-            Column("Place", "tight", "Line:column in the reply, from and to"), Column("Findings"),
+            Column("Place", "tight", "Line:column in the reply, from and to."), Column("Diagnostics"),
         ]  # fmt: skip
         rows = [_build_row(text, number, call) for number, call in enumerate(listed, start=1)]
         draw_table("reply_calls", "Calls found in the reply", columns, rows)
@@ -60,10 +60,10 @@ def _draw_found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
 
 def _describe_none(leaked: bool) -> str:
     if leaked:
-        return "No call that should have been native. Without definitions only those between tokens count."
+        return "No leaked call. Without tool definitions, only calls between the tokens of a dialect count."
     return (
-        "Text in code, in reasoning and in announced examples is no call; without a dialect's own tokens "
-        "a call counts when its tool is defined on the left."
+        "Code, reasoning and examples are not calls. Without the tokens of a dialect, a call counts only if "
+        "its tool is defined."
     )
 
 
@@ -87,4 +87,4 @@ def _choose_call(calls: Sequence[TextCall]) -> int:
         str(number): f"{number} · {wording.one_line(call.name, 60)}"
         for number, call in enumerate(calls[:_LISTED], start=1)
     }
-    return int(choose_one("Show call", "nth", list(names), "1", names.__getitem__, width=320)) - 1
+    return int(choose_one("Call", "nth", list(names), "1", names.__getitem__, width=320)) - 1

@@ -45,6 +45,7 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.version_texts import VersionedText, draw_difference, read_versions
+from callgauge.dashboard.shown_page import record_answer
 
 Version = Mapping[Hashable, Any]
 _RATES = (
@@ -202,11 +203,13 @@ def _draw_alone(
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with st.container(key="verdict"):
         if not order:
+            record_answer(f"Nothing to compare: {_prompt_label(name)} has no {rate.noun} of this rate.")
             st.header(f"Nothing to compare: {label} has no {rate.noun} of this rate.", anchor=False)
             return
         share = order[-1].share
         known = f"{wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
         what = f"{rate.title}: {known}." if share.n else f"Of no {rate.noun} this rate can be known."
+        record_answer(f"Nothing to compare: {_prompt_label(name)} has one version. {what}")
         st.header(f"Nothing to compare: {label} has one version. {what}", anchor=False)
     _draw_versions(rate, compare_pairs([(each, None) for each in order]), since, smallest)
 

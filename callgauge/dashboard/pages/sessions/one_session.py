@@ -22,6 +22,7 @@ from callgauge.dashboard.pages.sessions.drawing import make_drawing_data
 from callgauge.dashboard.pages.sessions.session_filters import kept_keys, list_link, read_filters
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace
+from callgauge.dashboard.shown_page import record_answer
 
 _LEGEND = (
     "The strip shows the whole session: red = invalid arguments, orange = a failed tool run, "
@@ -133,6 +134,7 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
     )
     found = timelines.list_places(turns, outline)
     words = row["task"] or f"Session {row['session_id']}"
+    record_answer(wording.one_line(words, 90))
     st.title(wording.in_markdown(words, 90), anchor=False)
     session_head.show(session, row, turns)
     draw_notes("session", row["session_id"])

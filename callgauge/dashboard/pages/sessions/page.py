@@ -35,6 +35,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
     list_runs,
     read_filters,
 )
+from callgauge.dashboard.shown_page import record_answer
 
 _MODELS = 3  # and hosts, that a cell names
 
@@ -51,7 +52,8 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "session", lambda: cards.show_no_matches("sessions"))
         return
-    slot.header(_describe_sessions(found), anchor=False)
+    record_answer(answer := _describe_sessions(found))
+    slot.header(answer, anchor=False)
     _draw_list(chosen, found, pages)
 
 

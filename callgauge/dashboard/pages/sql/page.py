@@ -26,10 +26,10 @@ from callgauge.analysis.texts.sql_literals import fill_parameters
 from callgauge.analysis.texts.url_texts import LinkError, pack_text, unpack_text
 from callgauge.dashboard import store_queries, viewer
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.copy_button import copy_link
 from callgauge.dashboard.components.controls.editor import edited_text, editor
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.pages.sql import query_result, table_list
+from callgauge.dashboard.shown_page import record_setting
 from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
@@ -119,7 +119,7 @@ def _draw_editor(asked: str) -> str:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("Run", type="primary", on_click=_run_edited, key="sql_run", help="Ctrl+Enter")
-        _copy(text)
+        _note_text(text, asked)
     return text
 
 
@@ -170,11 +170,12 @@ def _run(text: str) -> None:
         st.session_state[_TOO_LONG] = text
 
 
-def _copy(text: str) -> None:
-    if not text.strip():
-        return
+def _note_text(text: str, asked: str) -> None:
+    """Let a shared link carry the text as it is in the editor; the address holds what was `asked`."""
     try:
-        copy_link("sql_link", "Copy link", f"sql?sql={pack_text(text)}")
+        packed = pack_text(text) if text.strip() else None
+        if text != asked:
+            record_setting("sql", packed)
     except LinkError as too_long:
         st.caption(f"No link: {too_long}")
 

@@ -20,6 +20,7 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one, choo
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.table import Cell, Column, Kind, draw_table
 from callgauge.dashboard.pages.sql.query_charts import plot_result
+from callgauge.dashboard.shown_page import record_answer
 
 _PER_PAGE = 50
 _LONGEST = 300  # characters of a cell
@@ -48,6 +49,7 @@ def draw_refusal(problem: SqlError) -> None:
 
 def show(result: QueryResult, page_key: str) -> None:
     numbers = result.number_columns()
+    record_answer(f"The query gives {wording.plural(result.rows, 'row')}.")
     take = Download("query", result.to_frame, "all rows") if result.kept_rows else None
     with cards.draw_card("Result", caption=_describe_count(result), take=take):
         if not result.kept_rows:

@@ -22,6 +22,7 @@ from callgauge.dashboard.pages.trials.money import draw_money
 from callgauge.dashboard.pages.trials.planning import draw_planning
 from callgauge.dashboard.pages.trials.run_list import draw_runs, list_link, run_link
 from callgauge.dashboard.pages.trials.tasks import draw_tasks
+from callgauge.dashboard.shown_page import record_answer
 from callgauge.dashboard.viewer import leave_place_out
 
 _TABS = {
@@ -81,6 +82,7 @@ def _draw_unknown(run: str) -> None:
 
 def _draw_nothing() -> None:
     with st.container(border=True):
+        record_answer("No trial run yet.")
         st.header("No run of trials yet", anchor=False)
         st.markdown(_EMPTY)
         for says, command in _COMMANDS:

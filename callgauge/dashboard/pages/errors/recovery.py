@@ -1,4 +1,4 @@
-"""Computes the funnel of recovery and the cost of retries from the rows of the metric `chains`."""
+"""Computes the outcome of retry sequences and the cost of retries from rows of the metric `chains`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MOST = 10  # attempts; the rollup takes ten and more together
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
-    """One stage of the funnel: the chains that reached attempt `number`.
+    """One stage of the funnel: the retry sequences that reached attempt `number`.
 
-    `recovered`, `abandoned`, `open`: the chains that ended with this attempt, by their end;
-    `continued_count`: the chains with a further attempt.
+    `recovered`, `abandoned`, `open`: the sequences that ended with this attempt, by their end;
+    `continued_count`: the sequences with a further attempt.
     """
 
     number: int
@@ -34,7 +34,7 @@ class FunnelStage:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """The cost of the attempts after the first; it is known for `known` of `retried` chains."""
+    """The cost of the attempts after the first; it is known for `known` of `retried` sequences."""
 
     total: float
     known: int
@@ -42,25 +42,25 @@ class RetryCost:
 
     @property
     def cost_per_chain(self) -> float | None:
-        """The mean cost of a retried chain with known cost; None when the cost of no chain is known."""
+        """The mean cost of a retried sequence with known cost; None when no cost is known."""
         return self.total / self.known if self.known else None
 
 
 def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows by the fault layer, model or tool of the first call, as the metric was asked by."""
-    found: dict[str, list[Row]] = {}
+    """Return the rows by the failure stage, model or tool of the first call, as the metric was asked by."""
+    by_slice: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["slice"], []).append(row)
-    return found
+        by_slice.setdefault(row["slice"], []).append(row)
+    return by_slice
 
 
 def count_ended(rows: Iterable[Row], ended: str) -> int:
-    """Return the number of chains with this end: recovered, abandoned or open."""
+    """Return the number of sequences with this end: recovered, abandoned or open."""
     return sum(row["chains"] for row in rows if row["ended"] == ended)
 
 
 def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
-    """Return the stages of the funnel, from the first attempt to the last attempt of the longest chain."""
+    """Return the stages of the funnel, from the first attempt to the last attempt of the longest sequence."""
     longest = max((row["attempts"] for row in rows), default=0)
     return [
         FunnelStage(
@@ -75,29 +75,35 @@ def build_funnel(rows: Sequence[Row]) -> list[FunnelStage]:
     ]
 
 
-def recovery_share(rows: Sequence[Row]) -> tuple[Share, int]:
-    """Return the share of recovered chains among those with a known end, and the number of all chains."""
+def mean_attempts(rows: Sequence[Row]) -> float:
+    """Return the mean number of attempts of a sequence; ten or more count as ten."""
+    chains = sum(row["chains"] for row in rows)
+    return sum(row["attempts"] * row["chains"] for row in rows) / chains if chains else 0.0
+
+
+def recovery_share(rows: Sequence[Row]) -> Share:
+    """Return the share of recovered sequences among those with a known end."""
     recovered, abandoned = (
         sum_groups((row for row in rows if row["ended"] == name), "chains")[0]
         for name in ("recovered", "abandoned")
     )
-    return Share.from_groups(recovered, recovered + abandoned), sum(row["chains"] for row in rows)
+    return Share.from_groups(recovered, recovered + abandoned)
 
 
 def relate_recoveries(by_slice: Mapping[str, Sequence[Row]]) -> dict[str, Share]:
-    """Return the share of recovered chains of each slice; as one table, they lend each other likeness."""
-    shares = [recovery_share(rows)[0] for rows in by_slice.values()]
+    """Return the recovered share of each slice; as one table, they lend each other likeness."""
+    shares = [recovery_share(rows) for rows in by_slice.values()]
     return dict(zip(by_slice, relate_shares(shares), strict=True))
 
 
 def retried_share(rows: Sequence[Row]) -> Share:
-    """Return the share of chains with a second attempt among all chains."""
+    """Return the share of sequences with a second attempt among all sequences."""
     (again,) = sum_groups((row for row in rows if row["attempts"] > 1), "chains")
     return Share.from_groups(again, *sum_groups(rows, "chains"))
 
 
 def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
-    """Return the share of first retries of the given kind that worked; a chain has one first retry.
+    """Return the share of first retries of the given kind that worked; a sequence has one first retry.
 
     `kind`: `identical` or `changed`.
     """

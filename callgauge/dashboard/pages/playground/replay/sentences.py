@@ -1,4 +1,4 @@
-"""Describes a replay: what it found in one sentence, and its settings in full."""
+"""Describes a replay: its result in one sentence, and its settings in full."""
 
 from __future__ import annotations
 
@@ -21,50 +21,55 @@ _CHANGES = {
     ChangeKind.PASSES: "would no longer fail",
     ChangeKind.OUTCOME: "with another outcome",
     ChangeKind.VALUES: "with other values",
-    ChangeKind.FINDINGS: "with other findings alone",
+    ChangeKind.FINDINGS: "with other diagnostics only",
 }
-_MENDED = frozenset({"coerced", "repaired"})
-_PASSED = _MENDED | {"clean"}
+_REPAIRED = frozenset({"coerced", "repaired"})
+_PASSED = _REPAIRED | {"clean"}
 _ALL = frozenset(Outcome)
-_TOLD = 3  # edits or codes that are named; of more, how many there are
+_NAMED = 3  # edits or codes that are named; of more, how many there are
+_IN_HEADLINE = 2  # edits that the sentence itself names
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 
 
 def describe_replay(scenario: Scenario, found: ReplaySummary) -> str:
-    """Return a sentence on what a replay found.
+    """Return the result of a replay as one sentence.
 
-    Example: “With this definition, 31 of 97 failed calls would be fine; 2 clean calls would fail.”
+    Example: “If read.limit accepted a string, 31 of 97 failed calls would pass; 2 clean calls would fail.”
     """
     if not found.replayed_calls:
-        return "No call of this slice could be read again."
+        return "No call of this slice could be parsed again."
     words = "; ".join(_list_moves(found))
     if not found.changed:
-        words = f"nothing would move: all {found.replayed_calls:,} calls read as before"
+        words = f"nothing would change: {wording.plural(found.replayed_calls, 'call')} with the same result"
     condition = _name_condition(scenario)
     return f"{condition}, {words}." if condition else f"{words[0].upper()}{words[1:]}."
 
 
 def describe_order(found: ReplaySummary) -> str:
     """Return how many calls changed in which way, in the order in which they are listed."""
-    told = [f"{found.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if found.changes.get(kind)]
-    return f"The gravest first: {', '.join(told)}."
+    counts = [
+        f"{found.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if found.changes.get(kind)
+    ]
+    return f"Worst first: {', '.join(counts)}."
 
 
 def _name_condition(scenario: Scenario) -> str:
-    told = []
+    conditions = []
     if scenario.edited is not None:
-        told.append("With this definition")
+        edits = [*_list_edits(scenario)]
+        is_short = 0 < len(edits) <= _IN_HEADLINE
+        conditions.append(f"If {wording.list_words(edits)}" if is_short else "With the edited definition")
     if scenario.policy != "lenient":
-        told.append(f"Under the policy {scenario.policy}")
-    for codes, one, several in (
+        conditions.append(f"Under the policy {scenario.policy}")
+    for codes, single, several in (
         (scenario.refused, "If {} counted as an error", "If these {} codes counted as errors"),
-        (scenario.silent, "If {} were accepted silently", "If these {} codes were accepted silently"),
+        (scenario.silent, "If {} were ignored", "If these {} codes were ignored"),
     ):
         if codes:
-            told.append(one.format(codes[0]) if len(codes) == 1 else several.format(len(codes)))
+            conditions.append(single.format(codes[0]) if len(codes) == 1 else several.format(len(codes)))
     if scenario.before == STORED:
-        told.append("Read by today's parser")
-    return "With these settings" if len(told) > 1 else "".join(told)
+        conditions.append(f"With parser version {PARSER_VERSION}")
+    return "With these settings" if len(conditions) > 1 else "".join(conditions)
 
 
 def describe_settings(scenario: Scenario) -> str:
@@ -76,16 +81,15 @@ def describe_settings(scenario: Scenario) -> str:
 def _list_conditions(scenario: Scenario) -> Iterator[str]:
     begun = False
     if scenario.before == STORED:
-        yield f"Read by today's parser (version {PARSER_VERSION}) instead of the one that loaded them"
+        yield f"With parser version {PARSER_VERSION} instead of the stored results"
         begun = True
     edited = [*_list_edits(scenario)]
     refused = [f"{code} counted as an error" for code in scenario.refused]
-    silent = [f"{code} were accepted silently" for code in scenario.silent]
-    for told in (edited, refused, silent):
-        if told:
-            words = told[:_TOLD] + (
-                [f"{len(told) - _TOLD} more changes were made"] if len(told) > _TOLD else []
-            )
+    silent = [f"{code} were ignored" for code in scenario.silent]
+    for clauses in (edited, refused, silent):
+        if clauses:
+            more = len(clauses) - _NAMED
+            words = clauses[:_NAMED] + ([f"{more} more changes were made"] if more > 0 else [])
             yield f"{'if' if begun else 'If'} {wording.list_words(words)}"
             begun = True
     if scenario.policy != "lenient":
@@ -108,25 +112,23 @@ def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any
     if before == after:
         return []
     old, new = schema_properties(before), schema_properties(after)
-    told = [f"{tool} took {name}" for name in new if name not in old]
-    told += [f"{tool} had no {name}" for name in old if name not in new]
+    clauses = [f"{tool} took {name}" for name in new if name not in old]
+    clauses += [f"{tool} had no {name}" for name in old if name not in new]
     for name in new:
         if name in old and old[name] != new[name]:
-            told += _describe_parameter(f"{tool}.{name}", old[name], new[name])
+            clauses += _describe_parameter(f"{tool}.{name}", old[name], new[name])
     was, is_now = set(required_names(before)), set(required_names(after))
-    told += [f"{tool}.{name} were optional" for name in sorted(was - is_now) if name in new]
-    told += [f"{tool}.{name} were required" for name in sorted(is_now - was) if name in old]
-    return told or [f"{tool} were declared as edited"]
+    clauses += [f"{tool}.{name} were optional" for name in sorted(was - is_now) if name in new]
+    clauses += [f"{tool}.{name} were required" for name in sorted(is_now - was) if name in old]
+    return clauses or [f"{tool} were declared as edited"]
 
 
 def _describe_parameter(name: str, old: Any, new: Any) -> list[str]:
     was, now = set(list_types(old)), set(list_types(new))
-    told = [f"{name} accepted {_with_article(kind)}" for kind in sorted(now - was)]
+    clauses = [f"{name} accepted {_with_article(kind)}" for kind in sorted(now - was)]
     if was and now:
-        told += [f"{name} no longer accepted {_with_article(kind)}" for kind in sorted(was - now)]
-    if not told:
-        told = [f"{name} were declared as edited"]
-    return told
+        clauses += [f"{name} no longer accepted {_with_article(kind)}" for kind in sorted(was - now)]
+    return clauses or [f"{name} were declared as edited"]
 
 
 def _with_article(kind: str) -> str:
@@ -142,25 +144,26 @@ def _list_moves(found: ReplaySummary) -> Iterator[str]:
     refused, saved = count({"failed"}, _ALL), count({"failed"}, _PASSED)
     lost, lost_clean = count(_PASSED, {"failed"}), count({"clean"}, {"failed"})
     lost_unmeasured = count({"unmeasured"}, {"failed"})
-    mended, cleaned = count(_MENDED, _ALL), count(_MENDED, {"clean"})
-    dirtied = count({"clean"}, _MENDED)
+    repaired, cleaned = count(_REPAIRED, _ALL), count(_REPAIRED, {"clean"})
+    dirtied = count({"clean"}, _REPAIRED)
     moved = sum(calls for old, new, calls in found.flows if old != new)
     if saved:
-        yield f"{saved:,} of {wording.plural(refused, 'failed call')} would be fine"
+        yield f"{saved:,} of {wording.plural(refused, 'failed call')} would pass"
     if lost:
         kind = "clean call" if lost == lost_clean else "call"
         yield f"{wording.plural(lost, kind)}{'' if lost == lost_clean else ' that passed'} would fail"
     if lost_unmeasured:
-        yield f"{wording.plural(lost_unmeasured, 'call')} not judged before would fail"
-    if untold := count({"failed"}, {"unmeasured"}):
-        yield f"{untold:,} of {wording.plural(refused, 'failed call')} may pass, without text to tell"
+        yield f"{wording.plural(lost_unmeasured, 'call')} not measured before would fail"
+    if unchecked := count({"failed"}, {"unmeasured"}):
+        yield f"{unchecked:,} of {wording.plural(refused, 'failed call')} may pass (no raw text to check)"
     if saved and not (lost or lost_unmeasured):
         yield "no other call would fail"
     if cleaned and not lost:
-        yield f"{cleaned:,} of {wording.plural(mended, 'mended call')} would be clean"
+        yield f"{cleaned:,} of {wording.plural(repaired, 'call')} that needed repair would be clean"
     if dirtied:
-        yield f"{wording.plural(dirtied, 'clean call')} would be mended"
-    if moved and not (saved or lost or lost_unmeasured or untold or cleaned or dirtied):
+        yield f"{wording.plural(dirtied, 'clean call')} would need repair"
+    if moved and not (saved or lost or lost_unmeasured or unchecked or cleaned or dirtied):
         yield f"{wording.plural(moved, 'call')} would have another outcome"
     if not moved:
-        yield f"no outcome would move; {wording.plural(found.changed, 'call')} would read otherwise"
+        others = wording.plural(found.changed, "call")
+        yield f"no outcome would change; {others} would have other values or diagnostics"

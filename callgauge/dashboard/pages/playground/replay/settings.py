@@ -1,4 +1,4 @@
-"""Draws the settings of a replay; the values of the inputs are kept in the URL."""
+"""Draws the settings of a replay and keeps their values in the URL."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.definition_editor.editor import edit_definition
-from callgauge.dashboard.pages.replay.sentences import describe_edits
+from callgauge.dashboard.pages.playground.replay.sentences import describe_edits
 from callgauge.dashboard.url_keys import write_to_url
 from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"
-_TOLD = 3  # edits that are said in words; the diff has all
+_FURTHER = ("replay_against", "refuse", "silent")  # the URL keys of the folded settings
+_NAMED = 3  # edits that are put in words; the diff has all
 _TALLEST, _LINES = 330, 16  # pixels of a diff, and the lines from which on it scrolls
 _LONGEST = 1_000_000  # bytes of a definition that a link may unpack to
 _POLICIES = {
-    "lenient": "Lenient: takes warnings too",
-    "safe": "Safe: takes notes only",
-    "strict": "Strict: takes no finding",
+    "lenient": "Lenient: accepts warnings",
+    "safe": "Safe: accepts notes only",
+    "strict": "Strict: accepts no diagnostic",
 }
 
 
@@ -45,30 +46,30 @@ def choose_settings() -> tuple[str, Scenario | None]:
 
     The scenario is None when the settings are invalid.
     """
-    with st.grid(3, min_column_width=260, gap="medium"):
-        tool = _choose_tool()
-        before = _choose_among("Compare with", "replay_against", BEFORE, OWN)
-        policy = _choose_among("Policy", "replay_policy", _POLICIES, "lenient")
     with st.grid(2, min_column_width=260, gap="medium"):
-        refused = _choose_codes("Codes that count as errors", "refuse")
-        silent = _choose_codes("Codes that are accepted silently", "silent")
-    st.caption("An error refuses the call. A silent code counts as if it had not been found.")
+        tool = _choose_tool()
+        policy = _choose_among("Policy", "replay_policy", _POLICIES, "lenient")
     newest, edited = _edit_definition(tool)
+    are_set = any(name in st.query_params for name in _FURTHER)
+    with st.expander("More settings", expanded=are_set), st.grid(3, min_column_width=260, gap="medium"):
+        before = _choose_among("Compare with", "replay_against", BEFORE, OWN)
+        refused = _choose_codes("Codes treated as errors", "refuse", "A call with one of these codes fails.")
+        silent = _choose_codes("Ignored codes", "silent", "These codes count as not found.")
     try:
         scenario = Scenario(before, newest, edited, policy, refused, silent)
         scenario.definitions()
     except ScenarioError as refusal:
         st.error(wording.in_markdown(str(refusal), 400))
         return tool, None
-    if scenario.changes_nothing:
-        st.caption("Nothing is changed yet: a replay would show that nothing moves.")
+    if scenario.changes_nothing and not tool:
+        st.caption("No changes yet.")
     return tool, scenario
 
 
 def make_run_mark(tool: str, scenario: Scenario) -> str:
     """Return the value of the URL key `run` that asks for a replay with just these settings."""
-    told = json.dumps([tool, *asdict(replace(scenario, newest=None)).values()])
-    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    values = json.dumps([tool, *asdict(replace(scenario, newest=None)).values()])
+    return hashlib.blake2b(values.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def _choose_tool() -> str:
@@ -79,7 +80,7 @@ def _choose_tool() -> str:
         "replay_tool",
         tools,
         "",
-        lambda name: wording.one_line(name, 60) or "All tools: definitions as they are",
+        lambda name: wording.one_line(name, 60) or "All tools, definitions unchanged",
         width="stretch",
     )
 
@@ -88,7 +89,7 @@ def _choose_among(label: str, key: str, options: Mapping[str, str], empty: str) 
     return choose_one(label, key, list(options), empty, options.__getitem__, width="stretch")
 
 
-def _choose_codes(label: str, key: str) -> tuple[str, ...]:
+def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
     def parse(text: str) -> list[str]:
         codes = text.split(",")
         if not set(codes) <= CODES.keys():
@@ -96,7 +97,7 @@ def _choose_codes(label: str, key: str) -> tuple[str, ...]:
         return codes
 
     found: list[str] = draw_url_widget(
-        lambda name: st.multiselect(label, list(CODES), key=name, placeholder="None"),
+        lambda name: st.multiselect(label, list(CODES), key=name, placeholder="None", help=meaning),
         key,
         [],
         parse,
@@ -149,12 +150,12 @@ def _read_tools(text: str) -> list[ToolDefinition]:
 
 
 def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
-    """Draw what the edited definition changes: in words, and as a diff that passes over the layout."""
-    st.markdown("**What you changed**")
+    """Draw what the edited definition changes: in words, and as a diff that ignores the layout."""
+    st.markdown("**Your edits**")
     before = next((one for one in _read_tools(begun) if one.name == tool), None)
     after = next((one for one in _read_tools(edited or "") if one.name == tool), None)
     if edited is None or before is None or after is None:
-        st.caption("Nothing yet." if edited is None else "It shows when the definition can be read.")
+        st.caption("No changes yet." if edited is None else "Shown once the definition can be read.")
         return
     changes = unified_diff(
         *(
@@ -163,11 +164,11 @@ def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
         )
     )
     if not changes:
-        st.caption("Nothing but the layout.")
+        st.caption("Only the layout.")
         return
     edits = describe_edits(tool, before.to_json_schema(), after.to_json_schema())
     if edits:
-        st.caption(wording.in_markdown(f"As if {'; '.join(edits[:_TOLD])}.", 400))
+        st.caption(wording.in_markdown(f"As if {'; '.join(edits[:_NAMED])}.", 400))
     st.code(
         wording.visible(changes),
         language="diff",
@@ -184,12 +185,12 @@ def _newest_definition(tool: str, versions: Sequence[Mapping[Any, Any]]) -> str 
 
 def _describe_versions(versions: Sequence[Mapping[Any, Any]], newest: str | None) -> str:
     if newest is None:
-        return "No log holds a definition of this tool; what you write is the first for its calls."
+        return "No log has a definition of this tool. Yours is the first."
     if len(versions) == 1:
-        return "It starts from the only definition in the store."
+        return "Starts from the only stored definition."
     return (
-        f"It starts from version {versions[0]['number']}, the newest of {len(versions)}. Calls were made "
-        "under all of them: compare with the newest definition to see your edit alone."
+        f"Starts from version {versions[0]['number']}, the newest of {len(versions)}. To see your edit "
+        "alone, compare with the newest definition (More settings)."
     )
 
 
@@ -200,10 +201,11 @@ def _warn_of_other_tool(tool: str, edited: str | None) -> None:
     try:
         names = parse_definitions(edited)
     except ScenarioError:
-        return  # said below
+        return  # reported below
     if tool not in names:
         named = ", ".join(wording.in_markdown(name, 60) for name in names)
-        st.warning(f"This defines {named}, and not {wording.in_markdown(tool, 60)}, whose calls are read.")
+        called = wording.in_markdown(tool, 60)
+        st.warning(f"This defines {named}, not {called}. Only calls of {called} are parsed again.")
 
 
 def _linked_text() -> str | None:
@@ -229,7 +231,7 @@ def _write_to_link(edited: str | None) -> None:
         parameter = pack_text(edited) if edited is not None else None
     except LinkError as too_long:
         parameter = None
-        st.caption(f"{wording.in_markdown(str(too_long), 300)} The replay works all the same.")
+        st.caption(f"{wording.in_markdown(str(too_long), 300)} The result is not affected.")
     if parameter != st.query_params.get(_TEXT):
         write_to_url(_TEXT, parameter)
     st.session_state["_url_definition"] = parameter

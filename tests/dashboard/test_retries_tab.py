@@ -1,4 +1,4 @@
-"""The Retries page: the funnel, kinds of retries, cost, recovery, lost neighbours."""
+"""The tab of Errors on retries: the tool given up on most, examples, the funnel, kinds, cost, lost calls."""
 
 from __future__ import annotations
 
@@ -8,18 +8,30 @@ from urllib.parse import parse_qsl
 
 import duckdb
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.metrics.published_store import published_generation
-from callgauge.dashboard.pages.retries.losses import describe_blast, lost_beside
+from callgauge.dashboard.pages.errors.losses import describe_blast, lost_beside
+from callgauge.serving.moved_pages import find_page
 from callgauge.stats import Share
 from ingest.pipeline.load import load
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of, sheets, texts
 
+CAPTIONS = {"tool": "tool", "model": "model", "layer": "stage", "attempt": "attempt"}
 SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
-PAGE = "callgauge/dashboard/pages/retries/page.py"
+PAGE = "callgauge/dashboard/pages/errors/page.py"
+
+
+def opened_tab(**query: str) -> AppTest:
+    return opened(PAGE, tab="retries", **query)
+
+
+def headings(app: AppTest) -> list[str]:
+    """Return the headings as a reader sees them; the first is the answer."""
+    return [str(header.value).replace("\\", "") for header in app.header]
 
 
 @pytest.fixture
@@ -49,33 +61,34 @@ def retried(store: Path) -> Path:
     return store
 
 
-def test_the_page_says_first_what_became_of_the_chains_and_whether_changing_helps(retried: Path) -> None:
-    app = opened(PAGE)
-    assert app.header[0].value == (
-        "Of 2 chains, 50% recovered. Changed and identical retries cannot be compared: one kind is missing."
+def test_few_data_name_no_tool_and_say_what_a_retry_fixed_and_took(retried: Path) -> None:
+    assert headings(opened_tab())[0] == (
+        "Not enough data to say which tool is given up on most: it takes retry sequences with "
+        "30 observed and 10 sessions. Overall, a retry fixed 50% of failures (1 of 2 retry sequences). "
+        "Retries took 2 model calls and 240 tokens."
     )
 
 
 def test_the_funnel_shows_who_got_how_far(retried: Path) -> None:
-    table = sheets(opened(PAGE, by="attempt"))["Chains by attempt"]
+    table = sheets(opened_tab(by="attempt"))["Retry sequences by attempt"]
     assert texts(table, 1) == ["2", "1", "1"]
     assert texts(table, 2) == ["0", "0", "1"]
     assert texts(table, 3) == ["1", "0", "0"]
 
 
 def test_the_funnel_of_one_layer(retried: Path) -> None:
-    table = sheets(opened(PAGE, by="attempt", layer="execution"))["Chains by attempt"]
+    table = sheets(opened_tab(by="attempt", layer="execution"))["Retry sequences by attempt"]
     assert texts(table, 1) == ["1"]
 
 
 def test_identical_and_changed_retries_are_held_against_each_other(retried: Path) -> None:
-    app = opened(PAGE)
+    app = opened_tab(costs="1")
     table = sheets(app)["Retries that worked, by kind"]
     assert [(row[0]["text"], row[1]["text"]) for row in table["rows"]] == [
         ("changed arguments", "–"),
         ("identical arguments", "0.0%"),
     ]
-    assert "Changed and identical retries cannot be compared: one kind is missing." in said(app)
+    assert "Changed and identical retries cannot be compared: there are none of one kind." in said(app)
 
 
 def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[dict[str, Any]]:
@@ -107,8 +120,8 @@ def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[di
             "Retries with changed arguments work more often than identical ones: 75% against 9.1%.",
         ),
         ((30, 10), 40, "No clear difference between changed and identical arguments: 75% against 75%"),
-        ((4, 40), 7, "Too few to say whether changing the arguments helps: 75% against 9.1% worked."),
-        ((2, 20), 22, "Too few to say whether changing the arguments helps: 75% against 9.1% worked."),
+        ((4, 40), 7, "Not enough data to say whether changed arguments help: 75% against 9.1% worked."),
+        ((2, 20), 22, "Not enough data to say whether changed arguments help: 75% against 9.1% worked."),
     ],
 )
 def test_whether_changing_the_call_helps_is_told_where_both_kinds_have_enough(
@@ -116,14 +129,14 @@ def test_whether_changing_the_call_helps_is_told_where_both_kinds_have_enough(
 ) -> None:
     made = [*first_retries("changed", 60, 20, 80), *first_retries("identical", *identical, sessions)]
     publish(store, {"tool_calls": made})
-    answer = said(opened(PAGE))
+    answer = said(opened_tab(costs="1"))
     assert words in answer
-    assert "Changed minus identical: " in answer
+    assert "The difference is " in answer
     assert "A verdict takes 30 observed and 10 sessions of both kinds." in answer
 
 
 def test_cost_says_of_how_many_it_is_known(retried: Path) -> None:
-    table = sheets(opened(PAGE))["Cost of retries"]
+    table = sheets(opened_tab(costs="1"))["Cost of retries"]
     assert [(row[1]["text"], row[3]["text"]) for row in table["rows"]] == [
         ("2.0", "1 / 1"),
         ("240", "1 / 1"),
@@ -131,16 +144,92 @@ def test_cost_says_of_how_many_it_is_known(retried: Path) -> None:
     ]
 
 
-def test_a_tools_row_leads_to_the_tool_its_chains_and_the_sessions_of_those_that_were_abandoned(
-    retried: Path,
-) -> None:
-    first, second = sheet_of(opened(PAGE), "Chains by tool")
-    assert first["Abandoned in"]["href"].startswith("sessions?tool=%3Cimg")
-    assert first["Abandoned in"]["href"].endswith("&chain=abandoned")
+def test_a_tools_row_leads_to_the_tool_and_to_its_sequences(retried: Path) -> None:
+    first, second = sheet_of(opened_tab(), "Retry sequences by tool")
+    assert first["Given up"]["href"].startswith("calls?tool=%3Cimg")
+    assert first["Given up"]["href"].endswith("&attempt=first&chain=abandoned")
     assert second["Tool"]["href"] == "tools?tool_open=read_file"
+    assert (second["Given up"]["text"], second["Given up"]["href"]) == ("0%", None)
     assert second["Recovered"]["href"] == "calls?tool=read_file&attempt=first&chain=recovered"
-    assert second["Abandoned"]["href"] is None
-    assert texts(sheets(opened(PAGE, by="model"))["Chains by model"], 3) == ["50%"]
+    assert (second["Attempts each"]["text"], second["Tokens each"]["text"]) == ("3.00", "240")
+    assert texts(sheets(opened_tab(by="model"))["Retry sequences by model"], 1) == ["50%"]
+
+
+def sequences(tool: str, recovered: int, given_up: int) -> list[dict[str, Any]]:
+    """Return sequences of one tool, each in a session of its own; those given up have three attempts."""
+    made = []
+    for number in range(recovered + given_up):
+        name = f"{tool}{number}"
+        attempts = 2 if number < recovered else 3
+        chain = {
+            "tool": tool,
+            "chain_id": f"{name}-1",
+            "chain_outcome": "recovered" if number < recovered else "abandoned",
+            "session_id": name,
+            "turn_id": f"{name}:1",
+        }
+        made += [
+            a_call(
+                10 * number + attempt,
+                call_id=f"{name}-{attempt}",
+                attempt=attempt,
+                step=attempt,
+                ts=f"2026-11-20T10:{number % 60:02}:{attempt:02}",
+                retry_kind="changed" if attempt > 1 else None,
+                fault_layer=None if attempt == 2 and number < recovered else "schema",
+                **chain,
+            )
+            for attempt in range(1, attempts + 1)
+        ]
+    return made
+
+
+def test_the_tool_given_up_on_most_is_named_leads_the_table_and_has_three_examples(store: Path) -> None:
+    made = [
+        *sequences("search", recovered=170, given_up=80),
+        *sequences("write", recovered=20, given_up=40),
+        *sequences("rare", recovered=0, given_up=3),
+    ]
+    publish(store, {"tool_calls": made})
+    app = opened_tab()
+    assert (
+        app.header[0]
+        .value.replace("\\", "")
+        .startswith(
+            "write is given up on most: in 67% of its retry sequences (40 of 60; the other tool 32%). "
+            "Overall, a retry fixed 60.7% of failures (190 of 313 retry sequences)."
+        )
+    )
+    table = sheets(app)["Retry sequences by tool"]
+    assert texts(table, 0) == ["write", "search", "rare"]  # rare: 3 of 3, too few to lead
+    assert "Given up: write" in headings(app)
+    examples = sheet_of(app, "Examples of sequences given up")
+    newest = ["write59", "write58", "write57"]
+    assert [row["Attempt 3"]["href"] for row in examples] == [f"calls?call={name}-3" for name in newest]
+    assert [row["Attempt 1"]["text"] for row in examples] == ["Schema"] * 3
+    assert examples[0]["Session"]["href"] == "sessions?session=write59&call=write59-1"
+
+
+def test_without_a_clear_tool_the_examples_are_of_any(store: Path) -> None:
+    publish(store, {"tool_calls": [*sequences("a", 60, 40), *sequences("b", 58, 42)]})
+    app = opened_tab()
+    assert headings(app)[0].startswith("No tool is clearly given up on most")
+    assert "Given up: newest examples" in headings(app)
+    assert len(sheet_of(app, "Examples of sequences given up")) == 3
+
+
+def test_where_nothing_was_given_up_there_are_no_examples(store: Path) -> None:
+    publish(store, {"tool_calls": [*sequences("a", 60, 0), *sequences("b", 50, 0)]})
+    app = opened_tab()
+    assert headings(app)[0].startswith(
+        "None of the 2 tools with enough data was given up on: all 110 retry sequences recovered."
+    )
+    assert "Examples of sequences given up" not in sheets(app)
+
+
+@pytest.mark.parametrize("query", [[], [("days", "All days"), ("by", "model")]])
+def test_an_old_address_opens_the_tab(query: list[tuple[str, str]]) -> None:
+    assert find_page("retries", query) == ("errors", [*query, ("tab", "retries")])
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +246,14 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
 ) -> None:
     """The quick tier follows every fourth link."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample))
-    drawn = sheets(opened(PAGE, by=by, days="All days"))
+    drawn = sheets(opened_tab(by=by, days="All days", costs="1"))
     told = [
         (cell["href"], leading_number(cell))
-        for caption in (f"Chains by {by}", "Retries that worked, by kind", "Cost of retries")
+        for caption in (
+            f"Retry sequences by {CAPTIONS[by]}",
+            "Retries that worked, by kind",
+            "Cost of retries",
+        )
         for row in drawn[caption]["rows"]
         for cell in row
         if (cell["href"] or "").startswith("calls")
@@ -173,7 +266,7 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
 
 
 def leading_number(cell: dict[str, Any]) -> int:
-    """Return the count that a cell tells: its number, or k of a rate."""
+    """Return the count in a cell: its number, or k of a rate."""
     text = cell["sub"] if "%" in cell["text"] else cell["text"]
     return int(text.split()[0].replace(",", ""))
 
@@ -199,7 +292,7 @@ def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
 
 def test_a_store_without_faults_says_which_filter_to_widen_or_what_to_load(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "turns": [a_turn(1)]})
-    assert "No calls that went wrong here" in said(opened(PAGE))
+    assert "No failed calls here" in said(opened_tab())
 
 
 _OF_GROUPS = ("calls", "bad", "lost", "others", "others_lost")
@@ -223,13 +316,13 @@ def a_model(*, groups: int = 25, **said: int) -> dict[Any, Any]:
     return row | {"group_ids": list(range(groups))} | by_group
 
 
-def test_the_blast_of_a_bad_call_is_told_against_steps_without_one() -> None:
-    told = describe_blast([a_model(bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
-    assert told.startswith(
-        "60.0% (60 / 100) of the good calls beside a bad one were lost, 1.2% (3 / 260) where none was bad: "
-        "difference +58.8 points (+"
+def test_calls_lost_next_to_a_failed_one_are_compared_with_other_steps() -> None:
+    sentences = describe_blast([a_model(bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
+    assert sentences.startswith(
+        "60.0% (60 / 100) of the valid calls next to a failed one were lost, 1.2% (3 / 260) where no call "
+        "failed. The difference is +58.8 points (+"
     )
-    assert told.endswith("), 95%.")
+    assert sentences.endswith("), 95%.")
 
 
 def test_good_calls_of_several_models_are_added_up_by_group() -> None:
@@ -246,14 +339,16 @@ def test_good_calls_of_several_models_are_added_up_by_group() -> None:
 
 def test_what_is_lost_in_few_sessions_is_not_judged() -> None:
     told = describe_blast([a_model(groups=5, bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
-    assert told.endswith(" Too few to judge: it takes 30 observed and 10 sessions of both.")
+    assert told.endswith(" Not enough data for a verdict: it takes 30 observed and 10 sessions of both.")
 
 
 def test_a_difference_that_may_be_chance_is_not_decided() -> None:
     told = describe_blast([a_model(bad_steps=40, bad=40, lost=24, others=100, others_lost=8)])
-    assert told.startswith("8.0% (8 / 100) of the good calls beside a bad one were lost, 6.2% (16 / 260)")
+    assert told.startswith(
+        "8.0% (8 / 100) of the valid calls next to a failed one were lost, 6.2% (16 / 260)"
+    )
     assert told.endswith("95%. No clear difference.")
 
 
 def test_without_a_bad_step_there_is_nothing_to_tell() -> None:
-    assert "nothing to tell" in describe_blast([a_model(bad_steps=0)])
+    assert describe_blast([a_model(bad_steps=0)]) == "No call failed in the 100 steps with several calls."

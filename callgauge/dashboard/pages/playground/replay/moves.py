@@ -24,25 +24,30 @@ from callgauge.dashboard.components.finding_list import outcome_cell
 from callgauge.dashboard.components.slice_table import part_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.testset_export import draw_testset_export
-from callgauge.dashboard.pages.replay.sentences import describe_order, describe_replay, describe_settings
+from callgauge.dashboard.pages.playground.replay.sentences import (
+    describe_order,
+    describe_replay,
+    describe_settings,
+)
 from callgauge.dashboard.viewer import refuse_file
 
-_TITLES = {"failed": "Refused", "mended": "Mended (coerced or repaired)", "clean": "Clean"}
+_TITLES = {"failed": "Failed", "mended": "Needed repair", "clean": "Clean"}
 _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
 def draw_answer(job: ReplayJob, found: ReplaySummary) -> None:
-    """Draw the sentence that answers, the settings in full, and what could not be read."""
-    cards.draw_answer(describe_replay(job.asked.scenario, found), 600)
-    told = [
-        wording.in_markdown(describe_settings(job.asked.scenario), 600),
-        f"{found.replayed_calls:,} calls were read again.",
+    """Draw the sentence that answers, the settings in full, and what could not be parsed."""
+    answer, conditions = describe_replay(job.asked.scenario, found), describe_settings(job.asked.scenario)
+    cards.draw_answer(answer, 600)
+    notes = [
+        "" if answer.startswith(conditions.removesuffix(".")) else wording.in_markdown(conditions, 600),
+        f"{wording.plural(found.replayed_calls, 'call')} parsed again.",
     ]
     for reason, calls in sorted(found.not_read.items(), key=lambda pair: -pair[1]):
-        told.append(f"Not read again: {calls:,} ({NOT_READ.get(reason, reason)}).")
+        notes.append(f"Not parsed: {calls:,} ({NOT_READ.get(reason, reason)}).")
     if job.asked.every > 1:
-        told.append(f"A sample: every {job.asked.every}th session.")
-    st.caption(" ".join(filter(None, told)))
+        notes.append(f"A sample: 1 of {job.asked.every} sessions.")
+    st.caption(" ".join(filter(None, notes)))
 
 
 def show(job: ReplayJob, found: ReplaySummary) -> None:
@@ -58,7 +63,7 @@ def show(job: ReplayJob, found: ReplaySummary) -> None:
 
 def _draw_flows(found: ReplaySummary) -> None:
     moved = sum(calls for before, after, calls in found.flows if before != after)
-    with cards.draw_card("Outcomes, before and after"):
+    with cards.draw_card("Outcomes before and after"):
         rows = [
             [
                 outcome_cell(before, order=before),
@@ -69,44 +74,44 @@ def _draw_flows(found: ReplaySummary) -> None:
                     order=calls,
                 ),
                 part_cell(calls, found.replayed_calls),
-                Cell("stays" if before == after else "moves", order=str(before == after)),
+                Cell("unchanged" if before == after else "changed", order=str(before == after)),
             ]
             for before, after, calls in sorted(found.flows, key=lambda flow: (flow[0] == flow[1], -flow[2]))
         ]
         heads = [
             Column("Before", "tight"),
             Column("After", "tight"),
-            Column("Calls", "number", "Those that move lead to the calls below"),
-            Column("Of those read", "number"),
+            Column("Calls", "number", "A number opens the list of these calls below."),
+            Column("Share", "number", "Of the calls parsed again."),
             Column("Outcome", "tight"),
         ]
         draw_table("replay_flows", "Outcomes before and after", heads, rows)
         if not moved:
-            st.caption("No call moves to another outcome.")
+            st.caption("No outcome changes.")
 
 
 def _flow_link(before: str, after: str) -> str:
     kept = {key: value for key, value in st.query_params.items() if key not in ("moved_page", "flow")}
-    return f"replay?{urlencode({**kept, 'flow': f'{before}-{after}'})}"
+    return f"playground?{urlencode({**kept, 'flow': f'{before}-{after}'})}"
 
 
 def _draw_picture(found: ReplaySummary) -> None:
     moved = [(before, after, calls) for before, after, calls in found.flows if before != after]
     if not moved:
         return
-    picture = draw_fold("The moves as a picture", "picture")
+    picture = draw_fold("Changes as a chart", "picture")
     if picture is not None:
         with picture:
             st.plotly_chart(
                 charts.draw_flow(moved),
                 config=charts.CONFIG,
                 key="replay_flow",
-                alt="Calls whose outcome moved, from before to after; the table above has the numbers",
+                alt="Calls whose outcome changed, from before to after; the table above has the numbers",
             )
 
 
 def _draw_rates(found: ReplaySummary) -> None:
-    rates = draw_fold("Rates over the same calls", "rates")
+    rates = draw_fold("Rates before and after", "rates")
     if rates is None:
         return
     with rates:
@@ -114,7 +119,7 @@ def _draw_rates(found: ReplaySummary) -> None:
             Column("Outcome", "name"),
             Column("Before", "number"),
             Column("After", "number"),
-            Column("Difference", "number", "In points, with its 95% interval over sessions"),
+            Column("Difference", "number", "In percentage points, with the 95 % interval."),
         ]
         draw_table(
             "replay_rates",
@@ -124,9 +129,9 @@ def _draw_rates(found: ReplaySummary) -> None:
         )
         n = next(iter(found.rates.values())).n
         st.caption(
-            f"Over the {wording.plural(n, 'call')} that can be measured on both sides"
-            f"{f'; {found.replayed_calls - n:,} cannot' if found.replayed_calls > n else ''}. "
-            "Calls of one session are alike: sessions, not calls, are the units of the interval."
+            f"Measured before and after on {wording.plural(n, 'call')}"
+            f"{f'; not measured on {found.replayed_calls - n:,}' if found.replayed_calls > n else ''}. "
+            "The interval counts sessions, because calls of one session are alike."
         )
 
 
@@ -155,26 +160,26 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
 
 def _draw_codes(found: ReplaySummary) -> None:
     moved = {code: moves for code, moves in found.codes.items() if _count_moved(moves)}
-    title = f"Findings that come or go, by code ({len(moved)})"
+    title = f"Changed diagnostics by code ({len(moved)})"
     codes = draw_fold(title, "codes")
     if codes is None:
         return
     with codes:
         if not moved:
-            st.caption("No finding comes or goes, and none refuses a call that passed.")
+            st.caption("No diagnostic changes, and none makes a call fail that passed.")
             return
         heads = [
             Column("Code", "name"),
-            Column("Before", "number", "Findings"),
-            Column("After", "number", "Findings"),
-            Column("Went", "number", "Calls in which some went"),
-            Column("Came", "number", "Calls in which some came"),
-            Column("Refused", "number", "Calls with it that passed before and would be refused"),
+            Column("Before", "number", "Diagnostics with this code before."),
+            Column("After", "number", "Diagnostics with this code after."),
+            Column("Gone", "number", "Calls that lose at least one."),
+            Column("New", "number", "Calls that get at least one more."),
+            Column("Newly failed", "number", "Calls with it that passed before and would fail."),
         ]
         ordered = sorted(moved.items(), key=lambda pair: -_count_moved(pair[1]))
         draw_table(
             "replay_codes",
-            "Findings before and after by code",
+            "Diagnostics before and after by code",
             heads,
             [_build_code_row(*pair) for pair in ordered],
         )
@@ -198,12 +203,12 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
     asked = st.query_params.get("moved_page")
     page = min(pages, int(asked)) if asked and asked.isdecimal() and int(asked) else 1
     matching = next((calls for *pair, calls in found.flows if tuple(pair) == flow), found.changed)
-    told = [] if flow else [describe_order(found)]
+    notes = [] if flow else [describe_order(found)]
     if listed != matching:
-        told.append(f"The first {listed:,} are listed and exported; all are counted.")
+        notes.append(f"The first {listed:,} are listed and exported; all are counted.")
     with cards.draw_card(
         wording.plural(matching, "changed call"),
-        caption=" ".join(told) or None,
+        caption=" ".join(notes) or None,
         beside=lambda: _draw_lines(job, listed),
         take=cards.Download("replay_changed", lambda: _changed_frame(job), "all rows"),
     ):
@@ -212,11 +217,11 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
             Column("Outcome", "tight"),
             Column("Tool", "short"),
             Column("Model", "short"),
-            Column("Findings", "text", "− went, + came; the others stay"),
-            Column("Values that moved", "text"),
+            Column("Diagnostics", "text", "− is gone, + is new; the others are unchanged."),
+            Column("Changed values", "text"),
         ]
         rows = [_build_row(row) for row in job.read_changed_calls(PER_PAGE * (page - 1), PER_PAGE, flow)]
-        draw_table("replay_changed", "Calls that read otherwise", heads, rows)
+        draw_table("replay_changed", "Changed calls", heads, rows)
         draw_pager("moved_page", pages)
 
 
@@ -252,7 +257,7 @@ def _build_row(row: Mapping[str, Any]) -> list[Cell]:
             row["ts"][:19].replace("T", " ") if row["ts"] else "no time",
             href=filters.page_link("calls", {}, {"call": row["call_id"]}),
         ),
-        outcome_cell(after, sub=f"was {wording.outcome(before)}" if before != after else "as before"),
+        outcome_cell(after, sub=f"was {wording.outcome(before)}" if before != after else "unchanged"),
         _name_cell(row["tool"]),
         _name_cell(row["model"]),
         Cell(_join_lines(findings), mono=True),

@@ -1,4 +1,4 @@
-"""Card of the page Retries: good calls lost beside a bad one."""
+"""The fold with valid calls that were lost because a parallel call failed."""
 
 from __future__ import annotations
 
@@ -22,66 +22,64 @@ _MODELS = 20
 
 
 def show(chosen: Mapping[str, Any]) -> None:
-    beside = draw_fold("Good calls lost beside a bad one", "beside")
-    if beside is not None:
-        with beside:
+    fold = draw_fold("Valid calls lost because a parallel call failed", "beside")
+    if fold is not None:
+        with fold:
             _draw_parallel(chosen)
 
 
 def _draw_parallel(chosen: Mapping[str, Any]) -> None:
     with cards.draw_card(
-        "When one of several calls is bad",
+        "When one of several calls fails",
         "parallel",
         take=cards.Download("parallel", store_queries.ask_later("parallel", **chosen)),
     ):
         rows: list[dict[Hashable, Any]] = store_queries.ask("parallel", **chosen).to_dict("records")
         if not rows:
-            st.caption("No step of this selection made several calls at once and shows their results.")
+            st.caption("No step with several calls and their results in this selection.")
             return
         st.markdown(describe_blast(rows))
         heads = [
             Column("Model", "name"),
-            Column("Steps with several calls", "number"),
-            Column("with a bad one", "number"),
-            Column("Good calls lost beside it", "rate"),
+            Column("Parallel steps", "number", "Steps with several calls"),
+            Column("With a failure", "number", "Steps with a missing call or invalid arguments"),
+            Column("Valid calls lost there", "rate"),
             Column("Lost in other steps", "rate"),
         ]
         drawn = [_build_model_row(row) for row in rows[:_MODELS]]
-        draw_table("parallel", "Good calls lost beside a bad one, by model", heads, drawn)
+        draw_table("parallel", "Valid calls lost in parallel steps, by model", heads, drawn)
 
 
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
-    """Return the shares of good calls that were lost: in steps with a bad call, and in all other steps.
+    """Return the shares of valid calls that were lost: in steps with a failed call, and in all other steps.
 
     `rows`: rows of the metric `parallel`, which counts only steps with several calls. A lost call was
-    refused, or got no result.
+    denied, or got no result.
     """
     lost, others, all_lost, calls, bad = sum_groups(rows, "others_lost", "others", "lost", "calls", "bad")
     return Share.from_groups(lost, others), Share.from_groups(all_lost - lost, calls - bad - others)
 
 
 def describe_blast(rows: Sequence[Row]) -> str:
-    """Return a sentence on whether good calls are lost more often in steps with a bad call."""
+    """Return a sentence on whether valid calls are lost more often in steps with a failed call."""
     near, far = lost_beside(rows)
     steps = sum(row["steps"] for row in rows)
     if not near.n:
-        return (
-            f"In none of the {wording.plural(steps, 'step')} with several calls one was bad: nothing to tell."
-        )
-    found = compare_rates(near, far)
+        return f"No call failed in the {wording.plural(steps, 'step')} with several calls."
     lost = f"{wording.rate(near.k, near.n)} ({wording.fraction(near.k, near.n)})"
-    told = f"{lost} of the good calls beside a bad one were lost"
-    if found is None:
-        return f"{told}."
-    elsewhere = f"{wording.rate(far.k, far.n)} ({wording.fraction(far.k, far.n)}) where none was bad"
-    sure = _describe_doubt(near, far, found)
-    return f"{told}, {elsewhere}: difference {format_difference(found)}, 95%.{sure}"
+    sentence = f"{lost} of the valid calls next to a failed one were lost"
+    difference = compare_rates(near, far)
+    if difference is None:
+        return f"{sentence}."
+    elsewhere = f"{wording.rate(far.k, far.n)} ({wording.fraction(far.k, far.n)}) where no call failed"
+    doubt = _describe_doubt(near, far, difference)
+    return f"{sentence}, {elsewhere}. The difference is {format_difference(difference)}, 95%.{doubt}"
 
 
-def _describe_doubt(near: Share, far: Share, found: Difference) -> str:
+def _describe_doubt(near: Share, far: Share, difference: Difference) -> str:
     if not (near.has_enough and far.has_enough):
-        return f" Too few to judge: it takes {RULE} of both."
-    return "" if found.is_decisive else " No clear difference."
+        return f" Not enough data for a verdict: it takes {RULE} of both."
+    return "" if difference.is_decisive else " No clear difference."
 
 
 def _build_model_row(row: Row) -> list[Cell]:

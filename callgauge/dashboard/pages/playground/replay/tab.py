@@ -1,13 +1,18 @@
-"""The page Replay: parses stored calls again under settings from the URL and shows the changed results."""
+"""The tab Stored calls: parses stored calls again under settings from the URL and shows what changes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from callgauge.analysis import wording
+from callgauge.analysis.day_paging import oldest_of_newest
+from callgauge.analysis.metrics.published_store import UnshownStoreError
 from callgauge.analysis.replay.jobs import (
     AT_ONCE,
     JobState,
@@ -20,14 +25,26 @@ from callgauge.analysis.replay.jobs import (
 from callgauge.analysis.replay.scenarios import STORED, Scenario
 from callgauge.dashboard import filters, store_queries, viewer
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.pages.replay import moves, settings
-from callgauge.dashboard.pages.replay.slice_size import ReplayedSlice, measure_slice
+from callgauge.dashboard.pages.playground.replay import moves, settings
 from callgauge.dashboard.url_keys import write_to_url
 from lenient import PARSER_VERSION
 
-MOST = 1_000_000  # calls that one replay reads; of more, whole sessions are left out evenly
+SIZED = 2_000_000  # calls of the newest days whose texts and parser versions are counted
+MOST = 1_000_000  # calls that one replay parses; of more, whole sessions are left out evenly
 _RUN = "reading"
 _SETTINGS = "replay_settings"  # the fold of the settings
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedSlice:
+    """How many calls match, and what the store has of them by the version of the parser.
+
+    `since`: `sizes` are of the days from this one on; None when they are of all days.
+    """
+
+    calls: int
+    sizes: list[dict[Any, Any]]
+    since: date | None
 
 
 @st.cache_resource(show_spinner=False)
@@ -43,7 +60,13 @@ def _session_replay() -> SessionReplay:
 
 
 def show() -> None:
-    st.title("Replay", anchor=False)
+    viewer.note_page(shows_texts=True)
+    if not store_queries.is_open():
+        _say_no_store()
+        return
+    if not viewer.sees_texts():
+        st.caption("This store is served without content, and parsing calls again needs their raw text.")
+        return
     given = filters.chosen_filters().parameters()
     if not measure_slice(given).calls:
         cards.show_no_matches("calls")
@@ -73,6 +96,13 @@ def show() -> None:
     _draw_shown(asked, tool, answer)
 
 
+def _say_no_store() -> None:
+    try:
+        store_queries.begin_run()
+    except UnshownStoreError as problem:
+        cards.show_no_store(problem)
+
+
 def _fold_settings(job: ReplayJob | None) -> None:
     """Close the settings once when a replay is done: its answer says them, and the result comes first."""
     done = job is not None and job.state == JobState.DONE
@@ -86,7 +116,7 @@ def _list_parameters(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(asked: ReplayRequest, found: ReplayedSlice, mark: str | None) -> None:
-    """Draw the button that starts the replay, and beside it the number of calls that can be parsed again.
+    """Draw the button that starts the replay, and next to it the number of calls that can be parsed again.
 
     `mark`: the value of the URL key `run` with which a link starts the replay by itself; None when the
     settings are invalid: the button is then disabled.
@@ -96,7 +126,7 @@ def _run(asked: ReplayRequest, found: ReplayedSlice, mark: str | None) -> None:
     number = -(-asked.calls // asked.every)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         pressed = st.button(
-            f"Run: read {'about ' if asked.every > 1 else ''}{wording.plural(number, 'call')} again",
+            f"Parse {'about ' if asked.every > 1 else ''}{wording.plural(number, 'call')} again",
             type="primary",
             icon=":material/play_arrow:",
             disabled=mark is None or going,
@@ -115,7 +145,7 @@ def _run(asked: ReplayRequest, found: ReplayedSlice, mark: str | None) -> None:
     elif held.job is not None and held.job.asked == asked:
         return
     elif number > AT_ONCE:
-        st.caption(f"A link starts a replay of {AT_ONCE:,} calls at most by itself: press Run.")
+        st.caption(f"A link starts by itself for up to {AT_ONCE:,} calls. Press the button to start.")
         return
     try:
         held.begin(ReplayJob(asked))
@@ -128,24 +158,20 @@ def _run(asked: ReplayRequest, found: ReplayedSlice, mark: str | None) -> None:
 def _describe_reads(asked: ReplayRequest, found: ReplayedSlice) -> str:
     sizes = found.sizes
     readable, sized = sum(row["readable"] for row in sizes), sum(row["calls"] for row in sizes)
-    of_these = (
-        "of this slice" if found.since is None else f"since {found.since}; earlier ones were not counted"
-    )
-    told = [f"The store has the text of {wording.fraction(readable, sized)} calls {of_these}."]
+    since = "" if found.since is None else f" since {found.since}; earlier calls were not counted"
+    sentences = [f"The store has the raw text of {wording.fraction(readable, sized)} calls{since}."]
     if asked.every > 1:
-        told.append(
-            f"Every {asked.every}th session is read, with all of its calls; narrow the slice to read all."
-        )
+        sentences.append(f"Only 1 of {asked.every} sessions is parsed. Narrow the filters to parse all.")
     others = [row for row in sizes if row["version"] != PARSER_VERSION]
     if others:
         by = ", ".join(f"{row['calls']:,} by version {wording.in_markdown(row['version'])}" for row in others)
-        told.append(
-            f"The parser here is version {PARSER_VERSION}; read when loaded: {by}. Compare with what the "
-            "store says to see what the upgrade moved."
+        sentences.append(
+            f"This parser has version {PARSER_VERSION}; the stored results are of {by}. Compare with the "
+            "stored results to see what the upgrade changed."
         )
     elif asked.scenario.before == STORED:
-        told.append(f"All of them were loaded by the parser of today, version {PARSER_VERSION}.")
-    return " ".join(told)
+        sentences.append(f"All stored results are of this parser's version, {PARSER_VERSION}.")
+    return " ".join(sentences)
 
 
 def _draw_shown(asked: ReplayRequest, tool: str, answer: DeltaGenerator) -> None:
@@ -153,8 +179,8 @@ def _draw_shown(asked: ReplayRequest, tool: str, answer: DeltaGenerator) -> None
     with answer:
         if job is None:
             st.caption(
-                "What would have become of these calls under other settings? Nothing is stored; no model is "
-                "asked."
+                "Parse stored calls again under another definition or policy. Nothing is stored, and no "
+                "model is called."
             )
         elif job.state in (JobState.WAITING, JobState.RUNNING):
             _draw_progress(f"calls of {wording.in_markdown(tool, 60)}" if tool else "calls of all tools")
@@ -162,10 +188,10 @@ def _draw_shown(asked: ReplayRequest, tool: str, answer: DeltaGenerator) -> None
             st.caption("The replay was cancelled.")
         elif job.summary is None:
             with cards.draw_card("The replay failed"):
-                st.text(wording.visible(job.problem or "It ended without saying why."))
+                st.text(wording.visible(job.problem or "The process ended without a message."))
         else:
             if job.asked != asked:
-                st.caption("This answers other settings, filters or data than those below: run it again.")
+                st.caption("Settings, filters or data changed after this result. Parse again to update it.")
             moves.draw_answer(job, job.summary)
     if job is not None and job.summary is not None:
         moves.show(job, job.summary)
@@ -178,15 +204,15 @@ def _draw_progress(what: str) -> None:
     job = held.job
     if job is None or job.state not in (JobState.WAITING, JobState.RUNNING):
         st.rerun()
-    with cards.draw_card("Replaying"):
+    with cards.draw_card("Parsing stored calls"):
         if job.state == JobState.WAITING:
-            st.text(f"{wording.plural(before, 'replay')} of others first: this server runs one at a time.")
+            st.text(f"Waiting for {wording.plural(before, 'other replay')}: this server runs one at a time.")
         else:
             done, number = job.progress(), -(-job.asked.calls // job.asked.every)
-            told = "starting a process for it" if done is None else f"{done:,} done"
+            state = "starting" if done is None else f"{done:,} done"
             st.progress(
                 min(1.0, (done or 0) / max(1, number)),
-                text=f"Reading {number:,} {what} again{_describe_days(job.asked)}: {told}",
+                text=f"Parsing {number:,} {what} again{_describe_days(job.asked)}: {state}",
             )
         st.button("Cancel", on_click=held.cancel, key="replay_cancel", icon=":material/close:")
 
@@ -196,4 +222,20 @@ def _describe_days(asked: ReplayRequest) -> str:
     return f", {days[0]} to {days[1]}" if all(days) else ""
 
 
-show()
+def measure_slice(given: Mapping[str, Any]) -> ReplayedSlice:
+    """Count the calls of the chosen filters: the newest in the store itself, older ones in the daily sums."""
+    days = store_queries.ask("call_days", **given)
+    since = oldest_of_newest(days, SIZED)
+    newest = given if since is None else {**given, "from_day": since}
+    sizes = store_queries.ask("replayed_size", **newest).to_dict("records")
+    calls = sum(row["calls"] for row in sizes)
+    if since is not None:
+        kept = store_queries.ask("kept_since").facts_before.iloc[
+            0
+        ]  # older calls are gone, their sums are not
+        calls += sum(
+            int(most)
+            for day, most in zip(days.day, days.most, strict=True)
+            if day is None or (day < since and (kept is None or day >= kept))
+        )
+    return ReplayedSlice(calls, sizes, since)

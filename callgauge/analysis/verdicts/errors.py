@@ -1,0 +1,44 @@
+"""The sentences on failed calls: how many failed, because of what, and which errors are new."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from callgauge.analysis import wording
+
+_OF_ARGUMENTS = ("syntax", "schema")
+
+
+def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
+    """Return how many calls failed, how many of these because of their arguments, and how many nobody judged.
+
+    `layers`: the rows of the metric `fault_layers`.
+    """
+    calls = {row["layer"]: row["calls"] for row in layers}
+    failed = sum(calls[stage] for stage in wording.STAGES)
+    judged = calls["unknown"]
+    unmeasured = f" {judged:,} could not be judged." if judged else ""
+    total = sum(calls.values())
+    if not failed:
+        return f"No failure was seen in {wording.plural(total, 'call')}.{unmeasured}"
+    arguments = sum(calls[stage] for stage in _OF_ARGUMENTS)
+    why = f"{arguments:,} because of {'its' if arguments == failed == 1 else 'their'} arguments"
+    why = why if arguments else "none because of its arguments"
+    return f"{failed:,} of {wording.plural(total, 'call')} failed, {why}.{unmeasured}"
+
+
+def describe_new_errors(new: int, day: date, *, earlier: int = 0, returned: int = 0) -> str:
+    """Return how many errors are new, and how many are back after a fix.
+
+    `new`: those first seen on `day`. `earlier`: those first seen in the six days before it that keep
+    occurring. `returned`: fixed ones that were seen again.
+    """
+    sentences = [f"{wording.plural(new, 'new error') if new else 'No new errors'} on {day.day} {day:%b}."]
+    if earlier:
+        sentences.append(f"{earlier:,} {'more ' if new else ''}in the six days before.")
+    if returned:
+        are = "is" if returned == 1 else "are"
+        sentences.append(f"{wording.plural(returned, 'fixed error')} {are} back.")
+    return " ".join(sentences)

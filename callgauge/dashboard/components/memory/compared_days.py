@@ -1,0 +1,91 @@
+"""What the chosen days are compared with: a selector, and the form that names days for the whole team."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from callgauge.analysis import wording
+from callgauge.dashboard import filters
+from callgauge.dashboard.components.controls.url_widgets import draw_popover, draw_url_widget
+from callgauge.dashboard.components.memory.changes import (
+    apply_change,
+    describe_reader,
+    draw_author_field,
+    may_write,
+    owns,
+    read_records,
+    take_author,
+)
+from callgauge.dashboard.filters import COMPARED_WITH, DAYS_BEFORE, NOTHING
+from callgauge.memory.baselines import Baseline, remove_baseline, save_baseline
+from callgauge.memory.kept_slices import KeptSlice, take_slice
+
+
+def choose_compared_days() -> None:
+    """Draw the selector of the days that the chosen days are compared with; a range can be typed, too."""
+    offered = [DAYS_BEFORE, *filters.kept_baselines(), NOTHING]
+
+    def draw(key: str) -> str:
+        current = st.session_state[key]
+        options = offered if current in offered else [*offered, current]
+        text = st.selectbox(
+            "Compared with",
+            options,
+            key=key,
+            accept_new_options=True,
+            filter_mode="contains",
+            width=190,
+            label_visibility="collapsed",
+        )
+        try:
+            return filters.read_compared_with(text)
+        except ValueError as problem:
+            st.caption(f":red[{wording.in_markdown(str(problem), 200)}]")
+            return DAYS_BEFORE
+
+    st.caption("Compared with", width="content")
+    draw_url_widget(draw, COMPARED_WITH, DAYS_BEFORE, filters.read_compared_with)
+
+
+def draw_named_days_form() -> None:
+    """Draw a popover in which the chosen days are named, so that the whole team can compare with them."""
+    with st.container(width="content"):
+        draw_popover("Name these days", "baselines_popover", _list_baselines)
+
+
+def _list_baselines() -> None:
+    st.caption(
+        "Days with a name, to compare with here or on Compare. Pinned, they also keep the chosen filters."
+    )
+    if may_write():
+        _ask_baseline()
+    else:
+        st.caption(describe_reader())
+    for number, baseline in enumerate(read_records().baselines):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(wording.in_markdown(describe_baseline(baseline), 200), width="content")
+            if owns(baseline.by) and st.button("Remove", key=f"remove_baseline_{number}", type="tertiary"):
+                apply_change(lambda file, name=baseline.name: remove_baseline(file, name))  # type: ignore[misc]
+
+
+def describe_baseline(baseline: Baseline) -> str:
+    """Return a line with the name of a baseline, its days and the filters it keeps."""
+    pinned = f", {filters.describe_slice(baseline.slice)}" if baseline.slice else ""
+    return f"{wording.one_line(baseline.name, 40)}: {baseline.first_day} to {baseline.last_day}{pinned}"
+
+
+def _ask_baseline() -> None:
+    chosen = filters.chosen_filters()
+    kept: KeptSlice = take_slice(chosen.parameters())
+    with st.form("kept_baseline", border=False, clear_on_submit=True):
+        days = f"{chosen.from_day} to {chosen.to_day}" if chosen.from_day else "all days"
+        name = st.text_input(f"Keep {days} as", placeholder="before release 13", key="baseline_name")
+        pins = bool(kept) and st.checkbox(
+            f"Pinned to {wording.in_markdown(filters.describe_slice(kept), 100)}", key="baseline_pinned"
+        )
+        draw_author_field("baseline_by")
+        is_sent = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
+    if is_sent and name.strip() and chosen.from_day and chosen.to_day:
+        span = chosen.from_day, chosen.to_day
+        by = take_author("baseline_by")
+        apply_change(lambda file: save_baseline(file, name, span, kept if pins else {}, by=by))

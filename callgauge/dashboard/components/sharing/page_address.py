@@ -1,0 +1,95 @@
+"""The address that shows the same view again, also after the next load, and what was chosen in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode, urljoin
+
+import streamlit as st
+
+from callgauge.analysis import wording
+from callgauge.analysis.time_ranges import PRESETS, TimeRange, read_range
+from callgauge.dashboard import filters, store_queries
+from callgauge.dashboard.shown_page import ShownPage
+from callgauge.dashboard.url_keys import declared_url_keys
+
+_DAYS = "days"
+_LONGEST_VALUE = 60  # characters of a filter's value, of which a few are named
+_NAMED = 3
+
+
+def write_path(page: ShownPage, days: str | None) -> str:
+    """Return the relative address of the view, with every default written out and with these `days`.
+
+    Without a filter bar the page has no days.
+    """
+    pairs = {key: st.query_params.get_all(key) for key in st.query_params}
+    if page.is_filtered:
+        chosen = filters.chosen_filters()
+        for name in filters.DIMENSIONS:
+            values = getattr(chosen, f"{name}s") or ()
+            pairs[name] = [filters.value_label(name, value) for value in values]
+        pairs[_DAYS] = [days] if days else []
+    for key, setting in page.settings.items():
+        pairs[key] = [setting.text] if setting.text else []
+    query = urlencode([(key, text) for key, texts in pairs.items() for text in texts])
+    return f"{page.name}?{query}" if query else page.name
+
+
+def fix_days() -> str:
+    """Return the chosen days as dates.
+
+    All days stay all days where some calls have no time: no dates hold those.
+    """
+    chosen = filters.chosen_filters()
+    if chosen.from_day and chosen.to_day:
+        return TimeRange(first=chosen.from_day, last=chosen.to_day).text
+    extent = store_queries.ask("extent").iloc[0]
+    if extent.first_day is None or extent.last_day is None:
+        return TimeRange().text
+    parameters = chosen.parameters()
+    dated = parameters | {"from_day": extent.first_day, "to_day": extent.last_day}
+    counted, of = (store_queries.ask("fault_layers", **one).total.max() for one in (dated, parameters))
+    return TimeRange(first=extent.first_day, last=extent.last_day).text if counted == of else TimeRange().text
+
+
+def moving_days() -> str | None:
+    """Return the chosen days where they move with new data (28 days, all days); None for dates."""
+    text = st.query_params.get(_DAYS) or PRESETS[0]
+    try:
+        days = read_range(text)
+    except ValueError:
+        return None
+    return days.text if days.first is None else None
+
+
+def find_whole_address(path: str) -> str:
+    """Return the whole address of a path, or the path where no browser has said where the server is."""
+    return urljoin(st.context.url, path) if st.context.url else f"/{path.lstrip('.')}"
+
+
+def describe_view(page: ShownPage) -> dict[str, str]:
+    """Return what was chosen, by its name: the days, the filters, and the settings of the page."""
+    settings = {}
+    if page.is_filtered:
+        chosen = filters.chosen_filters()
+        settings["Days"] = fix_days().replace(TimeRange().text, "all days")
+        for name in filters.DIMENSIONS:
+            if values := getattr(chosen, f"{name}s"):
+                settings[wording.dimension(name).capitalize()] = _list_values(name, values)
+    for key, words in declared_url_keys().narrowing.items():
+        if (text := st.query_params.get(key)) and key not in page.settings:
+            settings[words.capitalize()] = wording.one_line(text, _LONGEST_VALUE)
+    described = {one.name: one.value for one in page.settings.values() if one.name and one.value}
+    return settings | described
+
+
+def _list_values(name: str, values: tuple[str, ...]) -> str:
+    shown = [wording.one_line(filters.value_label(name, value), _LONGEST_VALUE) for value in values[:_NAMED]]
+    more = len(values) - _NAMED
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def list_chosen(settings: Mapping[str, str]) -> str:
+    """Return what was chosen as one line."""
+    return " · ".join(f"{name}: {value}" for name, value in settings.items())

@@ -1,0 +1,41 @@
+"""Names of downloaded files: the page or list, the chosen slice and the days, in safe characters."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from callgauge.dashboard import filters
+from callgauge.dashboard.shown_page import shown_page
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_VALUE, _LONGEST = 24, 120  # characters
+_NAMED = 2  # values of all filters
+
+
+def name_file(stem: str, suffix: str) -> str:
+    """Return the file name `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
+
+    Without a filter bar, or with all days, the name has no slice and no days.
+    """
+    page = shown_page()
+    title = page.title.lower()
+    parts = [title, "" if stem == title else stem.removeprefix(f"{title}_")]
+    if page.is_filtered:
+        chosen = filters.chosen_filters()
+        values = [
+            filters.value_label(name, value)
+            for name in filters.DIMENSIONS
+            for value in getattr(chosen, f"{name}s") or ()
+        ]
+        parts += values[:_NAMED]
+        if len(values) > _NAMED:
+            parts.append(f"{len(values) - _NAMED}-more")
+        if chosen.from_day and chosen.to_day:
+            parts.append("-".join(map(_write_day, dict.fromkeys((chosen.from_day, chosen.to_day)))))
+    safe = [_UNSAFE.sub("-", part).strip("-.")[:_LONGEST_VALUE] for part in parts]
+    return f"{'_'.join(filter(None, ('callgauge', *safe)))[:_LONGEST]}.{suffix}"
+
+
+def _write_day(day: date) -> str:
+    return f"{day:%Y%m%d}"

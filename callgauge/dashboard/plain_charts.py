@@ -1,0 +1,198 @@
+"""Reads the figures of the pages back into plain series, for documents that are made without a browser."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Literal
+
+from callgauge.dashboard.charts import SERIES, Figure
+from callgauge.documents.document import (
+    Chart,
+    ChartAxis,
+    ChartBand,
+    ChartPoint,
+    ChartSeries,
+    ChartText,
+)
+
+_TAG = re.compile(r"<[^>]*>")
+_MOST_TICKS = 8
+_LINES: Mapping[str, Literal["solid", "dashed", "dotted"]] = {"dot": "dotted", "solid": "solid"}
+_Direction = Literal["x", "y"]
+
+
+def read_figure(figure: Figure, words: str) -> list[Chart]:
+    """Return the charts of a figure, one for each pair of axes. What has no axes, as a flow, is left out.
+
+    `words`: what the figure shows.
+    """
+    traces = [trace for trace in figure["data"] if trace.get("type") in ("scatter", "bar")]
+    pairs = dict.fromkeys((trace.get("xaxis", "x"), trace.get("yaxis", "y")) for trace in traces)
+    return [
+        _read_pair(
+            [one for one in traces if (one.get("xaxis", "x"), one.get("yaxis", "y")) == (x, y)],
+            figure["layout"],
+            x,
+            y,
+            words,
+        )
+        for x, y in pairs
+    ]
+
+
+def _read_pair(traces: Sequence[Figure], layout: Figure, x: str, y: str, words: str) -> Chart:
+    x_drawn, y_drawn = (layout.get(f"{name[0]}axis{name[1:]}", {}) for name in (x, y))
+    series = [_read_trace(trace, x_drawn, y_drawn) for trace in traces]
+    points = [point for one in series for point in one.points if point.y is not None]
+    across = _read_axis(x_drawn, [point.x for point in points])
+    up = _read_axis(y_drawn, [point.y for point in points if point.y is not None])
+    bands = [
+        band
+        for shape in layout.get("shapes", ())
+        if _is_on(shape, x, y) and (band := _read_shape(shape, x_drawn, y_drawn))
+    ]
+    texts = [
+        _read_text(one, x_drawn, y_drawn, across, up)
+        for one in layout.get("annotations", ())
+        if _is_on(one, x, y)
+    ]
+    title = layout.get("title") or {}
+    return Chart(_plain(title.get("text", "")), words, series, across, up, bands, texts)
+
+
+def _is_on(drawn: Figure, x: str, y: str) -> bool:
+    """Return whether a shape or a text is on these axes, or on the only ones."""
+    own = {str(drawn.get("xref", "x")).split(" ")[0], str(drawn.get("yref", "y")).split(" ")[0]} - {"paper"}
+    return own <= {x, y}
+
+
+def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
+    is_bar = trace["type"] == "bar"
+    line, marker, mode = trace.get("line", {}), trace.get("marker", {}), trace.get("mode", "lines")
+    colour = str(marker.get("color") or line.get("color") or "")
+    labels = trace.get("text") if "text" in mode else None
+    symbols = marker.get("symbol", "circle")
+    points = []
+    for place, (across, up) in enumerate(zip(trace["x"], trace["y"], strict=True)):
+        at, height = _read_value(across, x_axis), _read_value(up, y_axis)
+        if at is not None:
+            symbol = symbols if isinstance(symbols, str) else symbols[place]
+            low, high = _read_reach(trace.get("error_y"), place, up, y_axis)
+            left, right = _read_reach(trace.get("error_x"), place, across, x_axis)
+            label = _plain(labels[place]) if labels else ""
+            points.append(ChartPoint(at, height, low, high, left, right, symbol.endswith("-open"), label))
+    return ChartSeries(
+        _plain(trace.get("name", "")),
+        points,
+        SERIES.index(colour) + 1 if colour in SERIES else 0,
+        _LINES.get(line.get("dash", "solid"), "dashed") if "lines" in mode else "none",
+        is_step=line.get("shape") == "hv",
+        has_points="markers" in mode,
+        is_bar=is_bar,
+        in_legend=trace.get("showlegend", True) and bool(trace.get("name")),
+    )
+
+
+def _read_reach(
+    reach: Figure | None, place: int, value: Any, axis: Figure
+) -> tuple[float | None, float | None]:
+    """Return both ends of a point's interval, None where it has none."""
+    if not reach or not isinstance(value, int | float):
+        return None, None
+    below, above = reach["arrayminus"][place], reach["array"][place]
+    return (
+        (_read_value(value - below, axis), _read_value(value + above, axis))
+        if below or above
+        else (None, None)
+    )
+
+
+def _read_value(value: Any, axis: Figure) -> float | None:
+    """Return the place of a value on its axis: days from year 1, a power of ten, or the number itself."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return moment.toordinal() + (moment.hour * 60 + moment.minute) / 1440
+    if axis.get("type") == "log":
+        return math.log10(value) if value > 0 else None
+    return float(value)
+
+
+def _read_axis(axis: Figure, values: Sequence[float]) -> ChartAxis:
+    title = axis.get("title") or {}
+    low, high = _read_ends(axis, values)
+    if "tickvals" in axis:
+        places = [_read_value(value, axis) for value in axis["tickvals"]]
+        named = zip(places, map(_plain, axis.get("ticktext") or axis["tickvals"]), strict=True)
+        ticks = [(place, text) for place, text in named if place is not None]
+    elif axis.get("type") == "date":
+        ticks = _choose_days(low, high)
+    else:
+        ticks = _choose_numbers(low, high, str(axis.get("tickformat", "")))
+    within = [(place, text) for place, text in ticks if low <= place <= high]
+    return ChartAxis(low, high, within, _plain(title.get("text", "")))
+
+
+def _read_ends(axis: Figure, values: Sequence[float]) -> tuple[float, float]:
+    if "range" in axis:
+        # The ends of a logarithmic axis are powers already.
+        plain = {} if axis.get("type") == "log" else axis
+        low, high = (_read_value(end, plain) for end in axis["range"])
+        if low is not None and high is not None:
+            return low, high
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    low = min(low, 0.0) if axis.get("rangemode") == "tozero" else low
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def _choose_days(low: float, high: float) -> list[tuple[float, str]]:
+    first, last = math.ceil(low), math.floor(high)
+    step = max(1, math.ceil((last - first + 1) / _MOST_TICKS))
+    days = [date.fromordinal(number) for number in range(first, last + 1, step)]
+    return [(float(day.toordinal()), f"{day:%b} {day.day}") for day in days]
+
+
+def _choose_numbers(low: float, high: float, form: str) -> list[tuple[float, str]]:
+    rough = (high - low) / 5 or 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.99)
+    places = [
+        number * step for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    ]
+    if form.endswith("%"):
+        decimals = max(0, -math.floor(math.log10(step * 100) + 1e-9))
+        return [(place, f"{100 * place:.{decimals}f}%") for place in places]
+    return [(place, f"{place:,.10g}") for place in places]
+
+
+def _read_shape(shape: Figure, x_axis: Figure, y_axis: Figure) -> ChartBand | None:
+    """Return a line or band across the chart; what is across both directions is none."""
+    direction: _Direction = "y" if str(shape.get("xref", "x")).endswith(("paper", "domain")) else "x"
+    axis = x_axis if direction == "x" else y_axis
+    ends = [_read_value(shape[f"{direction}{end}"], axis) for end in (0, 1)]
+    low, high = ends
+    return None if low is None or high is None else ChartBand(direction, min(low, high), max(low, high))
+
+
+def _read_text(drawn: Figure, x_axis: Figure, y_axis: Figure, across: ChartAxis, up: ChartAxis) -> ChartText:
+    x, y = (
+        axis.low + float(drawn[name]) * (axis.high - axis.low)
+        if str(drawn.get(f"{name}ref", name)).endswith(("paper", "domain"))
+        else _read_value(drawn[name], read) or 0.0
+        for name, axis, read in (("x", across, x_axis), ("y", up, y_axis))
+    )
+    anchors: Mapping[str, Literal["start", "middle", "end"]] = {"left": "start", "right": "end"}
+    return ChartText(_plain(drawn["text"]), x, y, anchors.get(drawn.get("xanchor", ""), "middle"))
+
+
+def _plain(text: Any) -> str:
+    """Return the text that a figure shows: figures hold a subset of HTML."""
+    return html.unescape(_TAG.sub(" ", str(text))).strip()

@@ -1,0 +1,61 @@
+"""A document as Markdown for a pull request or a chat, every log text escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from callgauge.analysis import wording
+from callgauge.documents.document import Document, DocumentCell, DocumentTable
+
+MOST_ROWS = 20
+_LONGEST = 400  # characters of a sentence
+_LONGEST_CELL = 120
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
+# What GitHub and Discord make a link or a mention without any sign of Markdown.
+_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
+_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
+
+
+def escape_text(text: str, limit: int = _LONGEST) -> str:
+    """Return a text as Markdown shows it: its signs escaped, invisible characters shown, no link made."""
+    return _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", _SIGNS.sub(r"\\\1", wording.one_line(text, limit)))
+
+
+def write_link(title: str, address: str) -> str:
+    """Return a link to a percent-encoded address; its parentheses would end the link."""
+    return f"[{escape_text(title)}]({address.replace('(', '%28').replace(')', '%29')})"
+
+
+def write_markdown(document: Document) -> str:
+    """Return the sentence, the first table, what was chosen, and the link."""
+    return "\n\n".join(_list_parts(document)) + "\n"
+
+
+def _list_parts(document: Document) -> Iterator[str]:
+    yield f"**{escape_text(document.answer, 900)}**"
+    if document.tables:
+        yield _write_table(document.tables[0])
+    if document.settings:
+        yield _write_settings(document.settings)
+    if document.link:
+        yield write_link(f"{document.title} in Callgauge", document.link)
+
+
+def _write_settings(settings: Mapping[str, str]) -> str:
+    return " · ".join(f"{escape_text(name)}: {escape_text(value)}" for name, value in settings.items())
+
+
+def _write_table(table: DocumentTable) -> str:
+    titles = [escape_text(column.title, _LONGEST_CELL) or " " for column in table.columns]
+    rules = ["--:" if column.is_number else "---" for column in table.columns]
+    rows = [[_write_cell(cell) for cell in row] for row in table.rows[:MOST_ROWS]]
+    lines = "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, rules, *rows))
+    more = len(table.rows) - MOST_ROWS
+    return f"{lines}\n\n{more:,} more rows are behind the link." if more > 0 else lines
+
+
+def _write_cell(cell: DocumentCell) -> str:
+    """Return the figure as shown, with what stands below it in parentheses."""
+    text, sub = (escape_text(part, _LONGEST_CELL) for part in (cell.text, " · ".join(cell.sub.split("\n"))))
+    return f"{text} ({sub})" if text and sub else text or sub

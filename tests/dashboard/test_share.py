@@ -1,0 +1,201 @@
+"""Share hands on what the page shows: its address with every default, Markdown, and one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from callgauge.analysis.measures.trends import DayRate
+from callgauge.dashboard import viewer
+from callgauge.dashboard.charts import Level, Mark, draw_flow, draw_trend
+from callgauge.dashboard.components.sharing import share
+from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.plain_charts import read_figure
+from callgauge.documents.document import Document
+from callgauge.documents.html_page import write_html
+from callgauge.serving.identity import NETWORK_USER
+from callgauge.serving.settings import TEXTS_VARIABLE
+from callgauge.stats import Share
+from tests.analysis.store_fixture import BROKEN, publish
+from tests.dashboard.conftest import opened, said
+from tests.dashboard.sheets import calls, over_days
+
+PAGE = {entry.name: entry.file for entry in PAGES}
+
+
+class Handed:
+    """What an opened Share offers: the links by their label, the Markdown, and the report."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.links: dict[str, str] = {}
+        self.markdown = ""
+        self.document: Document | None = None
+        make = share.make_document
+
+        def note(*given: object, **more: object) -> Document:
+            self.document = make(*given, **more)  # type: ignore[arg-type]
+            return self.document
+
+        monkeypatch.setattr(share, "copy_link", lambda _, label, path: self.links.update({label: path}))
+        monkeypatch.setattr(share, "copy_text", lambda _, __, text: setattr(self, "markdown", text))
+        monkeypatch.setattr(share, "make_document", note)
+
+    def open(self, page: str, /, **query: str) -> AppTest:
+        """Open a page, and Share on it."""
+        self.links.clear()
+        return opened(page, {"share": True}, **query)
+
+    @property
+    def report(self) -> str:
+        assert self.document is not None
+        return write_html(self.document)
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query of the link with fixed days."""
+        pairs = parse_qs(urlsplit(self.links["Copy link"]).query)
+        return {key: values[0] for key, values in pairs.items()}
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
+    return Handed(monkeypatch)
+
+
+def models_on(first: str, bad: Sequence[int], days: int) -> list[dict[str, object]]:
+    """Calls of two models, a different number of them wrong."""
+    names = ("egret", "heron")
+    return [
+        call
+        for name, wrong in zip(names, bad, strict=True)
+        for call in over_days(calls(120 - wrong, wrong, model=f"{name}", source=f"from {first}"), first, days)
+    ]
+
+
+def test_a_link_with_fixed_days_shows_the_same_after_the_next_load(store: Path, handed: Handed) -> None:
+    before = models_on("2026-11-01", (4, 60), 10)
+    publish(store, {"tool_calls": before})
+    handed.open(PAGE["models"])
+    query, answer = handed.query, handed.document and handed.document.answer
+    assert query["days"] == "2026-10-14 to 2026-11-10"
+    assert query["rate"] == "parse_error"
+    assert query["smallest"] == "2"
+    publish(store, {"tool_calls": [*before, *models_on("2026-11-20", (110, 2), 10)]}, number=2)
+    handed.open(PAGE["models"])
+    assert handed.document is not None
+    assert handed.document.answer != answer, "the new load turns the ranking round"
+    handed.open(PAGE["models"], **query)
+    assert handed.document.answer == answer
+    assert handed.query == query
+
+
+def test_the_other_link_moves_with_the_days(small: Path, handed: Handed) -> None:
+    handed.open(PAGE["models"])
+    assert "days=28+days" in handed.links["Copy link to the last 28 days"]
+    handed.open(PAGE["models"], days="2026-11-21")
+    assert list(handed.links) == ["Copy link"], "dates do not move"
+
+
+def test_a_default_that_a_link_names_stays_in_the_address(small: Path) -> None:
+    app = opened(PAGE["prompts"], rate="parse_error", smallest="2")
+    assert app.query_params["rate"] == "parse_error"
+    assert app.query_params["smallest"] == "2"
+    assert "rate" not in opened(PAGE["prompts"]).query_params
+
+
+@pytest.mark.thorough(quick=4)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_every_page_can_be_shared(small: Path, handed: Handed, entry: PageEntry) -> None:
+    app = handed.open(entry.file)
+    assert "Copy link" in handed.links
+    assert handed.document is not None
+    assert handed.document.answer
+    assert handed.markdown.startswith("**")
+    assert f"{entry.title} in Callgauge" in handed.markdown
+    assert any(one.key == "share_report" for one in app.get("download_button"))
+    for table in handed.document.tables:
+        for row in table.rows:
+            for cell in row:
+                assert len(row) == len(table.columns)
+                assert "<script" not in cell.text or "&lt;script" in handed.report
+    assert "<img" not in handed.report
+
+
+def test_a_report_holds_the_figures_of_the_tables_and_how_they_are_counted(
+    few_of_many: Path, handed: Handed
+) -> None:
+    handed.open(PAGE["models"])
+    for text in ("egret", "3 / 303", "falcon", "40 / 300", "How this is counted", "<svg", "Parse errors"):
+        assert text in handed.report
+    assert "3 / 303" in handed.markdown
+    assert "http:" not in handed.report, "without a browser nothing says where the server is"
+
+
+def test_a_viewer_gets_no_table_of_texts_and_no_file_but_the_reason(
+    small: Path, handed: Handed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewer, "read_headers", lambda _: NETWORK_USER)
+    app = handed.open(PAGE["errors"])
+    assert "Files with texts are for admins." in said(app)
+    assert not [one for one in app.get("download_button") if one.key == "share_report"]
+    assert handed.document is not None
+    assert not handed.document.parts
+    assert "|" not in handed.markdown
+    assert "Errors in Callgauge" in handed.markdown
+    handed.open(PAGE["models"])
+    assert handed.document.tables, "a page of numbers is for everybody"
+
+
+def test_hidden_texts_are_in_no_report(small: Path, handed: Handed, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BROKEN[:12]
+    handed.open(PAGE["calls"], call="c41")
+    shown = handed.report
+    monkeypatch.setenv(TEXTS_VARIABLE, "no")
+    handed.open(PAGE["calls"], call="c41")
+    assert "c41" not in shown or "Calls" in shown
+    for page in ("calls", "errors", "prompts", "sessions"):
+        handed.open(PAGE[page])
+        assert handed.document is not None
+        assert text not in handed.report
+        assert "Be kind" not in handed.report
+
+
+def test_files_are_named_after_the_page_the_slice_and_the_days(small: Path, handed: Handed) -> None:
+    app = handed.open(PAGE["models"], model="falcon-3", days="2026-11-21")
+    names = {one.key: one.proto.url.rpartition("/")[2] for one in app.get("download_button")}
+    assert "share_report" in names
+    assert handed.document is not None
+    assert handed.document.settings["Days"] == "2026-11-21"
+    assert handed.document.settings["Model"] == "falcon-3"
+
+
+DAY = date(2026, 11, 20)
+
+
+def test_a_trend_becomes_plain_series_with_its_marks_and_levels() -> None:
+    points = [
+        DayRate(DAY + timedelta(days=n), name, Share(k, 100))
+        for name in "ab"
+        for n, k in enumerate((2, 4, 9))
+    ]
+    mark = Mark("A", DAY + timedelta(days=1), DAY + timedelta(days=1), DAY + timedelta(days=2))
+    figure = draw_trend(
+        points, {"a": 0, "b": 1}, [mark], levels=[Level("goal <5%", 0.05)], title="Errors"
+    ).figure
+    (chart,) = read_figure(figure, "Errors by day")
+    assert chart.title == "Errors"
+    assert [(one.name, one.colour) for one in chart.series] == [("a", 1), ("b", 2)]
+    assert [point.y for point in chart.series[0].points] == [0.02, 0.04, 0.09]
+    assert [band.axis for band in chart.bands] == ["x", "x", "y"]
+    assert {text.text for text in chart.texts} == {"A", "goal <5%"}
+    assert ("Nov 21", DAY.toordinal() + 1.0) in {(label, place) for place, label in chart.x.ticks}
+    assert all(label.endswith("%") for _, label in chart.y.ticks)
+
+
+def test_a_figure_without_axes_is_left_out() -> None:
+    assert read_figure(draw_flow([("failed", "repaired", 3)]), "Moves") == []

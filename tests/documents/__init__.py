@@ -1,0 +1,1 @@
+"""Documents made of plain data: HTML, Markdown, SVG."""
