@@ -33,6 +33,11 @@ STALE = timedelta(hours=36)  # loads are nightly: one was missed
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 )
+# Runs of right-to-left script end at letters of other scripts and at @, behind which a version stands.
+# drawing.js isolates the same runs.
+_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_LTR = "A-Za-z\u00aa-\u024f\u0370-\u058f\u0900-\u1fff\u3040-\u9fff\uac00-\ud7af"
+_RIGHT_TO_LEFT = re.compile(f"[{_RTL}](?:[^{_LTR}@\n]*[{_RTL}])?")
 _SHOWN_SPACE = str.maketrans({" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"})
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
@@ -141,6 +146,11 @@ def result_status(status: str | None) -> str:
     return _RESULTS.get(status or "missing", status or "")
 
 
+def sequence_end(outcome: str | None) -> str:
+    """Return what pages call the end of a retry sequence."""
+    return {"recovered": "recovered", "abandoned": "given up"}.get(outcome or "", "end not known")
+
+
 _NOT_JUDGED = "arguments not measured"
 
 
@@ -228,13 +238,21 @@ def one_line(text: str, limit: int) -> str:
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
-def cut_middle(text: str, limit: int) -> str:
+def short_name(text: str, limit: int) -> str:
     """Return a name on one line, cut in the middle to `limit` characters, so that its version stays."""
     line = visible(" ".join(text[:4000].split()))
     if len(line) <= limit:
         return line
     end = min(max(limit // 2, len(line) - line.rfind("@")), limit - 4) if "@" in line else limit // 2
     return f"{line[: limit - end - 1]}…{line[-end:]}"
+
+
+def isolate(text: str) -> str:
+    """Return the text with each run of right-to-left script isolated, so that what follows it stays in place.
+
+    For what is drawn only: files, copies and addresses keep the text without the invisible signs.
+    """
+    return _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 
 def quote(text: str | None, limit: int) -> str:
@@ -272,7 +290,7 @@ def _short_value(value: str) -> str:
 def in_markdown(text: str, limit: int = 120) -> str:
     """Escape a text for labels, titles and boxes, which Streamlit reads as Markdown."""
     unlinked = _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", one_line(text, limit))
-    return _MARKDOWN.sub(r"\\\1", unlinked)
+    return isolate(_MARKDOWN.sub(r"\\\1", unlinked))
 
 
 def link_label(text: str) -> str:
@@ -282,7 +300,7 @@ def link_label(text: str) -> str:
 
 def in_figure(text: str, limit: int = 60) -> str:
     """Escape a text for Plotly, which reads a subset of HTML in every text."""
-    return html.escape(one_line(text, limit), quote=False)
+    return isolate(html.escape(one_line(text, limit), quote=False))
 
 
 def in_sheet(text: str) -> str:

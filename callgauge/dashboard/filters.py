@@ -240,7 +240,7 @@ def value_label(dimension: str, value: str) -> str:
 
 def short_label(dimension: str, value: str) -> str:
     """Return the label of a value of a dimension for a cell or a sentence: at most 60 characters."""
-    return wording.cut_middle(value_label(dimension, value), 60)
+    return wording.short_name(value_label(dimension, value), 60)
 
 
 def page_link(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import datetime, timedelta
 
 import pandas as pd
@@ -125,3 +126,32 @@ def test_an_exported_file_holds_no_formula_in_cells_or_header() -> None:
 )
 def test_an_estimate_prints_with_two_digits(number: int, text: str) -> None:
     assert wording.round_up(number) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("مساعد@2", "\u2068مساعد\u2069\\@2"),
+        ("עוזר@12 and עוזר@13", "\u2068עוזר\u2069\\@12 and \u2068עוזר\u2069\\@13"),
+        ("لديّ 3 كتب", "\u2068لديّ 3 كتب\u2069"),
+        ("heron@2", "heron\\@2"),
+    ],
+)
+def test_a_version_stays_behind_a_name_that_reads_from_right_to_left(name: str, shown: str) -> None:
+    assert wording.in_markdown(name) == shown
+    assert wording.in_sheet(name) == wording.one_line(name, 60) == name, "what is copied has no marks"
+
+
+def test_isolating_takes_time_in_proportion_to_the_text() -> None:
+    began = time.perf_counter()
+    wording.isolate(("ا" + " " * 999 + "a") * 1000 + "ا" + " " * 1_000_000)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_long_name_keeps_its_version() -> None:
+    first, second = (
+        wording.short_name(f"a prompt {'of many words ' * 9}@{version}", 40) for version in (12, 13)
+    )
+    assert (len(first), first[:8], first[-3:], second[-3:]) == (40, "a prompt", "@12", "@13")
+    assert wording.short_name("short\nname", 40) == "short name"
+    assert "⟨U+202E⟩" in wording.short_name("a\u202e" + "b" * 90, 40)

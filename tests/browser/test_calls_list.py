@@ -22,7 +22,7 @@ def test_a_click_anywhere_in_a_row_shows_the_call_beside_the_list_and_back_undoe
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url("**call=c41*")
     app.settle()
-    app.expect("Who said what")
+    app.expect("Verdicts of parser, agent and tool")
     app.page.go_back()
     app.settle()
     expect(peek).to_contain_text("42 lines")

@@ -104,7 +104,7 @@ def test_a_call_has_no_filter_bar_and_leads_back_to_the_list_as_it_was_filtered(
     app.page.get_by_role("link", name="Open fully").click()
     app.page.wait_for_url("**call=c41*")
     app.settle()
-    app.expect("Who said what")
+    app.expect("Verdicts of parser, agent and tool")
     assert app.page.get_by_role("button", name="Reset").count() == 0
     app.page.get_by_role("link", name="All calls").click()
     app.page.wait_for_url("**/calls?*fault=syntax*")
@@ -125,7 +125,7 @@ def test_search_filters_while_typing(app: App) -> None:
 
 def test_the_exported_file_holds_no_formula(app: App) -> None:
     app.open("/calls?model=" + "falcon-3")
-    app.page.get_by_role("button", name="Export", exact=True).click()
+    app.page.get_by_role("button", name="Export and method of Newest first").click()
     with app.page.expect_download() as download:
         app.page.get_by_role("button", name="CSV, all rows").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")

@@ -90,7 +90,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
     app.page.wait_for_url(re.compile("call="))
     app.settle()
     expect(app.page.get_by_role("region", name="Diagnostics in order")).to_contain_text(":")
-    app.expect("Who said what")
+    app.expect("Verdicts of parser, agent and tool")
 
 
 @pytest.mark.thorough

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.analysis.store_fixture import HOSTILE
-from tests.browser.conftest import App, Served, watch
+from tests.analysis.store_fixture import HOSTILE, a_call, publish
+from tests.browser.conftest import App, Served, serving, watch
 
 SORTED = "/errors?days=all&stages=1&sort=findings.code.desc"
 
@@ -53,7 +53,7 @@ def test_a_filter_keeps_how_a_table_is_sorted(app: App) -> None:
 @pytest.mark.thorough
 def test_what_a_head_means_opens_by_keyboard_and_closes_by_escape(app: App) -> None:
     app.open("/errors?days=all&stages=1")
-    help_of = app.page.get_by_role("button", name="Sessions: A session counts once")
+    help_of = app.page.locator("th .explained", has_text="Sessions").first
     help_of.focus()
     tip = app.page.get_by_text("A session counts once for each day")
     expect(tip).to_be_visible()
@@ -121,3 +121,43 @@ def test_the_file_of_a_card_is_the_table_on_the_screen(app: App) -> None:
     shown = findings(app).get_by_role("rowheader").all_inner_texts()
     assert [row[0] for row in rows[1:]] == shown
     assert rows[0] == ["Code", "Severity", "Calls", "Share rate", "Share k", "Share n", "Meaning"]
+
+
+ARABIC, HEBREW = "مساعد@2", "עוזר@12"
+
+
+def test_a_name_that_reads_from_right_to_left_keeps_its_version_behind_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    publish(tmp_path / "store", {"tool_calls": [a_call(1, model=ARABIC, tool=HEBREW), a_call(2)]})
+    with serving(tmp_path / "store", tmp_path) as running:
+        app = App(browser.new_page(viewport={"width": 1440, "height": 1000}), running)
+        app.open("/calls?days=all")
+        for name in (ARABIC, HEBREW):
+            cell = app.page.locator("td .value").filter(has_text=name).first
+            expect(cell).to_be_visible()
+            shown = cell.inner_text().partition("\n")[0]
+            assert shown == name, "what is copied has no invisible marks"
+            assert cell.evaluate(WHERE_THE_VERSION_IS) == "after"
+        app.page.emulate_media(media="print")
+        for hidden in ("stSidebar", "stPopoverButton"):
+            expect(app.page.get_by_test_id(hidden).first).to_be_hidden()
+        expect(app.page.get_by_role("region", name="Calls")).to_be_visible()
+        app.page.close()
+
+
+# Compares the places on the screen of the name's letters and of the @ behind them.
+WHERE_THE_VERSION_IS = """cell => {
+  const texts = []
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) texts.push(walker.currentNode)
+  const box = (node, start, end) => {
+    const range = document.createRange()
+    range.setStart(node, start)
+    range.setEnd(node, end)
+    return range.getBoundingClientRect()
+  }
+  const [name, version] = [texts[0], texts.find((node) => node.data.includes("@"))]
+  const at = version.data.indexOf("@")
+  return box(name, 0, 1).left < box(version, at, at + 1).left ? "after" : "before"
+}"""

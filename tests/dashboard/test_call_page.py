@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.analysis.verdicts.calls import describe_call
 from callgauge.dashboard.components import call_descriptions
 from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import here_links, sheet_of
+from tests.dashboard.sheets import here_links, sheet_of, sheets
 
 CALLS = "callgauge/dashboard/pages/calls/page.py"
 CUT: dict[str, Any] = {
@@ -88,21 +89,21 @@ def test_the_parser_judged_what_it_saw(said_of_it: dict[str, str], judged: bool)
 
 def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> None:
     words = said(page_of(store, **CUT))
-    assert "             ^ place named by the harness" in words
-    assert "The parser did not judge this: the log cut the text. The harness refused at" in words
-    assert "None, and none were looked for: the log cut the text." in words
+    assert "             ^ place named by the agent" in words
+    assert "The parser did not judge this: the log cut the text. The agent rejected it:" in words
+    assert "None: the log cut the text." in words
 
 
 @pytest.mark.thorough
 def test_a_place_in_a_text_written_anew_is_not_marked(store: Path) -> None:
-    assert "place named by the harness" not in said(page_of(store, **CUT | {"args_source": "reserialised"}))
+    assert "place named by the agent" not in said(page_of(store, **CUT | {"args_source": "reserialised"}))
 
 
 @pytest.mark.thorough
 def test_of_a_call_that_was_never_made_nothing_was_tried(store: Path) -> None:
     lost = {"fault_layer": "emission", "arguments": None, "outcome": "unmeasured", "syntax_seen": "none"}
     words = said(page_of(store, **lost, schema_seen="none", harness_verdict="emission"))
-    assert "None, and none were looked for: no call was made." in words
+    assert "None: no call was made." in words
 
 
 @pytest.mark.thorough
@@ -120,7 +121,7 @@ def test_the_tool_definition_is_folded_below(store: Path) -> None:
 @pytest.mark.parametrize(
     ("attempt", "words"),
     [
-        ({"attempt": None, "retry_kind": None}, "in no chain"),
+        ({"attempt": None, "retry_kind": None}, "in no retry sequence"),
         ({"attempt": 1, "retry_kind": None}, "1 (first try)"),
         ({"attempt": 3, "retry_kind": "identical"}, "3 (identical arguments)"),
     ],
@@ -131,7 +132,7 @@ def test_an_attempt_reads_as_words(attempt: dict[str, Any], words: str) -> None:
 
 def test_what_is_known_is_said_in_words_not_in_names_of_the_store() -> None:
     assert call_descriptions.describe_visibility({"syntax_seen": "failures", "schema_seen": "none"}) == (
-        "text: only refusals show\ndefinition: not visible"
+        "text: only failures are in the log\ndefinition: not measured"
     )
     assert call_descriptions.describe_error_flag("explicit") == "the log's own flag"
     assert call_descriptions.describe_error_flag("absent") == "no flag in the log"
@@ -154,10 +155,10 @@ def test_the_arguments_stand_beside_the_definition_with_the_offending_parameter_
     assert (limit["Type"]["text"], limit["Sent"]["text"], limit["Became"]["text"]) == (
         "integer",
         '"many"',
-        "refused",
+        "invalid",
     )
     assert limit["Parameter"]["heat"] > 0
-    assert limit["Finding"]["tone"] == "bad"
+    assert limit["Diagnostic"]["tone"] == "bad"
 
 
 def test_the_steps_of_the_parser_are_shown_with_before_and_after(store: Path) -> None:
@@ -176,12 +177,68 @@ def test_attempts_of_a_chain_are_listed_and_what_the_next_changed(store: Path) -
         a_call(3, raw_arguments='{"path": "b"}', attempt=3, retry_kind="identical", **chain),
         page="c2",
     )
-    rows = sheet_of(app, "Attempts of the chain")
-    assert [row["Tool"]["href"] for row in rows] == ["calls?call=c1", None, "calls?call=c3"]
+    rows = sheet_of(app, "Attempts of the retry sequence")
+    assert [row["Attempt"]["href"] for row in rows] == ["calls?call=c1", None, "calls?call=c3"]
+    assert [row["Arguments"]["text"] for row in rows] == [
+        '{"path": "a"}',
+        '- path: "a"\n+ path: "b"',
+        "identical to the attempt before",
+    ]
+    assert [row["Arguments"]["diff"] for row in rows] == [False, True, False]
+    assert rows[0]["Time (UTC)"]["text"] == "10:00:01"
+    assert [table for table in sheets(app) if "ttempt" in table] == ["Attempts of the retry sequence"]
     words = said(app)
-    assert '-  "path": "a"\n+  "path": "b"' in words
-    assert "What attempt 3 changed in the arguments of attempt 2:" in words
-    assert "Nothing: they are the same." in words
+    assert "3 attempts. The last one worked." in words
+    assert r"The arguments were valid\. This is attempt 2 of 3\; the last one worked\." in words
+
+
+@pytest.mark.parametrize(
+    ("call", "attempts", "sentence"),
+    [
+        ({}, 0, "The arguments were valid. The tool returned a result."),
+        (
+            {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_error:x; b:c"},
+            0,
+            "The arguments were not valid JSON: json_parse_error:x. No retry is in the log.",
+        ),
+        (
+            {
+                "fault_layer": "execution",
+                "attempt": 1,
+                "chain_outcome": "abandoned",
+                "result_status": "error",
+            },
+            1,
+            "The arguments were accepted, but the tool failed. It was given up without a retry.",
+        ),
+        (
+            {"outcome": "repaired", "attempt": 2, "chain_outcome": "recovered"},
+            2,
+            "The arguments were not valid JSON and were repaired. This is attempt 2 of 2, and it worked.",
+        ),
+        (
+            {"fault_layer": "schema", "attempt": 1, "chain_outcome": "abandoned"},
+            3,
+            "The arguments did not fit the tool's definition. This is attempt 1 of 3; the call was given up.",
+        ),
+        (
+            {"result_status": None, "outcome": "clean"},
+            0,
+            "The arguments were valid. The log does not say what the tool returned.",
+        ),
+    ],
+)
+def test_a_sentence_says_what_was_wrong_and_what_became_of_it(
+    call: dict[str, Any], attempts: int, sentence: str
+) -> None:
+    row = {"parse_error": None, "attempt": None, "chain_outcome": None, "fault_layer": None, **a_call(1)}
+    assert describe_call(row | call, attempts, None) == sentence
+
+
+def test_a_call_that_nobody_could_judge_is_not_called_valid() -> None:
+    row = {"fault_layer": None, "attempt": None, "chain_outcome": None, **a_call(1)}
+    sentence = describe_call(row, 0, "the log cut the text")
+    assert sentence.startswith("The arguments could not be judged: the log cut the text.")
 
 
 def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Path) -> None:
@@ -191,7 +248,7 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
     assert links[":blue[Open in the playground]"] == "call=c2"
     here = here_links(app)
     assert (here["← Previous call"], here["Next call →"]) == ("calls?call=c1", "calls?call=c3")
-    assert "Next fault →" not in here
+    assert "Next failure →" not in here
     assert "Call 2 of 3 in the session" in said(app)
 
 
@@ -222,4 +279,4 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
 def test_no_call_breaks_its_page(store: Path, call: dict[str, Any]) -> None:
     app = in_session(store, a_call(1, **{**DEFINED, **call}))
     assert not app.error
-    assert "Who said what" in said(app)
+    assert "Verdicts of parser, agent and tool" in [fold.label for fold in app.expander]

@@ -205,13 +205,34 @@ def test_a_request_to_call_again_ends_before_the_call_and_names_the_tool() -> No
 
 
 def test_attempts_are_compared_member_by_member() -> None:
-    changed = arguments_change('{"path": "a", "limit": 20}', '{"limit":20,"path":"b"}').splitlines()
-    assert '-  "path": "a",' in changed
-    assert '+  "path": "b"' in changed
+    before = '{"path": "a", "limit": "20", "filters": {"b": 1, "c": [1, 2]}, "old": true}'
+    after = '{"filters":{"c":[1,3],"b":1},"limit":20,"path":"a","new":1.0}'
+    assert arguments_change(before, after).splitlines() == [
+        '- limit: "20"',
+        "+ limit: 20",
+        "- filters.c[1]: 2",
+        "+ filters.c[1]: 3",
+        "- old: true",
+        "+ new: 1.0",
+    ]
+    assert arguments_change('{"a": 1, "b": 2}', '{ "b": 2,\n"a": 1 }') == ""
+    assert arguments_change('{"a": 1}', '{"a": true}').splitlines() == ["- a: 1", "+ a: true"]
+
+
+def test_of_long_texts_in_a_member_the_changed_lines_are_listed() -> None:
+    before, after = ({"text": f"{'The same line.' * 20}\n{last}"} for last in ("old", "new"))
+    changed = arguments_change(json.dumps(before), json.dumps(after)).splitlines()
+    assert changed == ["  text:", "-old", "+new"]
 
 
 def test_attempts_that_are_no_json_are_compared_as_text() -> None:
-    changed = arguments_change('{"path": "a" "limit": 20}', '{"path": "a", "limit": 20}').splitlines()
-    assert '-"path": "a" "limit": 20' in changed
-    assert '+"path": "a",' in changed
+    changed = arguments_change('{"path": "a" "limit": 20, "b": 1', '{"path": "a", "limit": 20, "b": 1}')
+    assert [line for line in changed.splitlines() if line[0] != " "] == [
+        '-"path": "a" "limit": 20',
+        '+"path": "a"',
+        '+"limit": 20',
+        "+}",
+    ]
+    assert "+}" in arguments_change("{", "{}").splitlines()[-1]
+    assert arguments_change('{"a": 1,}', '{"a": 1}') != "", "a comma alone is a change"
     assert arguments_change("{", "{") == ""

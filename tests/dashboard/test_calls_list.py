@@ -34,7 +34,8 @@ def shown_calls(app: AppTest) -> list[str]:
 def test_the_page_says_first_how_many_calls_there_are_and_how_many_went_wrong(small: Path) -> None:
     app = opened(PAGE)
     assert app.header[0].value == "1 of 44 calls failed, 1 because of its arguments."
-    assert opened(PAGE, outcome="coerced").header[0].value == "1 call, 2.3% of all 44 calls, judged or not."
+    matching = opened(PAGE, outcome="coerced").header[0].value
+    assert matching == "1 of 44 calls matches the filters. 0 failed."
 
 
 def test_what_the_log_cannot_tell_is_said_and_not_counted_as_good(store: Path) -> None:
@@ -191,9 +192,23 @@ def test_chains_attempts_and_turns_narrow_the_list(
 
 def test_a_filter_that_only_a_link_sets_is_named_and_can_be_removed(chained: Path) -> None:
     app = opened(PAGE, attempt="first", attempts="3-")
-    assert "Chains of 3 attempts or more." in said(app)
+    assert "Retry sequences of 3 attempts or more." in said(app)
     app.button(key="no_attempts").click().run()
     assert shown_calls(app) == ["c11", "c1"]
+
+
+def test_the_filters_of_a_list_are_behind_one_button_which_says_how_many_are_set(chained: Path) -> None:
+    for page in (PAGE, SESSIONS):
+        app = opened(page, turns="disagree", attempt="first", q="c")
+        (fold,) = [block for block in app.get("popover") if "Filter this list" in block.proto.popover.label]
+        assert fold.proto.popover.label == "Filter this list: 2 set"
+        folded = fold.get("selectbox")
+        labels = [select.proto.label for select in folded]
+        assert {"Retry sequence", "Attempt", "Turns"} <= set(labels)
+        outside = [select.label for select in app.selectbox if select.label in labels]
+        assert sorted(outside) == sorted(labels), "none is drawn beside the fold"
+        (turns,) = [select for select in app.selectbox if select.label == "Turns"]
+        assert "Log and derivation disagree" in turns.options
 
 
 @pytest.mark.thorough(quick=1)

@@ -33,6 +33,7 @@ def test_a_tie_shares_a_place_and_says_which_ranks_it_may_have() -> None:
     assert {name: cell.text for name, cell in cells.items()} == {
         "a": "1=", "b": "1=", "c": "3", "unknown": "–",
     }  # fmt: skip
+    assert [cells[name].values for name in "ac"] == [{"": 1, "tied": True}, {"": 3, "tied": False}]
     assert cells["a"].title == "Its rank is any from 1 to 2, all ranks together with 95% confidence."
     assert cells["unknown"].title == "No rank: it may be several things."
 

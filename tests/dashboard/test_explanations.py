@@ -1,4 +1,4 @@
-"""“How this is counted” says how the verdict of its own panel is made, not that of another."""
+"""The menu of a card explains how the verdict of its own panel is made, not that of another."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_each_panel_explains_its_own_kind_of_verdict(
     ]
     publish(store, {"tool_calls": made, "turns": [a_turn(1)]})
     # A popover draws its content where it is open: here all are.
-    monkeypatch.setattr(cards, "draw_popover", lambda label, key, draw: draw() if "counted" in key else None)
+    monkeypatch.setattr(cards, "draw_popover", lambda label, key, draw, icon: draw())
     found = explained(opened(f"callgauge/dashboard/pages/{page}", a_model="owl", b_model="heron"))
     assert found == kinds

@@ -160,8 +160,8 @@ def test_a_permalink_opens_at_its_place_with_it_lit(
 def test_one_goes_from_fault_to_fault_and_from_turn_to_turn(long: Path) -> None:
     jumps = {name: href for name, _, href in time_line(opened(SESSIONS, session="s1", call="c1999"))["jumps"]}
     assert jumps == {
-        "← Fault": "sessions?session=s1&call=c999",
-        "Fault →": "sessions?session=s1&call=c2999",
+        "← Failure": "sessions?session=s1&call=c999",
+        "Failure →": "sessions?session=s1&call=c2999",
         "← Turn": None,
         "Turn →": "sessions?session=s1&turn=2",
     }
@@ -217,7 +217,7 @@ def test_the_attempts_of_a_chain_are_tied_together(store: Path) -> None:
     line = time_line(told_session(store))
     first, second, other = drawn_calls(line)
     assert first["chain"]["after"] == "sessions?session=s1&call=c2"
-    assert second["chain"]["text"] == "Chain 1, attempt 2, changed arguments · recovered"
+    assert second["chain"]["text"] == "Retry sequence 1, attempt 2, changed arguments · recovered"
     assert other["chain"] is None
     knots = [step["knots"][0][1:4] for step in line["turns"][0]["steps"]]
     assert knots == [[False, True, True], [True, False, False]]
@@ -226,7 +226,7 @@ def test_the_attempts_of_a_chain_are_tied_together(store: Path) -> None:
 def test_a_call_shows_its_fault_and_its_result_and_leads_to_its_page(store: Path) -> None:
     first, _, other = drawn_calls(time_line(told_session(store)))
     assert (first["bad"], first["finding"]) == ("bad", "json_parse_error:x")
-    assert [tag[0] for tag in first["tags"]] == ["failed", "fault: syntax"]
+    assert [tag[0] for tag in first["tags"]] == ["failed", "Syntax"]
     assert (other["bad"], other["facts"]) == ("warn", "ran 250 ms")
     assert other["result"]["title"] == "Result error · 8 B"
     assert first["href"] == "calls?call=c1"
@@ -254,7 +254,7 @@ def test_parents_and_sub_agents_are_linked(store: Path) -> None:
 def test_a_copy_of_a_turn_is_not_shown_twice_and_where_it_counts_is_said(store: Path) -> None:
     twice = [a_turn(1, session_id="s1", duplicate=True), a_turn(1, session_id="s2", file_id=2)]
     app = told_session(store, turns=twice, tool_calls=[], step_texts=[])
-    assert "The store holds no turn of this session" in said(app)
+    assert "The store has no turn of this session" in said(app)
     rows = sheet_of(app, "Sessions around this one")
     assert [(row["Relation"]["text"], row["Turns"]["text"]) for row in rows] == [("Repeats turns of", "1")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from callgauge.dashboard.components.difference_cells import difference_cell, ver
 from callgauge.dashboard.components.slice_table import part_cell, rate_cell, share_cell
 from callgauge.dashboard.components.table import Cell, Column, Table, choose_decimals
 from callgauge.stats import Share
+from tests.analysis.store_fixture import publish, small_tables
 from tests.dashboard.conftest import COUNTING, opened
 from tests.dashboard.sheets import sheets
 
@@ -166,10 +167,67 @@ def test_on_every_page_the_file_has_the_rows_of_the_table(small: Path, files: Fi
                 check_cell(column["full"] or column["title"], cell, row)
 
 
+# A number with a unit, written down here without a look at what reads it.
+AMOUNT = re.compile(
+    r"[<>]?[$€£]?[-+−]?\d[\d,.]* ?(%|ms|s|min|h|d|B|kB|MB|GB|k|M|G)( \d+ (s|min|h))?"
+    r"|<?[$€£][\d,.]+|[\d,]+ / [\d,]+|\d+="
+)
+OTHER_VIEWS: list[tuple[str, dict[str, str]]] = [
+    ("calls", {"call": "c41"}),
+    ("sessions", {"session": "s1"}),
+    ("errors", {"traits": "1"}),
+    ("tools", {"tool": "read_file"}),
+    ("data", {"tab": "nights"}),
+]
+
+
+def page_of(name: str) -> str:
+    return next(file for file in COUNTING if f"/{name}/" in file)
+
+
+@pytest.fixture
+def measured(store: Path) -> Path:
+    """The small store, whose calls also say how long they and the models took."""
+    tables = small_tables()
+    times = {"model_latency_ms": 2_400.0, "result_bytes": 2_100}
+    calls = enumerate(tables["tool_calls"])
+    tables["tool_calls"] = [{**call, **times, "latency_ms": 383.0 + number} for number, call in calls]
+    publish(store, tables)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [(page, {}) for page in COUNTING] + [(page_of(name), query) for name, query in OTHER_VIEWS],
+)
+def test_no_file_holds_numbers_as_texts(
+    measured: Path, monkeypatch: pytest.MonkeyPatch, page: str, query: dict[str, str]
+) -> None:
+    drawn: list[Table] = []
+
+    def note(_title: str, tables: Sequence[Table], *_others: object) -> None:
+        drawn.extend(tables)
+
+    monkeypatch.setattr(cards, "_draw_menu", note)
+    opened(page, **query)
+    for table in drawn:
+        for title, values in table.to_frame().items():
+            texts = [value for value in values if isinstance(value, str)]
+            amounts = [text for text in texts if AMOUNT.fullmatch(text)]
+            assert 2 * len(amounts) <= len(texts) or not amounts, f"{table.caption}, {title}: {amounts[:3]}"
+
+
 def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
     """What the cell shows is in the row: a rate that is k of n, a difference within its interval, a text."""
     name = written(title)
-    if f"{name} k" in row:
+    amount = {unit: row[f"{name} {unit}"] for unit in ("ms", "share", "bytes") if row.get(f"{name} {unit}")}
+    if f"{name} k" in row and f"{name} rate" not in row:
+        assert cell["text"] in ("–", "", f"{int(row[f'{name} k']):,} / {int(row[f'{name} n']):,}")
+    elif amount:
+        (number,) = amount.values()
+        assert float(number) >= 0
+        assert re.fullmatch(AMOUNT, cell["text"])
+    elif f"{name} k" in row:
         if not row[f"{name} rate"]:
             counts = f"{int(row[f'{name} k']):,} / {int(row[f'{name} n']):,}" if row[f"{name} n"] else "–"
             assert cell["text"] in ("–", "", counts)
@@ -187,6 +245,12 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
         if not row[name]:
             assert not re.search(r"\d", cell["text"])  # a dash, or that there is nothing to compare with
             return
+        if re.match(r"\d{4}-\d\d-\d\d", cell["text"]):
+            assert row[name].startswith(cell["text"])
+            return
+        if "…" in cell["text"]:
+            assert written(row[name]).startswith(cell["text"].partition("…")[0])
+            return
         number = cell["text"].replace(",", "").replace("−", "-").rstrip("%")
         assert written(row[name]) in (cell["text"], number) or float(row[name]) == float(number)
 
@@ -194,3 +258,35 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
 def test_the_sums_stay_an_option(small: Path, files: Files) -> None:
     opened("callgauge/dashboard/pages/errors/page.py", traits="1")
     assert read(files["traits_sums.csv"]())
+
+
+def test_amounts_become_numbers_with_their_unit_in_the_title() -> None:
+    found = frame_of(
+        [
+            Column("Took", "number"), Column("Chance", "tight"), Column("Cost", "number"),
+            Column("Size", "tight"), Column("Turns", "number"), Column("Tool", "name"),
+        ],
+        [
+            [Cell("383 ms"), Cell("97%"), Cell("$0.14"), Cell("2.1 kB"), Cell("12 / 40"), Cell("97%")],
+            [Cell("4 min 12 s"), Cell("<0.1%"), Cell("CHF 1,012.50"), Cell("310 B"), Cell("–"), Cell("5 s")],
+            [Cell("–"), Cell(">99.9%", sub="33.1%"), Cell("–"), Cell("–"), Cell("0 / 7"), Cell("$1")],
+        ],
+    )  # fmt: skip
+    assert found == {
+        "Took ms": [383, 252_000, None],
+        "Chance share": [0.97, 0.001, 0.999],
+        "Chance detail share": [None, None, 0.331],
+        "Cost": [0.14, 1012.5, None],
+        "Cost currency": ["USD", "CHF", None],
+        "Size bytes": [2100, 310, None],
+        "Turns k": [12, None, 0],
+        "Turns n": [40, None, 7],
+        "Tool": ["97%", "5 s", "$1"],
+    }, "names of a log stay as they are, whatever they look like"
+
+
+def test_an_amount_of_money_keeps_its_own_digits_and_says_its_currency() -> None:
+    cell = Cell("€0.14", values={"": 0.1397, "calls": 3})
+    assert frame_of([Column("Cost", "number")], [[cell]]) == {
+        "Cost": [0.1397], "Cost calls": [3], "Cost currency": ["EUR"],
+    }  # fmt: skip

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
 _LINES = 4_000  # of each text; comparing takes time by the square of them
 _LONG = (
@@ -35,16 +38,50 @@ def definition_text(description: str | None, definition: str | None) -> str:
 
 
 def arguments_change(before: str, after: str) -> str:
-    """Return the unified diff of the raw arguments of two calls, with one member a line.
+    """Return what changed between the raw arguments of two calls: lines that begin with `-` and `+`.
 
-    Two JSON texts are laid out alike first, so that layout makes no difference. Other texts are only broken
-    at commas and brackets.
+    Two JSON objects are compared member by member, in whatever order and layout they are; unchanged members
+    are left out. Other texts are broken at commas and brackets. Empty when no value changed.
     """
-    laid_out = [_indent_json(text) for text in (before, after)]
-    if None in laid_out:
-        laid_out = [_BREAK.sub("\n", text) for text in (before, after)]
-    old, new = (text or "" for text in laid_out)
-    return unified_diff(old, new)
+    try:
+        old, new = json.loads(before), json.loads(after)
+        if isinstance(old, dict) and isinstance(new, dict):
+            return "\n".join(_list_changes("", old, new))
+    except (ValueError, RecursionError):
+        pass
+    texts = [_BREAK.sub("\n", text).splitlines() for text in (before, after)]
+    parts = [[line.strip().rstrip(",") for line in lines] for lines in texts]
+    compared = texts if parts[0] == parts[1] else parts  # else only a comma or a blank differs
+    changes = difflib.unified_diff(compared[0][:_LINES], compared[1][:_LINES], lineterm="", n=1)
+    return "\n".join(line for line in islice(changes, 2, None) if not line.startswith("@@"))
+
+
+def _list_changes(path: str, old: Any, new: Any) -> Iterator[str]:
+    """Yield the changed members of two JSON values, each with its path: `filters.limit: 20`."""
+    if _write_json(old) == _write_json(new):
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in dict.fromkeys((*old, *new)):
+            inner = f"{path}.{name}" if path else name
+            yield from _list_changes(inner, old.get(name, _ABSENT), new.get(name, _ABSENT))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, pair in enumerate(zip(old, new, strict=True)):
+            yield from _list_changes(f"{path}[{place}]", *pair)
+    elif isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > _LONG:
+        yield f"  {path}:"
+        changes = difflib.unified_diff(_split_lines(old), _split_lines(new), lineterm="", n=0)
+        lines = [line for line in islice(changes, 2, None) if not line.startswith("@@")]
+        yield from lines or [f"- {_write_json(old)}", f"+ {_write_json(new)}"]
+    else:
+        signed = (("-", old), ("+", new))
+        yield from (f"{sign} {path}: {_write_json(value)}" for sign, value in signed if value is not _ABSENT)
+
+
+_ABSENT = object()
+
+
+def _write_json(value: Any) -> str | None:
+    return None if value is _ABSENT else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _indent_json(text: str) -> str | None:

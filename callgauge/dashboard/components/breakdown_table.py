@@ -99,7 +99,7 @@ def _draw_table(
 def name_columns(names: ArmNames) -> list[Column]:
     """Return the columns of both sides; the first is what the second is compared with."""
     return [
-        Column(wording.cut_middle(name, 30), "number", f"{name}{words}", full=name)
+        Column(wording.short_name(name, 30), "number", f"{name}{words}", full=name)
         for name, words in ((names.against, ": what the other one is compared with"), (names.of, ""))
     ]
 

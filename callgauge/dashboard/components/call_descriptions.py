@@ -1,4 +1,4 @@
-"""Describes one call in words: the verdicts of parser, harness and log, and the source of each."""
+"""Describes one call in words: the verdicts of parser, agent and log, and the source of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = Mapping[Any, Any]
 
 TEXT_IS = {
     "raw": "as the model sent it",
-    "reserialised": "written anew from the object that the log kept; the model's own text is lost",
+    "reserialised": "rebuilt from the object in the log; the text that the model sent is lost",
     "truncated": "cut off by the log",
     "missing": "not in the log",
 }
@@ -21,7 +21,7 @@ STRATEGIES = {"tool_use": "native tool use", "json_fallback": "call written as t
 REASONS = {
     "ended_with_answer": "ended with an answer",
     "no_answer": "no answer",
-    "chain_abandoned": "a call that never got through was left",
+    "chain_abandoned": "a failed call was given up",
     "call_lost": "a call has no result",
     "ended_badly": "ended badly",
     "not_ended": "has not ended",
@@ -32,14 +32,14 @@ _NOT_JUDGED = {
     "truncated": "the log cut the text",
     "missing": "the log keeps no text",
 }
-_SEEN = {"full": "judged", "failures": "only refusals show", "none": "not visible"}
+_SEEN = {"full": "judged", "failures": "only failures are in the log", "none": "not measured"}
 _FLAGS = {
     "explicit": "the log's own flag",
     "derived_text": "the words of the result",
     "derived_exit_code": "the exit code",
 }
-TEXT_REMOVED = "The text was removed: the store keeps texts for a time only. What was judged of it stays."
-_TEXT_HIDDEN = "The text is not shown: this store is served without texts."
+TEXT_REMOVED = "The text was removed: the store keeps content for a limited time. Its diagnostics stay."
+_TEXT_HIDDEN = "The text is not shown: this store is served without content."
 _NO_CALL = "no call was made, so there was nothing to judge"
 
 
@@ -55,8 +55,8 @@ def describe_not_judged(row: Row) -> str | None:
 
 
 def say_not_judged(row: Row, reason: str) -> str:
-    """Return a sentence that the parser has no verdict, and who has one where the call is at fault."""
-    said = f" The harness {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
+    """Return a sentence that the parser has no verdict, and who has one where the call failed."""
+    said = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
     return f"The parser did not judge this: {reason}.{said}"
 
 
@@ -87,15 +87,15 @@ def describe_no_arguments(row: Row) -> str:
     if is_text_removed(row):
         return TEXT_REMOVED
     if row["fault_layer"] == "emission":
-        return "None, and none were looked for: no call was made."
+        return "None: no call was made."
     if unseen := _describe_unseen(row):
         return unseen
     reason = describe_not_judged(row)
-    return f"None, and none were looked for: {reason}." if reason else "None: the text is not an object."
+    return f"None: {reason}." if reason else "None: the text is not an object."
 
 
 def parser_message(row: Row) -> str:
-    return row["parse_error"] or row["parse_warning"] or "no findings"
+    return row["parse_error"] or row["parse_warning"] or "no diagnostics"
 
 
 def describe_visibility(row: Row) -> str:
@@ -106,7 +106,7 @@ def describe_visibility(row: Row) -> str:
 def describe_harness(verdict: str | None) -> str:
     if verdict in (None, "accepted"):
         return verdict or "did not say"
-    return f"refused at {verdict.replace('_', ' ')}"
+    return f"rejected it: {wording.failure_stage(verdict)}"
 
 
 def describe_error_flag(source: str | None) -> str:
@@ -115,7 +115,7 @@ def describe_error_flag(source: str | None) -> str:
 
 def describe_attempt(row: Row) -> str:
     if not row["attempt"]:
-        return "in no chain"
+        return "in no retry sequence"
     kind = f"{row['retry_kind']} arguments" if row["retry_kind"] else "first try"
     return f"{row['attempt']} ({kind})"
 
@@ -125,7 +125,7 @@ def harness_marks(row: Row) -> list[TextMark]:
     if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
         return []
     at = find_named_position(row["harness_message"], row["raw_arguments"])
-    return [] if at is None else [TextMark(at, at + 1, "place named by the harness")]
+    return [] if at is None else [TextMark(at, at + 1, "place named by the agent")]
 
 
 def describe_turn_end(row: Row) -> str:
@@ -151,4 +151,4 @@ def full_place_in_log(row: Row) -> str:
 
 
 def shorten_name(text: str | None) -> str:
-    return wording.one_line(text or "unknown", 60)
+    return wording.short_name(text or "unknown", 60)

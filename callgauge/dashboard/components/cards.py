@@ -44,11 +44,34 @@ _OF_RATES = "how-rates-are-counted-and-compared"  # the glossary's subject
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
-def _draw_export(title: str, tables: Sequence[Table], take: Download | None) -> None:
-    """Draw the popover with the files of a card: what its tables show first, then what is behind them."""
+def _draw_menu(
+    title: str,
+    tables: Sequence[Table],
+    take: Download | None,
+    metric_names: Sequence[str],
+    verdict: VerdictKind | None,
+) -> None:
+    """Draw the menu of a card: its files, and how its figures are counted.
+
+    shell.css hides the name of its button, which is for screen readers.
+    """
     drawn = [table for table in tables if table.rows]
-    if drawn or take is not None:
-        draw_popover("Export", f"export_{title}", lambda: _list_files(drawn, take))
+    if metric_names:
+        shown_page.record_method(metric_names, verdict)
+    asked = {name: store_queries.last_parameters(name) for name in metric_names}
+    has_files = bool(drawn) or take is not None
+
+    def draw() -> None:
+        if has_files:
+            st.markdown("**Export**")
+            _list_files(drawn, take)
+        if asked:
+            st.markdown("**How this is counted**")
+            _explain(asked, title, verdict)
+
+    if has_files or asked:
+        about = " and ".join(["export"] * has_files + ["method"] * bool(asked)).capitalize()
+        draw_popover(f"{about} of {title}", f"card_menu_{title}", draw, ":material/more_horiz:")
 
 
 def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
@@ -112,7 +135,8 @@ def draw_card(
 ) -> Iterator[None]:
     """Draw a bordered card with a heading; the body of the `with` statement draws the content.
 
-    `metric_names`: the metrics to explain at the right of the heading, and `verdict`: the kind of verdict.
+    `metric_names`: the metrics that the menu at the right of the heading explains, and `verdict`: the kind of
+    verdict.
     `beside`: draws a control next to the heading. `take`: rows to download besides the tables that the body
     draws. `stretch`: make the card as high as its row. `height`: pixels of the placeholder until the content
     is drawn. `framed`: False within a fold, which has a border and shows the title itself. A MetricError in
@@ -129,8 +153,7 @@ def draw_card(
                     st.header(title, anchor=False, width="content")
                     if beside:
                         beside()
-            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                export, explained = st.container(width="content"), st.container(width="content")
+            menu = st.container(width="content")
         if caption:
             st.caption(caption)
         tables: list[Table] = []
@@ -140,11 +163,8 @@ def draw_card(
         except MetricError as problem:
             st.error(wording.in_markdown(str(problem), 600))
         if metric_names or take:
-            with export:
-                _draw_export(title, tables, take)
-        if metric_names:
-            with explained:
-                explain_count(*metric_names, place=title, verdict=verdict)
+            with menu:
+                _draw_menu(title, tables, take, metric_names, verdict)
 
 
 def draw_answer(sentence: str, limit: int) -> None:
@@ -154,20 +174,12 @@ def draw_answer(sentence: str, limit: int) -> None:
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
 
-def explain_count(*metric_names: str, place: str = "", verdict: VerdictKind | None = None) -> None:
-    """Draw a popover that explains metrics: question and notes, with columns and SQL folded below them.
-
-    First it explains how a `verdict` of this kind is made.
-
-    `place` makes the keys of cards with the same metric distinct. Each metric links to the SQL page, with the
-    parameters of its last query in this run so far.
-    """
-    shown_page.record_method(metric_names, verdict)
-    asked = {name: store_queries.last_parameters(name) for name in metric_names}
-    draw_popover("How this is counted", f"counted_{place}", lambda: _explain(asked, place, verdict))
-
-
 def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
+    """Explain metrics: question and notes, with columns and SQL folded below them.
+
+    First it explains how a `verdict` of this kind is made. `place` makes the keys of cards with the same
+    metric distinct. Each metric links to the SQL page, with the parameters of its last query in this run.
+    """
     if verdict:
         st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
     for name, parameters in asked.items():

@@ -109,7 +109,7 @@ def place_cell(one: Slice, table: RankedTable) -> Cell:
         f"{place.number}{'=' if place.is_shared else ''}",
         title=f"Its rank is {reach}, all ranks together with 95% confidence.",
         order=-place.number,
-        values={"": place.number},
+        values={"": place.number, "tied": place.is_shared},
     )
 
 

@@ -212,7 +212,7 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
         href = filters.page_link("calls", {dimension: name}, {}) if dimension in FILTERED else None
     label = filters.value_label(dimension, name)
     return Cell(
-        wording.cut_middle(label, 60),
+        wording.short_name(label, 60),
         href=href,
         title=wording.one_line(label, 400),
         order=label,

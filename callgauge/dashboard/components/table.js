@@ -61,22 +61,27 @@ function days(shares) {
 
 // A long name breaks after a separator before it breaks within a word.
 function appendText(place, text) {
-  text.split(/(?<=[_:/])(?=[^\s_:/])/).forEach((part, index) => place.append(...(index ? [element("wbr")] : []), part))
+  text.split(/(?<=[_:/])(?=[^\s_:/])/).forEach((part, index) => place.append(...(index ? [element("wbr")] : []), ...isolated(part)))
 }
 
 // Spans count characters, as Python does; the strings of JavaScript count an emoji as two.
 function words(cell, wraps) {
   const className = [cell.mono ? "mono" : "", cell.tone ? `tone ${cell.tone}` : ""].join(" ").trim()
   const made = cell.href ? link(cell.mono ? "mono" : "", null, cell.href) : element("span", className)
+  if (cell.diff) {
+    const kinds = { "-": "del", "+": "ins" }
+    made.append(...cell.text.split("\n").map((line) => element(kinds[line[0]] ?? "span", "line", line)))
+    return made
+  }
   const letters = cell.marks.length ? [...cell.text] : []
   let end = 0
   for (const [from, to] of cell.marks) {
-    made.append(letters.slice(end, from).join(""), element("mark", "", letters.slice(from, to).join("")))
+    made.append(...isolated(letters.slice(end, from).join("")), element("mark", "", letters.slice(from, to).join("")))
     end = to
   }
-  if (end) made.append(letters.slice(end).join(""))
+  if (end) made.append(...isolated(letters.slice(end).join("")))
   else if (wraps) appendText(made, cell.text)
-  else made.append(cell.text)
+  else made.append(...isolated(cell.text))
   return made
 }
 
@@ -153,7 +158,7 @@ class Tip {
   }
 
   open(anchor, text) {
-    this.box.textContent = text
+    this.box.replaceChildren(...isolated(text))
     this.box.showPopover()
     const [at, own] = [anchor.getBoundingClientRect(), this.box.getBoundingClientRect()]
     const below = at.bottom + 6
@@ -211,7 +216,7 @@ const ROOM = { list: 1, table: 0.6 } // screens for the cards of a list of recor
 // What a cell is where table.py sends nothing of it.
 const PLAIN = {
   sub: null, href: null, tone: null, mono: false, at: null, low: null, high: null, share: null, title: null,
-  pale: false, heat: null, bars: null, order: null, marks: [], leads: false,
+  pale: false, heat: null, bars: null, order: null, marks: [], leads: false, diff: false,
 }
 
 class Sheet {
@@ -266,23 +271,24 @@ class Sheet {
     if (column.width) title.style.width = column.width
     const line = element("span", "headline")
     const first = this.firstWay(index)
+    let label = element("span", "", column.title)
     if (column.href) {
-      line.append(link("sort", column.title, column.href))
+      label = link("sort", column.title, column.href)
     } else if (first) {
-      const label = element("button", "sort", column.title)
+      label = element("button", "sort", column.title)
       label.type = "button"
       label.onclick = () => this.turn(first)
-      line.append(label)
-    } else {
-      line.append(element("span", "", column.title))
     }
     if (column.help) {
-      const help = element("button", "help", "?")
-      help.type = "button"
-      help.setAttribute("aria-label", `${column.full ?? column.title}: ${column.help}`)
-      this.tip.explain(help, help, column.help)
-      line.append(help)
+      // A head explains itself on hover, focus and tap: a sign beside each would outshout the titles.
+      label.classList.add("explained")
+      if (label.tagName === "SPAN") label.tabIndex = 0
+      label.setAttribute("aria-description", column.help)
+      const sort = label.onclick
+      this.tip.explain(label, label, column.help)
+      if (sort) label.onclick = sort
     }
+    line.append(label)
     title.append(line)
     if (column.scale) {
       const scale = element("span", "scale")

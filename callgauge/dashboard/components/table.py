@@ -16,6 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.texts.measured_texts import read_amount, read_number
 from callgauge.dashboard import shown_page
 from callgauge.dashboard.components.controls.component_files import read_source
 from callgauge.documents.document import DocumentCell, DocumentColumn, DocumentTable
@@ -26,6 +27,8 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
 _COMPACT = re.compile(r"[\d.]+[kMG]")  # as wording.compact writes it
 _NOTHING = "–"
+_UNITS = frozenset(("ms", "share", "bytes", "k"))
+_HOLDING_NAMES = frozenset(("name", "file", "text", "short", "clip"))  # log text, which no file may change
 _FEW = 100  # observations: of fewer, one more or less moves a share by over a point
 
 
@@ -73,7 +76,8 @@ class Cell:
     to 1) shades the cell. `title` shows on hover, focus and tap; `pale` marks a value with too few
     observations to rely on. A column whose cells have an `order` is sorted by its head: numbers from the
     largest, texts from A. `marks`: half-open spans of characters of `text` to highlight, in order.
-    `leads`: where a narrow screen shows the row as a card, this cell comes first.
+    `leads`: where a narrow screen shows the row as a card, this cell comes first. `diff`: lines of `text`
+    that begin with - or + are drawn as removed or added.
 
     `values`: what a downloaded file holds of the cell, by the words that follow the column's title there
     ("" for none); without it the file holds the number or the name that the cell shows. `percentages`
@@ -96,6 +100,7 @@ class Cell:
     order: float | str | None = None
     marks: tuple[tuple[int, int], ...] = ()
     leads: bool = False
+    diff: bool = False
     values: Mapping[str, Any] | None = None
     percentages: Percentages | None = None
 
@@ -117,14 +122,18 @@ class Table:
     def to_frame(self) -> pd.DataFrame:
         """Return the table as plain values, row by row in the same order; rates and differences are shares.
 
-        A column of cells with several values becomes several: `Mended rate`, `Mended k`, `Mended n`.
+        A column of cells with several values becomes several: `Repaired rate`, `Repaired k`, `Repaired n`. An
+        amount is a number below a title with its unit: `Took ms`.
         """
         frame: dict[str, list[Any]] = {}
         for place, column in enumerate(self.columns):
             cells = [_plain_values(row[place], column) for row in self.rows]
             title = column.full or column.title
             fullest_first = sorted(cells, key=len, reverse=True)
-            for suffix in dict.fromkeys(suffix for values in fullest_first for suffix in values):
+            suffixes = list(dict.fromkeys(suffix for values in fullest_first for suffix in values))
+            if _UNITS.intersection(suffixes) and all(values.get("") is None for values in cells):
+                suffixes = [suffix for suffix in suffixes if suffix]  # only of cells that are empty
+            for suffix in suffixes:
                 name = _unused(f"{title} {suffix}".strip(), frame)
                 frame[name] = [values.get(suffix) for values in cells]
         return pd.DataFrame(frame, dtype=object)
@@ -265,28 +274,29 @@ def _write_percentages(cell: Cell, decimals: int) -> Cell:
 
 
 def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
+    amount = None if cell.mono or column.kind in _HOLDING_NAMES else read_amount(cell.text)
     if cell.values is not None:
-        return cell.values
-    value: Any = None if cell.text == _NOTHING else cell.text
+        currency = (amount or {}).get("currency")
+        return {**cell.values, "currency": currency} if currency else cell.values
+    value: Any = None if cell.text in ("", _NOTHING) else cell.text
+    values: dict[str, Any] = {"": value}
     if isinstance(cell.order, str):
-        value = cell.order
-    elif column.kind == "number":
-        value = _read_number(cell)
-    return {"": value, "detail": cell.sub} if cell.sub else {"": value}
-
-
-def _read_number(cell: Cell) -> float | str | None:
-    """Return the number that a cell's text is, or stands for where it is rounded; else the text.
-
-    A dash is None. `order` may be another quantity than the text, so it counts only for a rounded text.
-    """
-    if cell.text in ("", _NOTHING):
-        return None
-    if _NUMBER.fullmatch(cell.text):
-        plain = cell.text.replace(",", "").replace("−", "-")
-        return float(plain) if "." in plain else int(plain)
-    is_rounded = _COMPACT.fullmatch(cell.text) and not isinstance(cell.order, str)
-    return cell.order if is_rounded and cell.order is not None else cell.text
+        values = {"": cell.order}
+    elif amount is not None:
+        # Where the text is rounded, the column is sorted by the number itself.
+        is_rounded = _COMPACT.fullmatch(cell.text) and cell.order is not None
+        values = {"": cell.order} if is_rounded else dict(amount)
+    elif column.kind == "number" and _NUMBER.fullmatch(cell.text):
+        values = {"": read_number(cell.text)}
+    if not cell.sub:
+        return values
+    below = None if column.kind in _HOLDING_NAMES else read_amount(cell.sub)
+    details = (
+        {f"detail {unit}".strip(): number for unit, number in below.items()}
+        if below
+        else {"detail": cell.sub}
+    )
+    return values | details
 
 
 def _unused(name: str, taken: Mapping[str, Any]) -> str:

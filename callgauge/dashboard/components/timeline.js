@@ -41,7 +41,9 @@ function unfold(made, className, all) {
 // A long text begins folded; what is folded is all there.
 function words(className, text, [most, lines] = MUCH.text) {
   const holder = element("div", `words ${className}`)
-  const body = element("div", "body", text)
+  const body = element("div", "body")
+  if (!className.startsWith("mono")) body.dir = "auto" // a message reads in its own direction
+  body.textContent = text
   holder.append(body)
   if (text.length > most || text.split("\n").length > lines) holder.append(unfold(body, "folded", "Show all"))
   return holder
@@ -206,7 +208,8 @@ function bar(data) {
   for (const [name, key, href] of data.jumps) {
     const one = href ? link("jump", name, href) : element("span", "jump none", name)
     if (href) one.setAttribute("aria-keyshortcuts", key)
-    one.title = `Key ${key}, while the focus is in the time line`
+    one.dataset.sessionKey = key // keys.js presses it
+    one.title = `Key ${key}`
     made.append(one)
   }
   made.append(element("span", "quiet where", data.where))
@@ -231,14 +234,6 @@ export default function ({ parentElement, data }) {
   line.setAttribute("aria-label", data.label)
   line.append(...edge(data.earlier, "earlier"), ...data.turns.map(turn), ...edge(data.later, "later"))
   holder.replaceChildren(top, line)
-  holder.onkeydown = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return
-    const found = data.jumps.find(([, key]) => key === event.key)
-    if (found && found[2]) {
-      event.preventDefault()
-      go(found[2])
-    }
-  }
   // Only another place is gone to: what is drawn anew for another reason stays where it is.
   const place = `${data.lit} ${data.start}`
   if (holder.dataset.place === place) return

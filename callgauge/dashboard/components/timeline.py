@@ -1,7 +1,7 @@
 """Draws the time line of a session: turns, steps, calls, threads of retries.
 
-Text in the data is drawn as plain text, never as HTML; the caller must make invisible characters visible. The
-keys n, p, j, k work only while the focus is inside, as WCAG 2.1.4 demands of keys without Ctrl.
+Text in the data is drawn as plain text, never as HTML; the caller must make invisible characters visible.
+keys.js presses the jump links on the keys n, p, j and k, wherever the focus is on the page.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -17,18 +18,18 @@ TURNS: Mapping[str, str] = {
     "recorded_not_ok": "Reported as unsuccessful",
     "derived_ok": "Derived as successful",
     "derived_not_ok": "Derived as unsuccessful",
-    "disagree": "Reported and derived differ",
+    "disagree": "Log and derivation disagree",
     "not_ok": "Unsuccessful, reported or derived",
     "retried": "Turns with a retry",
 }
 """The values of the filter by turn, as the metrics `calls` and `sessions` take them, with their words."""
 CHAINS: Mapping[str, str] = {
-    "": "All chains",
-    "any": "In a chain",
-    "recovered": "Chain recovered",
-    "abandoned": "Chain abandoned",
-    "open": "Chain's end not known",
-    "none": "In no chain",
+    "": "All retry sequences",
+    "any": "In a retry sequence",
+    "recovered": "Recovered",
+    "abandoned": "Given up",
+    "open": "End not known",
+    "none": "In no retry sequence",
 }
 ATTEMPTS: Mapping[str, str] = {
     "": "All attempts",
@@ -36,14 +37,26 @@ ATTEMPTS: Mapping[str, str] = {
     "retry": "Retries",
     "identical": "Identical retries",
     "changed": "Changed retries",
-    "unknown": "Retries, a text unknown",
+    "unknown": "Retries, one text missing",
 }
+
+
+@contextmanager
+def fold_filters(*keys: str) -> Iterator[None]:
+    """Fold the selectors that the body draws behind one button, which says how many are set.
+
+    `keys`: the URL keys of the selectors. The list is filtered by the URL, whether they are drawn or not.
+    """
+    count = sum(bool(st.query_params.get(key)) for key in keys)
+    label = f"Filter this list: {count} set" if count else "Filter this list"
+    with st.popover(label, icon=":material/filter_list:", key="list_filters", width="content"):
+        yield
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
     """Draw a selector and return the chosen value; None for the empty value.
 
-    `options`: the words for each value; `key`: the URL key; `label`: for screen readers.
+    `options`: the words for each value; `key`: the URL key.
     """
 
     def parse(text: str) -> str:
@@ -58,7 +71,6 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
             index=list(options).index(st.session_state[name]),
             format_func=lambda option: options[option],
             key=name,
-            label_visibility="collapsed",
             width=width,
         ),
         key,

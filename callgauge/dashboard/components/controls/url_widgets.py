@@ -117,13 +117,13 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 
 
 @st.fragment
-def draw_popover(label: str, key: str, draw: Callable[[], None]) -> None:
+def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
     """Draw a popover; `draw` draws its content once it is opened, without a run of the page.
 
     A page has a dozen of them, and the content of all would be most of what the browser has to draw. In a row
     of other things it needs a container as wide as its content.
     """
-    popover = st.popover(label, type="tertiary", width="content", key=key, on_change="rerun")
+    popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):
         with popover:
             draw()

@@ -26,11 +26,17 @@ function focusedNode() {
   return node
 }
 
+// An open session has keys of its own (timeline.js): j and k for its turns, n and p for its failures.
+function stepInSession(key) {
+  const [jump] = mainNodes(`[data-session-key="${key}"]`)
+  jump?.click()
+  return Boolean(jump)
+}
+
 // A page with links to the next and the previous item has its own order; else the rows of its tables count.
 function step(forward) {
   const button = document.querySelector(`.st-key-${forward ? "step_next" : "step_previous"} :is(button, a)`)
-  const [way] = button ? [button] : mainNodes(`[aria-keyshortcuts="${forward ? "j" : "k"}"]`)
-  if (way) return way.click()
+  if (button) return button.click()
   const links = rowLinks()
   const row = focusedNode()?.closest?.("tr")
   const at = links.findIndex((made) => made.closest("tr") === row)
@@ -61,8 +67,10 @@ function installKeys(actions) {
   const plain = {
     "/": () => focusSearch() || actions.find(),
     "?": actions.help,
-    j: () => step(true),
-    k: () => step(false),
+    j: () => stepInSession("j") || step(true),
+    k: () => stepInSession("k") || step(false),
+    n: () => stepInSession("n"),
+    p: () => stepInSession("p"),
     g: () => { goUntil = performance.now() + GO_PAUSE },
   }
   const onKey = (event) => {

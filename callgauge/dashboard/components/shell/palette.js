@@ -186,6 +186,7 @@ function makePalette(root, state, askServer) {
 
 const LISTED = [
   ["Find", [[[IS_MAC ? "⌘" : "Ctrl", "K"], "pages, models, prompts, tools, codes, sessions, calls"], [["/"], "the search of the page"], [["?"], "this list"]]],
+  ["In a session", [[["j"], "next turn"], [["k"], "previous turn"], [["n"], "next failure"], [["p"], "previous failure"]]],
   ["In a list", [[["j"], "next"], [["k"], "previous"], [["Enter"], "open"], [["Esc"], "close"]]],
 ]
 

@@ -5,13 +5,13 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 URL_KEYS = PageUrlKeys(
     narrowing={
         "outcome": "outcome",
-        "fault": "fault layer",
+        "fault": "failure stage",
         "turns": "turns",
-        "chain": "chain of attempts",
+        "chain": "retry sequence",
         "attempt": "attempt",
-        "attempts": "length of the chain",
+        "attempts": "length of the retry sequence",
         "first_retry": "first retry",
-        "code": "finding",
+        "code": "diagnostic",
         "signature": "error signature",
         "q": "search",
     },

@@ -23,8 +23,8 @@ Row = Mapping[Hashable, Any]
 _NEIGHBOURS = {
     "before": "← Previous call",
     "after": "Next call →",
-    "fault_before": "← Previous fault",
-    "fault_after": "Next fault →",
+    "fault_before": "← Previous failure",
+    "fault_after": "Next failure →",
 }
 _COPIED = 200_000  # characters; more is saved as a file, not sent along with the page
 _CURL = (
@@ -33,8 +33,7 @@ _CURL = (
 )
 
 
-def show(call: Row, tool: ToolDefinition | None, description: str | None) -> None:
-    _draw_ways_on(call)
+def draw_copies(call: Row, tool: ToolDefinition | None, description: str | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if call["raw_arguments"] is not None:
             _draw_copy("raw", "Copy raw", "raw_arguments.txt", call["raw_arguments"])
@@ -50,7 +49,7 @@ def show(call: Row, tool: ToolDefinition | None, description: str | None) -> Non
                     _draw_case(call, tool)
 
 
-def _draw_ways_on(call: Row) -> None:
+def draw_links(call: Row) -> None:
     named = {"call": call["call_id"], "session": call["session_id"], "source": call["source"]}
     rows = store_queries.ask("call_neighbours", **named).to_dict("records")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="ways_on"):
@@ -114,16 +113,16 @@ def _draw_request(call: Row, description: str | None) -> None:
 
 
 def _list_missing(call: Row, prompt: str | None) -> list[str]:
-    notes = ["Of each message and result the store keeps the first 2,000 characters."]
+    notes = ["The store keeps the first 2,000 characters of each message and result."]
     if call["definition"] is None:
-        notes.append("The store knows no definition of the tool: the request has none.")
+        notes.append("The store has no definition of the tool, so the request has none.")
     if not prompt:
-        notes.append("The log tells no system prompt: the request has none.")
+        notes.append("The log has no system prompt, so the request has none.")
     if call["args_source"] != "raw":
-        notes.append("The arguments are not the model's own text.")
+        notes.append("The arguments are not the text that the model sent.")
     return notes
 
 
 def _draw_case(call: Row, tool: ToolDefinition | None) -> None:
-    st.markdown("A file for `tests/cases/lenient/`: text, definition, and what the parser finds today.")
+    st.markdown("A file for `tests/cases/lenient/`: text, definition, and the diagnostics of today's parser.")
     _draw_copy("case", "Copy the test case", "case.json", case_json(call["raw_arguments"], tool))

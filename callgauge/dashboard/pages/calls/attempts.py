@@ -1,12 +1,9 @@
-"""The card that lists the chain of attempts of one call and the changes from attempt to attempt."""
+"""The card with the retry sequence of one call: each attempt, what it changed, and how it ended."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from itertools import pairwise
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
-
-import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.texts.text_diff import arguments_change
@@ -18,58 +15,77 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 _COMPARED = 20_000  # characters of each text
+_LINES = 12  # of the changes of one attempt
 _MOST = 200  # attempts, as the metric gives them
+_ENDS = {"recovered": "The last one worked", "abandoned": "The call was given up"}
 
 
-def show(call: Row) -> None:
+def list_attempts(call: Row) -> Sequence[Row]:
+    """Return the attempts of the call's retry sequence in order; none for a call that is in no sequence."""
     if call["chain_id"] is None:
-        return
-    rows = store_queries.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"]).to_dict("records")
+        return []
+    rows = store_queries.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"])
+    found: Sequence[Row] = rows.to_dict("records")
+    return found
+
+
+def show(call: Row, rows: Sequence[Row]) -> None:
     if len(rows) < 2:
         return
-    ended = {"recovered": "it recovered", "abandoned": "it was abandoned"}.get(rows[-1]["chain_outcome"])
-    listed = f"the first {_MOST} attempts" if len(rows) == _MOST else wording.plural(len(rows), "attempt")
-    with cards.draw_card(
-        "Attempts", "chain_calls", caption=f"A chain of {listed}; {ended or 'how it ended is not known'}."
-    ):
+    count = f"The first {_MOST} attempts" if len(rows) == _MOST else wording.plural(len(rows), "attempt")
+    end = _ENDS.get(rows[-1]["chain_outcome"], "How it ended is not known")
+    tools = {row["tool"] for row in rows}
+    with cards.draw_card("Retry sequence", "chain_calls", caption=f"{count}. {end}."):
         columns = [
-            Column("Attempt", "number"), Column("Step", "tight"), Column("Tool", "name"),
-            Column("Arguments", "tight"), Column("Outcome", "tight"), Column("Fault layer", "tight"),
-            Column("Result", "tight"), Column("Raw arguments", "clip"),
-        ]  # fmt: skip
-        draw_table(
-            "attempts", "Attempts of the chain", columns, [_build_row(row, call["call_id"]) for row in rows]
-        )
-        for before, after in pairwise(rows):
-            if call["call_id"] in (before["call_id"], after["call_id"]):
-                _draw_change(before, after)
+            Column("Attempt", "number"),
+            *([Column("Tool", "name")] if len(tools) > 1 else []),
+            Column("Time (UTC)", "tight"),
+            Column("Arguments", "text", "Of a retry: what it changed against the attempt before"),
+            Column("Outcome", "tight"),
+            Column("Failure stage", "tight"),
+            Column("Result", "tight"),
+        ]
+        befores = [None, *rows[:-1]]
+        cells = [
+            _build_row(row, before, call["call_id"], has_tools=len(tools) > 1)
+            for row, before in zip(rows, befores, strict=True)
+        ]
+        draw_table("attempts", "Attempts of the retry sequence", columns, cells)
 
 
-def _build_row(row: Row, current: str) -> list[Cell]:
+def _build_row(row: Row, before: Row | None, current: str, *, has_tools: bool) -> list[Cell]:
     this = row["call_id"] == current
+    stage = row["fault_layer"]
     return [
-        Cell(str(row["attempt"] or "–"), sub="this call" if this else None),
-        Cell(str(row["step"])),
         Cell(
-            wording.one_line(row["tool"] or "unknown", 60), href=None if this else call_link(row["call_id"])
+            str(row["attempt"] or "–"),
+            sub="this call" if this else None,
+            href=None if this else call_link(row["call_id"]),
         ),
-        Cell(row["retry_kind"] or "first try"),
-        outcome_cell(row["outcome"], row["fault_layer"]),
-        Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
+        *([Cell(wording.short_name(row["tool"] or "unknown", 60))] if has_tools else []),
+        Cell(f"{row['ts']:%H:%M:%S}" if row["ts"] else "–"),
+        Cell(wording.one_line(row["raw"], 160), mono=True) if before is None else _change_cell(before, row),
+        outcome_cell(row["outcome"], stage),
+        Cell(wording.failure_stage(stage), tone="warn" if stage else None),
         Cell(wording.result_status(row["result_status"])),
-        Cell(wording.one_line(row["raw"], 160), mono=True),
     ]
 
 
-def _draw_change(before: Row, after: Row) -> None:
-    st.caption(f"What attempt {after['attempt']} changed in the arguments of attempt {before['attempt']}:")
-    if not before["length"] and not after["length"] and after["retry_kind"] == "changed":
-        st.caption("They differ; their texts are not here to compare.")
-        return
-    changes = arguments_change(before["raw"][:_COMPARED], after["raw"][:_COMPARED])
-    if changes:
-        st.code(wording.visible(changes), language="diff", wrap_lines=True)
-    else:
-        st.caption("Nothing: they are the same.")
-    if max(before["length"], after["length"]) > _COMPARED:
-        st.caption(f"The first {_COMPARED:,} characters of each are compared.")
+def _change_cell(before: Row, after: Row) -> Cell:
+    """Return a cell with the members that an attempt changed against the attempt before."""
+    if not before["length"] and not after["length"]:
+        return Cell(f"{after['retry_kind'] or 'unknown'} (no text in the store)")
+    if before["raw"] == after["raw"]:
+        return Cell("identical to the attempt before")
+    changes = arguments_change(before["raw"][:_COMPARED], after["raw"][:_COMPARED]).splitlines()
+    if not changes:
+        return Cell("the same values, written differently")
+    more = f"{len(changes) - _LINES:,} more lines" if len(changes) > _LINES else None
+    is_cut = max(before["length"], after["length"]) > _COMPARED
+    cut = f"of the first {_COMPARED:,} characters" if is_cut else None
+    return Cell(
+        wording.visible("\n".join(changes[:_LINES])),
+        sub=", ".join(filter(None, (more, cut))) or None,
+        mono=True,
+        diff=True,
+    )

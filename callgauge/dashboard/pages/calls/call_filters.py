@@ -15,6 +15,7 @@ from callgauge.dashboard.components.controls.list_filters import (
     TURNS,
     draw_pick,
     draw_search_box,
+    fold_filters,
     read_order,
     read_pick,
 )
@@ -25,28 +26,28 @@ from callgauge.dashboard.url_keys import read_dropped, write_to_url
 OUTCOMES = {
     "": "All outcomes",
     "clean": "Clean",
-    "mended": "Mended",
+    "mended": "Needed repair",
     "coerced": "Coerced",
     "repaired": "Repaired",
     "failed": "Failed",
     "strict": "Strict failures",
     "truncated": "Cut off",
-    "unmeasured": "Arguments not judged",
+    "unmeasured": "Not measured",
 }
 FAULTS = {
-    "": "All fault layers",
-    "any": "Any fault",
-    "none": "No fault seen",
-    "unknown": "Cannot tell",
-    "unseen": "No fault seen, or cannot tell",
+    "": "All failure stages",
+    "any": "Any failure",
+    "none": "No failure seen",
+    "unknown": "Not measured",
+    "unseen": "No failure seen, or not measured",
     "arguments": "Parse errors",
-    "emission": "Emission",
+    "emission": "Missing call",
     "syntax": "Syntax",
     "schema": "Schema",
-    "schema_error": "Schema errors, by our parser",
-    "tool_rejected": "Tool rejected",
+    "schema_error": "Schema errors, by the parser",
+    "tool_rejected": "Rejected by the tool",
     "execution": "Execution",
-    "refused": "Refused",
+    "refused": "Denied",
 }
 ORDERS = ("time", "tool", "outcome", "fault", "result", "took", "model", "attempt")
 _FIRST_RETRIES = {
@@ -54,26 +55,27 @@ _FIRST_RETRIES = {
     "changed_worked": "changed arguments, and worked",
     "identical": "identical arguments",
     "identical_worked": "identical arguments, and worked",
-    "unknown": "arguments of which one text is unknown",
+    "unknown": "arguments of which one text is missing",
 }
 _MOST = 10  # attempts; the daily sums take ten and more together
 _ATTEMPTS = re.compile(r"(\d{1,2})(-?)")
 _PICKS = (
     ("outcome", "Outcome", OUTCOMES),
-    ("fault", "Fault layer", FAULTS),
+    ("fault", "Failure stage", FAULTS),
     ("turns", "Turns", TURNS),
-    ("chain", "Chain of attempts", CHAINS),
+    ("chain", "Retry sequence", CHAINS),
     ("attempt", "Attempt", ATTEMPTS),
 )
-_WIDTH = 146  # pixels of a filter
+_WIDTH = 280  # pixels of a filter
 
 
 def draw_filters() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="callfilters"):
-        for name, label, options in _PICKS:
-            draw_pick(label, name, options, width=_WIDTH)
-        draw_pick("Finding", "code", _code_options(), width=_WIDTH)
-        draw_search_box("Search the raw arguments", "q", "Search raw arguments", width=190)
+        with fold_filters(*(name for name, _, _ in _PICKS), "code"):
+            for name, label, options in _PICKS:
+                draw_pick(label, name, options, width=_WIDTH)
+            draw_pick("Diagnostic", "code", _code_options(), width=_WIDTH)
+        draw_search_box("Search the raw arguments", "q", "Search raw arguments", width=240)
     if signature := st.query_params.get("signature"):
         _draw_signature(signature)
     for key, words in (("attempts", _describe_attempts()), ("first_retry", _describe_first_retry())):
@@ -109,7 +111,7 @@ def kept_keys(*left_out: str) -> dict[str, str]:
 
 def _code_options() -> dict[str, str]:
     codes = store_queries.ask("findings").code.tolist()
-    return {"": "All findings"} | {code: code for code in codes}
+    return {"": "All diagnostics"} | {code: code for code in codes}
 
 
 def _read_attempts() -> tuple[int | None, int | None]:
@@ -125,12 +127,12 @@ def _describe_attempts() -> str | None:
     first, last = _read_attempts()
     if first is None:
         return None
-    return f"Chains of {wording.plural(first, 'attempt')}{' or more' if last is None else ''}."
+    return f"Retry sequences of {wording.plural(first, 'attempt')}{' or more' if last is None else ''}."
 
 
 def _describe_first_retry() -> str | None:
     kind = read_pick("first_retry", _FIRST_RETRIES)
-    return f"Chains whose first retry had {_FIRST_RETRIES[kind]}." if kind else None
+    return f"Retry sequences whose first retry had {_FIRST_RETRIES[kind]}." if kind else None
 
 
 def _draw_signature(signature: str) -> None:

@@ -1,4 +1,4 @@
-"""The rows of the list of calls: raw arguments beside the tool, the searched text marked in them."""
+"""The rows of the list of calls: raw arguments next to the tool, the searched text marked in them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from callgauge.dashboard.pages.calls.call_filters import kept_keys
 
 Row = Mapping[Hashable, Any]
 _PREVIEW = 160  # characters
+_NAME = 26  # characters, as many as the column has room for
 _BESIDE = 5  # columns that are left beside the peek view
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
-    """Draw one page of the list; a click on a row shows the call beside the list.
+    """Draw one page of the list; a click on a row shows the call next to the list.
 
     `chosen`: the id of the call that is shown; `is_narrow`: draw the first columns only.
     """
@@ -30,15 +31,20 @@ def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> No
         order_column(Column("Tool", "short"), "tool", "ascending", _order_link),
         Column("Raw arguments", "clip"),
         order_column(
-            Column("Outcome", "short", "Below it the worst finding"), "outcome", "ascending", _order_link
+            Column("Outcome", "short", "Small: the worst diagnostic"),
+            "outcome",
+            "ascending",
+            _order_link,
         ),
-        order_column(Column("Fault layer", "tight"), "fault", "ascending", _order_link),
+        order_column(
+            Column("Failure stage", "tight", "Where it failed first"), "fault", "ascending", _order_link
+        ),
         order_column(Column("Result", "tight"), "result", "ascending", _order_link),
-        order_column(Column("Took", "number", "The tool's time"), "took", "descending", _order_link),
-        order_column(Column("Model", "short", "Below it the prompt"), "model", "ascending", _order_link),
+        order_column(Column("Took", "number", "How long the tool ran"), "took", "descending", _order_link),
+        order_column(Column("Model", "short", "Small: the prompt"), "model", "ascending", _order_link),
         *([Column("Host", "short", "Who served the model")] if has_hosts else []),
         order_column(
-            Column("Attempt", "tight", "1 = first of a chain of attempts; empty = in no chain"),
+            Column("Attempt", "tight", "1 = first of a retry sequence; empty = in none"),
             "attempt",
             "descending",
             _order_link,
@@ -73,22 +79,31 @@ def _build_row(row: Row, searched: str | None, *, is_narrow: bool, has_hosts: bo
             f"{ts:%Y-%m-%d}" if ts else "no time",
             sub=f"{ts:%H:%M:%S}" if ts else None,
             href=filters.page_link("calls", {}, kept_keys("peek") | {"peek": row["call_id"]}),
+            values={"": ts},
         ),
         _name_cell(row["tool"]),
         Cell(preview, mono=True, marks=marks, title=preview),
         outcome_cell(
             row["outcome"], row["fault_layer"], sub=None if is_narrow else row["finding"], leads=True
         ),
-        Cell((row["fault_layer"] or "–").replace("_", " "), tone="warn" if row["fault_layer"] else None),
+        Cell(wording.failure_stage(row["fault_layer"]), tone="warn" if row["fault_layer"] else None),
         Cell(wording.result_status(row["result_status"])),
-        Cell(wording.duration(took / 1000) if took is not None else "–"),
+        Cell(wording.duration(took / 1000) if took is not None else "–", values={"ms": took}),
         _name_cell(row["model"], filters.value_label("prompt", prompt) if prompt else None),
         *([_name_cell(row["provider"])] if has_hosts else []),
-        Cell(f"{row['attempt']}" if row["attempt"] else "", sub=row["retry_kind"]),
+        Cell(
+            f"{row['attempt']}" if row["attempt"] else "",
+            sub=row["retry_kind"],
+            values={"": row["attempt"], "kind": row["retry_kind"]},
+        ),
     ]
 
 
 def _name_cell(name: str | None, below: str | None = None) -> Cell:
-    shown = wording.one_line(name or "unknown", 120)
-    sub = wording.one_line(below, 120) if below else None
-    return Cell(shown, sub=sub, title="\n".join(filter(None, (shown, sub))))
+    full = "\n".join(wording.visible(text) for text in (name or "unknown", below) if text)
+    return Cell(
+        wording.short_name(name or "unknown", _NAME),
+        sub=wording.short_name(below, _NAME) if below else None,
+        title=full,
+        values={"": name, **({"prompt": below} if below else {})},
+    )

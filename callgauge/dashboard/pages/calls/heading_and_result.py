@@ -34,8 +34,8 @@ def draw_heading(row: Row, *, is_page: bool = True) -> None:
         tone = outcome_tone(row["outcome"], row["fault_layer"])
         st.badge(wording.outcome(row["outcome"]), color=_COLOURS.get(tone, "blue"))
         if row["fault_layer"]:
-            said = ", says the harness" if is_harness_fault(row) else ""
-            st.badge(f"fault at {row['fault_layer'].replace('_', ' ')}{said}", color="orange")
+            source = ", says the agent" if is_harness_fault(row) else ""
+            st.badge(f"{wording.failure_stage(row['fault_layer'])}{source}", color="orange")
         if row["lossy"]:
             st.badge("lossy", color="red")
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.reparsed_call import reparse_call
+from callgauge.analysis.verdicts.calls import describe_call
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import call_descriptions, cards
 from callgauge.dashboard.components.call_descriptions import Row
@@ -46,19 +47,22 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
         return
     row, findings, tool, description = loaded.row, loaded.findings, loaded.tool, loaded.description
     draw_heading(row)
-    actions.show(row, tool, description)
-    draw_notes("call", row["call_id"])
-    _draw_facts(row)
+    sequence = attempts.list_attempts(row)
+    cards.draw_answer(describe_call(row, len(sequence), call_descriptions.describe_not_judged(row)), 400)
+    actions.draw_links(row)
     _draw_raw(row, findings)
-    parser_reading.show(reparse_call(row, tool), tool)
-    _draw_verdicts(row)
+    attempts.show(row, sequence)
     left, right = st.columns(2, gap="small")
     with left, cards.draw_card("Resulting arguments", stretch=True):
         _draw_arguments(row)
     with right, cards.draw_card("Result", stretch=True):
         draw_result(row)
+    _draw_facts(row)
+    actions.draw_copies(row, tool, description)
+    draw_notes("call", row["call_id"])
+    parser_reading.show(reparse_call(row, tool), tool)
+    _draw_verdicts(row)
     _draw_definition(row)
-    attempts.show(row)
     _draw_turn(row)
 
 
@@ -70,7 +74,7 @@ def _say_no_such_call() -> str:
 
 
 def _draw_facts(row: Row) -> None:
-    columns = ("Time", "Model", "Prompt", "Session", "Place in the session", "Attempt", "Place in the log")
+    columns = ("Time", "Model", "Prompt", "Session", "Place in the session", "Place in the log")
     cells = [
         Cell(wording.utc_to_the_second(row["ts"])),
         Cell(
@@ -87,7 +91,6 @@ def _draw_facts(row: Row) -> None:
             call_descriptions.place_in_turn(row),
             sub=call_descriptions.STRATEGIES.get(row["strategy"], row["strategy"]),
         ),
-        Cell(call_descriptions.describe_attempt(row), sub=row["chain_outcome"]),
         Cell(
             f"{call_descriptions.log_name(row)}:{row['line']}",
             sub=f"byte {row['byte_offset']:,} · {row['source']}",
@@ -95,7 +98,7 @@ def _draw_facts(row: Row) -> None:
             mono=True,
         ),
     ]
-    draw_table("call_facts", "Where the call stands", [Column(title, "name") for title in columns], [cells])
+    draw_table("call_facts", "Where the call is", [Column(title, "name") for title in columns], [cells])
 
 
 def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
@@ -115,11 +118,11 @@ def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
 
 
 def _draw_verdicts(row: Row) -> None:
-    with cards.draw_card("Who said what"):
+    with st.expander("Verdicts of parser, agent and tool"):
         rows = [
             _parser_row(row),
             [
-                Cell("The harness"),
+                Cell("The agent"),
                 Cell(call_descriptions.describe_harness(row["harness_verdict"])),
                 Cell(wording.one_line(row["harness_message"] or "–", 400), mono=True),
                 Cell(""),
@@ -135,7 +138,7 @@ def _draw_verdicts(row: Row) -> None:
             Column("Judge", "tight"),
             Column("Verdict", "tight"),
             Column("Message"),
-            Column("Known by", "tight"),
+            Column("Source", "tight"),
         ]
         draw_table("call_verdicts", "Verdicts on the call", columns, rows)
 
@@ -164,26 +167,24 @@ def _draw_arguments(row: Row) -> None:
 
 def _draw_definition(row: Row) -> None:
     if row["definition"] is None:
-        st.caption("No tool definition is known for this call.")
+        st.caption("The store has no tool definition for this call.")
         return
     with st.expander("Tool definition"):
-        st.caption("What the arguments were judged by.")
+        st.caption("The arguments were checked against it.")
         draw_json(row["definition"])
 
 
 def _draw_turn(row: Row) -> None:
-    with cards.draw_card(
-        f"Turn {row['turn']}", "turn_calls", caption=call_descriptions.describe_turn_end(row)
-    ):
+    with st.expander(f"All calls of turn {row['turn']}"):
+        st.caption(call_descriptions.describe_turn_end(row))
         calls = store_queries.ask("turn_calls", turn=row["turn_id"]).to_dict("records")
         place = next((at for at, call in enumerate(calls) if call["call_id"] == row["call_id"]), 0)
         columns = [
             Column("Step", "number", width="4%"),
             Column("Tool", "name"),
             Column("Outcome", "tight"),
-            Column("Fault layer", "tight"),
+            Column("Failure stage", "tight"),
             Column("Result", "tight"),
-            Column("Chain", "tight", "Calls that try the same thing again"),
             Column("Raw arguments", "clip"),
         ]
         draw_table(
@@ -196,21 +197,16 @@ def _draw_turn(row: Row) -> None:
 
 
 def _turn_row(call: Row, current: str) -> list[Cell]:
-    chain = ""
-    if call["attempt"]:
-        kind = f", {call['retry_kind']}" if call["retry_kind"] else ""
-        chain = f"{call['chain']}: attempt {call['attempt']}{kind}"
     this = call["call_id"] == current
     return [
-        Cell(str(call["step"]), sub=None),
+        Cell(str(call["step"])),
         Cell(
             wording.one_line(call["tool"] or "unknown", 60),
             sub="this call" if this else None,
             href=None if this else call_link(call["call_id"]),
         ),
         outcome_cell(call["outcome"], call["fault_layer"]),
-        Cell((call["fault_layer"] or "–").replace("_", " "), tone="warn" if call["fault_layer"] else None),
+        Cell(wording.failure_stage(call["fault_layer"]), tone="warn" if call["fault_layer"] else None),
         Cell(wording.result_status(call["result_status"])),
-        Cell(chain, sub=call["chain_outcome"]),
         Cell(wording.one_line(call["preview"], 160), mono=True),
     ]

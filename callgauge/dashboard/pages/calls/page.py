@@ -8,15 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from callgauge.analysis import testsets, wording
+from callgauge.analysis import testsets
 from callgauge.analysis.day_paging import CALLS, ListPage, read_page
+from callgauge.analysis.verdicts.calls import describe_matches
 from callgauge.analysis.verdicts.errors import describe_failures
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import (
     ListStep,
     Row,
-    describe_count,
     draw_pager,
     find_steps,
     offer_further_days,
@@ -34,7 +34,7 @@ _ORDERED = {
     "time": "time",
     "tool": "tool",
     "outcome": "outcome",
-    "fault": "fault layer",
+    "fault": "failure stage",
     "result": "result",
     "took": "the tool's time",
     "model": "model",
@@ -57,7 +57,7 @@ def show() -> None:
     if found.rows.empty:
         show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
         return
-    record_answer(answer := _describe_calls(found))
+    record_answer(answer := _describe_calls(chosen, found))
     slot.header(answer, anchor=False)
     if peeked is None:
         _draw_list(chosen, found, pages, None)
@@ -93,17 +93,18 @@ def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
     return _step_link(before, in_full=True), _step_link(after, in_full=True)
 
 
-def _describe_calls(found: ListPage) -> str:
-    """Return a sentence on how many calls match, and without filters of the page how many failed."""
+def _describe_calls(chosen: Mapping[str, Any], found: ListPage) -> str:
+    """Return a sentence on how many calls match, and on how many of them failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
     total = int(layers.total.iloc[0])
-    if is_narrowed():
-        count = describe_count(found, "call")
-        if not found.is_complete:
-            return f"{count}."
-        every = wording.plural(total, "call")
-        return f"{count}, {wording.rate(found.found, total)} of all {every}, judged or not."
-    return describe_failures(layers.to_dict("records"))
+    if not is_narrowed():
+        return describe_failures(layers.to_dict("records"))
+    failed = None
+    if found.is_complete and not chosen.get("fault"):
+        failures = read_page(store_queries.keep_asking(), CALLS, {**chosen, "fault": "any"}, 1)
+        failed = failures.found if failures.is_complete else None
+    count = f"{found.found:,}" + ("" if found.is_complete else " or more")
+    return describe_matches(count, total, failed)
 
 
 def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Draws the cards of one call parsed again: its arguments beside the definition, and the parser's steps."""
+"""Draws one call parsed again: its arguments next to the definition, and the parser's steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.reparsed_call import ReparsedCall
-from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.parser_steps import draw_parser_steps
 from callgauge.dashboard.components.table import Cell, Column, draw_table
@@ -19,18 +18,23 @@ HEAT = {"error": 0.22, "warning": 0.16, "note": 0.08}
 
 
 def show(reading: ReparsedCall, tool: ToolDefinition | None) -> None:
-    with cards.draw_card("Arguments beside the definition", caption=_describe_caption(reading, tool)):
+    with st.expander("Arguments next to the definition"):
+        if caption := _describe_caption(reading, tool):
+            st.caption(caption)
         if reading.request is not None:
             _draw_parameters(list_parameters(reading.request, tool), tool)
     if reading.request is not None:
-        with cards.draw_card("Steps of the parser", caption="What each step changed, in order."):
+        with st.expander("Steps of the parser"):
+            st.caption("What each step changed, in order.")
             draw_parser_steps("call_steps", reading.request.steps)
 
 
 def _describe_caption(reading: ReparsedCall, tool: ToolDefinition | None) -> str | None:
     if reading.request is None:
         return reading.note
-    without = None if tool else "No definition is known: no type and no required parameter could be checked."
+    without = (
+        None if tool else "The store has no definition, so types and required parameters were not checked."
+    )
     return " ".join(filter(None, (without, reading.note))) or None
 
 
@@ -40,7 +44,7 @@ def _draw_parameters(held: list[ParameterRow], tool: ToolDefinition | None) -> N
         return
     columns = [
         Column("Parameter", "name"), Column("Type", "name"), Column("Required", "tight"), Column("Sent"),
-        Column("Became"), Column("Finding", "name"),
+        Column("Became"), Column("Diagnostic", "name"),
     ]  # fmt: skip
     draw_table(
         "parameters",
@@ -70,7 +74,7 @@ def _build_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
         ),
         Cell(wording.one_line(one.kind or "–", 160), mono=one.kind is not None, heat=heat),
         Cell(one.describe_required(tool), heat=heat),
-        Cell("mended, see the marks", sub=sent_as, heat=heat)
+        Cell("repaired, see the marks", sub=sent_as, heat=heat)
         if one.is_mended_only
         else Cell(_format_value(one.sent, "not sent"), sub=sent_as, mono=one.sent is not None, heat=heat),
         Cell(_format_value(one.became, "–"), sub=describe_result(one), mono=True, heat=heat)
@@ -85,9 +89,9 @@ def _format_value(text: str | None, absent: str) -> str:
 
 
 def describe_result(one: ParameterRow) -> str:
-    """Return what a parameter became: its value, or in words that it was refused, left out or kept."""
+    """Return what a parameter became: its value, or in words that it is invalid, left out or kept."""
     if one.became is None:
-        return "–" if one.sent is None else "refused" if one.severity == "error" else "left out"
+        return "–" if one.sent is None else "invalid" if one.severity == "error" else "left out"
     if one.has_changed:
         return _format_value(one.became, "–")
     return "what could be read; part of it may be lost" if one.is_lossy else "as sent"

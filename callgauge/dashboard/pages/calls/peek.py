@@ -1,4 +1,4 @@
-"""The peek view beside the list of calls: one call's text, findings, parameters and result, in short."""
+"""The peek view next to the list of calls: one call's text, diagnostics, parameters and result, in short."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: 
         )
         st.caption(
             f"{call_descriptions.place_in_turn(row)} · {call_descriptions.describe_attempt(row)}"
-            + (f" · chain {row['chain_outcome']}" if row["chain_outcome"] else ""),
+            + (f" · {wording.sequence_end(row['chain_outcome'])}" if row["chain_outcome"] else ""),
             width="content",
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_byte"):
@@ -93,12 +93,12 @@ def _draw_raw(loaded: LoadedCall) -> None:
     if not findings and reason is not None:
         st.caption(call_descriptions.say_not_judged(row, reason))
     elif not findings:
-        st.caption("No findings.")
+        st.caption("No diagnostics.")
     else:
-        columns = [Column("Finding", "text"), Column("Meaning", "text")]
+        columns = [Column("Diagnostic", "text"), Column("Meaning", "text")]
         draw_table(
             "peek_findings",
-            "Findings of the parser",
+            "Diagnostics",
             columns,
             [_finding_row(one) for one in findings[:_LISTED]],
         )
@@ -123,9 +123,9 @@ def _finding_row(found: Finding) -> list[Cell]:
 
 def _draw_parameters(loaded: LoadedCall) -> None:
     reading = reparse_call(loaded.row, loaded.tool)
-    st.markdown("**Arguments beside the definition**")
+    st.markdown("**Arguments next to the definition**")
     if loaded.tool is None:
-        st.caption("No definition is known: no type and no required parameter could be checked.")
+        st.caption("The store has no definition, so types and required parameters were not checked.")
     if reading.request is None:
         st.caption(reading.note or "The call was not read again.")
         return
@@ -149,7 +149,7 @@ def _parameter_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]
     required = one.describe_required(tool)
     sent = "not sent" if one.sent is None else wording.one_line(one.sent, 120)
     if one.has_changed and one.sent is not None:
-        became = "refused" if one.became is None else wording.one_line(one.became, 120)
+        became = "invalid" if one.became is None else wording.one_line(one.became, 120)
         sent = f"{sent} → {became}"
     codes = ", ".join(dict.fromkeys(found.code for found in one.findings))
     return [

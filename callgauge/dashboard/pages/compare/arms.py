@@ -143,7 +143,7 @@ def _name_button(letter: Letter, known: Labels) -> str:
         labels = [known.get(name, {}).get(value, value) for value in values]
         if labels:
             more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-            parts.append(f"{wording.cut_middle(labels[0], 30)}{more}")
+            parts.append(f"{wording.short_name(labels[0], 30)}{more}")
     if days := st.query_params.get(f"{letter.lower()}_days"):
         parts.append(wording.one_line(days, 30))
     return wording.link_label(f"{letter}: {', '.join(parts) or 'all calls'}")

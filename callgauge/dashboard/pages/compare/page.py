@@ -74,7 +74,7 @@ def show() -> None:
             )
         return
     a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, known))
-    names = ArmNames(*(wording.cut_middle(side.name, _LONGEST) for side in (b, a)))
+    names = ArmNames(*(wording.short_name(side.name, _LONGEST) for side in (b, a)))
     # What A and B are is known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 300), anchor=False)
     basis = find_basis(a, b, rate)

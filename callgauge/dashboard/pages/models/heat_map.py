@@ -116,7 +116,7 @@ def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: floa
     columns.append(Column("All", "cell"))
     for name in shown.columns:
         label = filters.value_label(also, name)
-        short, full = wording.cut_middle(label, 18), wording.one_line(label, 200)
+        short, full = wording.short_name(label, 18), wording.one_line(label, 200)
         columns.append(Column(short, "cell", full if full != short else None, full=full))
     rows = [
         [

@@ -121,7 +121,7 @@ def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: S
 
     order = sorted(names, key=place)
     return choose_one(
-        "Prompt", "of", order, order[0], lambda name: wording.cut_middle(_prompt_label(name), 40), width=320
+        "Prompt", "of", order, order[0], lambda name: wording.short_name(_prompt_label(name), 40), width=320
     )
 
 
@@ -158,7 +158,7 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 def _shorten_version(version: str) -> str:
     """Return what tells the versions of one prompt apart: @5 of triage@5."""
     name, at, number = _label_version(version).rpartition("@")
-    return f"@{number}" if at and name else wording.cut_middle(_label_version(version), 24)
+    return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
 
 def _label_version(version: str) -> str:

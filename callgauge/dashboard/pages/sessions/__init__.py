@@ -4,7 +4,7 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
     narrowing={
-        "chain": "chain of attempts",
+        "chain": "retry sequence",
         "attempt": "attempt",
         "turns": "turns",
         "path_run": "run",

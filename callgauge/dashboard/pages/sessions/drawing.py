@@ -34,7 +34,7 @@ def make_drawing_data(
     """
     drawing = _make_drawing(session, found, shown, asked)
     jumps = timelines.find_jumps(found, shown, asked.call if shown.at is not None else None)
-    faults = wording.plural(jumps.faults, "fault")
+    faults = wording.plural(jumps.faults, "failed call")
     before, after = max(0, shown.start - size), shown.end
     later = min(after - shown.start, len(found) - after)
     return {
@@ -43,8 +43,8 @@ def make_drawing_data(
         "start": shown.start,
         "strip": _make_strip(session, found, shown, jumps.faults),
         "jumps": [
-            ["← Fault", "p", jumps.fault_before and session.link(call=jumps.fault_before)],
-            ["Fault →", "n", jumps.fault_after and session.link(call=jumps.fault_after)],
+            ["← Failure", "p", jumps.fault_before and session.link(call=jumps.fault_before)],
+            ["Failure →", "n", jumps.fault_after and session.link(call=jumps.fault_after)],
             ["← Turn", "k", _turn_link(session, found, jumps.turn_before)],
             ["Turn →", "j", _turn_link(session, found, jumps.turn_after)],
         ],
@@ -108,7 +108,7 @@ def _make_drawing(
     )
 
 
-_KINDS = {"bad": "bad arguments", "warn": "a failed run", "call": "calls", "words": "words"}
+_KINDS = {"bad": "invalid arguments", "warn": "a failed tool run", "call": "calls", "words": "text only"}
 
 
 def _make_strip(
@@ -120,7 +120,7 @@ def _make_strip(
         upto = "" if cell.end - cell.start == 1 else f" to {_describe_place(last)}"
         href = session.link(call=cell.fault) if cell.fault else session.link_to_place(first)
         cells.append([cell.kind, cell.turns, f"{_describe_place(first)}{upto}: {_KINDS[cell.kind]}", href])
-    label = f"Overview of {wording.plural(len(found), 'place')} with {wording.plural(faults, 'fault')}"
+    label = f"Overview of {wording.plural(len(found), 'place')} with {wording.plural(faults, 'failed call')}"
     return {"count": len(found), "start": shown.start, "end": shown.end, "label": label, "cells": cells}
 
 

@@ -25,8 +25,9 @@ from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePla
 from callgauge.dashboard.shown_page import record_answer
 
 _LEGEND = (
-    "The strip is the whole session: red = bad arguments, orange = a failed run, grey = calls, low = words. "
-    "Keys in the time line: n and p, the next and the previous fault; j and k, a turn."
+    "The strip shows the whole session: red = invalid arguments, orange = a failed tool run, "
+    "grey = other calls, low = text only. "
+    "Keys: j and k go to the next and the previous turn, n and p to a failure."
 )
 
 _FORMER_ID = 16  # characters
@@ -138,7 +139,9 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
     session_head.show(session, row, turns)
     draw_notes("session", row["session_id"])
     if not found:
-        st.caption("The store holds no turn of this session: its log told of none, or they count elsewhere.")
+        st.caption(
+            "The store has no turn of this session. Its log has none, or another session repeats them."
+        )
         return
     session_search.show(session, found)
     _time_line(session, found, turns, asked)

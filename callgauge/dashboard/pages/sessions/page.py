@@ -15,6 +15,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.list_filters import (
     draw_pick,
     draw_search_box,
+    fold_filters,
 )
 from callgauge.dashboard.components.controls.paging import (
     Row,
@@ -58,10 +59,11 @@ def show() -> None:
 
 def _draw_filters() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="sessionfilters"):
-        for name, label, options in PICKS:
-            draw_pick(label, name, options, width=190)
-        if runs := list_runs():
-            draw_pick("Run", "path_run", runs, width=190)
+        with fold_filters(*(name for name, _, _ in PICKS), "path_run"):
+            for name, label, options in PICKS:
+                draw_pick(label, name, options, width=280)
+            if runs := list_runs():
+                draw_pick("Run", "path_run", runs, width=280)
         draw_search_box(
             "Search ids, tasks and what users wrote", "q", "Search ids, tasks, messages", width=260
         )
@@ -76,16 +78,16 @@ def _describe_sessions(found: ListPage) -> str:
     rates = {
         one.rate.name: one.share for one in make_slices(store_queries.ask("slices", rates=_RATES, **chosen))
     }
-    told = [
+    parts = [
         f"{wording.rate(share.k, share.n)} {words}"
-        for name, words in _TOLD.items()
+        for name, words in _TURNS.items()
         if (share := rates.get(name)) is not None and share.n
     ]
-    return f"{count}. Of their turns {' and '.join(told)}." if told else f"{count}."
+    return f"{count}. {' and '.join(parts)}." if parts else f"{count}."
 
 
-_TOLD = {"turn_success": "succeeded", "retried": "had a retry"}
-_RATES = tuple(_TOLD)
+_TURNS = {"turn_success": "of their turns succeeded", "retried": "had a retry"}
+_RATES = tuple(_TURNS)
 
 
 def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
@@ -116,16 +118,16 @@ def _make_columns() -> list[Column]:
         Column(
             "Session",
             "file",
-            "Its task or first message, its id, and its run where a path tells one",
+            "Its task or first message, its id, and its run where the path names one",
         ),
-        Column("Models", "name", "Below them the hosts, where there are several, and what wrote the log"),
+        Column("Models", "name", "The smaller lines are the hosts and the source of the log"),
         sorts("turns", Column("Turns", "number")),
         sorts("calls", Column("Calls", "number")),
-        sorts("faults", Column("Faults", "number", "Calls that went wrong at any layer")),
+        sorts("faults", Column("Failed calls", "number", "Calls that failed at any stage")),
         sorts("retries", Column("Retries", "number")),
-        Column("Successful turns", "number", "As the log reports it, or derived where it reports nothing"),
+        Column("Successful turns", "number", "As the log reports it, else derived"),
         sorts("seconds", Column("Duration", "number", "From the first to the last entry of the log")),
-        Column("Tokens", "number", "Input and output, of the turns that tell them"),
+        Column("Tokens", "number", "Input and output, of the turns whose log has them"),
     ]
 
 
@@ -137,7 +139,7 @@ def _order_link(order: str | None) -> str:
 def _build_row(row: Row) -> list[Cell]:
     start = row["started_at"]
     said = row["said"] or ""
-    models = [wording.one_line(model, 60) for model in row["models"]]
+    models = [wording.short_name(model, 60) for model in row["models"]]
     more = [f"and {len(models) - _MODELS} more"] if len(models) > _MODELS else []
     missing = row["turns"] - row["tokens_known"]
     return [
@@ -145,6 +147,7 @@ def _build_row(row: Row) -> list[Cell]:
             f"{start:%Y-%m-%d}" if start else "no time",
             href=list_link(row, st.query_params.get("session_page") or "1"),
             sub=f"{start:%H:%M:%S}" if start else None,
+            values={"": start},
         ),
         Cell(_session_title(row), sub=_session_ids(row), title=wording.visible(said)),
         Cell(
@@ -158,12 +161,16 @@ def _build_row(row: Row) -> list[Cell]:
                 )
             ),
         ),
-        Cell(f"{row['turns']:,}", sub=wording.plural(row["steps"], "step")),
+        Cell(
+            f"{row['turns']:,}",
+            sub=wording.plural(row["steps"], "step"),
+            values={"": row["turns"], "steps": row["steps"]},
+        ),
         Cell(f"{row['calls']:,}"),
         Cell(f"{row['faults']:,}", tone="warn" if row["faults"] else None),
         Cell(f"{row['retries']:,}"),
         _success_cell(row),
-        Cell(wording.duration(row["seconds"])),
+        Cell(wording.duration(row["seconds"]), values={"seconds": row["seconds"]}),
         Cell(
             wording.compact(row["tokens"]),
             sub=f"{wording.plural(missing, 'turn')} unknown" if row["tokens_known"] and missing else None,
@@ -175,7 +182,7 @@ def _describe_hosts(hosts: Sequence[str]) -> list[str]:
     """Return the line with the hosts of a session; none in a store with a single host."""
     if not hosts or not filters.has_several_hosts():
         return []
-    named = [wording.one_line(host, 40) for host in hosts[:_MODELS]]
+    named = [wording.short_name(host, 40) for host in hosts[:_MODELS]]
     more = f" and {len(hosts) - _MODELS} more" if len(hosts) > _MODELS else ""
     return [f"on {', '.join(named)}{more}"]
 

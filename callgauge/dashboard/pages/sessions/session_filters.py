@@ -21,7 +21,11 @@ from callgauge.dashboard.pages.sessions import URL_KEYS
 from callgauge.dashboard.url_keys import read_dropped
 
 PICKS = (
-    ("chain", "Chain of attempts", {**CHAINS, "none": "Without a chain", "any": "With a chain"}),
+    (
+        "chain",
+        "Retry sequence",
+        {**CHAINS, "none": "Without a retry sequence", "any": "With a retry sequence"},
+    ),
     ("attempt", "Attempt", ATTEMPTS),
     ("turns", "Turns", TURNS),
 )
@@ -30,7 +34,7 @@ ORDERS = {
     "turns": "turns",
     "steps": "steps",
     "calls": "calls",
-    "faults": "faults",
+    "faults": "failed calls",
     "retries": "retries",
     "seconds": "duration",
 }

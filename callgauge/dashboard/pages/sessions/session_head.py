@@ -38,7 +38,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
         "Source": Cell(row["title"], sub="\n".join(filter(None, (harness, run))) or None),
         **_trial_cell(row),
         "Turns": Cell(f"{len(turns):,}", sub=wording.plural(steps, "step")),
-        "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'fault')}\nretries: {retries:,}"),
+        "Calls": Cell(f"{calls:,}", sub=f"{wording.plural(faults, 'failure')}\nretries: {retries:,}"),
         "Successful turns": _success_cell(turns),
         "Tokens": _tokens_cell(turns),
         "Place in the log": _place_cell(row),
@@ -84,7 +84,9 @@ def _success_cell(turns: Sequence[Row]) -> Cell:
 def _tokens_cell(turns: Sequence[Row]) -> Cell:
     names = ("input_tokens", "output_tokens")
     told = [turn for turn in turns if any(turn[name] is not None for name in names)]
-    unknown = f"{wording.plural(len(turns) - len(told), 'turn')} unmeasured" if len(told) < len(turns) else ""
+    unknown = (
+        f"{wording.plural(len(turns) - len(told), 'turn')} not measured" if len(told) < len(turns) else ""
+    )
     if not told:
         return Cell("–", sub=unknown or None)
     read, written = (wording.compact(sum(turn[name] or 0 for turn in told)) for name in names)
@@ -101,7 +103,7 @@ def _draw_kin(session: ShownSession) -> None:
     with cards.draw_card("Sessions around it", "session_kin"):
         columns = [
             Column("Relation", "tight"), Column("Session", "file"), Column("Start (UTC)", "tight"),
-            Column("Turns", "number"), Column("Calls", "number"), Column("Faults", "number"),
+            Column("Turns", "number"), Column("Calls", "number"), Column("Failed calls", "number"),
         ]  # fmt: skip
         draw_table("session_kin", "Sessions around this one", columns, [_kin_row(row) for row in shown])
         if len(children) > _LISTED:

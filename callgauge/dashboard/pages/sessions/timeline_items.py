@@ -23,10 +23,10 @@ from callgauge.dashboard.viewer import sees_texts
 Row = Mapping[Hashable, Any]
 Item = dict[str, Any]
 
-_NOT_SHOWN = "This store is served without texts."
+_NOT_SHOWN = "This store is served without content."
 _PROMPT = 20_000  # characters
 _TEXT = 1_000  # characters of raw arguments and of a result, as the metric step_calls gives them
-_ENDED = {"recovered": ("recovered", "good"), "abandoned": ("abandoned", "bad")}
+_ENDED = {"recovered": ("recovered", "good"), "abandoned": ("given up", "bad")}
 _LAYERS = {"execution": "warn", "refused": "warn"}
 
 
@@ -128,7 +128,7 @@ def _turn_facts(row: Row) -> str:
         f"{row['ts']:%Y-%m-%d %H:%M:%S}" if row["ts"] else None,
         wording.plural(row["steps"], "step"),
         wording.plural(row["calls"], "call"),
-        wording.plural(row["faults"], "fault") if row["faults"] else None,
+        wording.plural(row["faults"], "failure") if row["faults"] else None,
         _format_tokens(row),
         ", ".join(time for time in times if time),
         None if row["derived_ok"] is not False else REASONS.get(row["derived_reason"]),
@@ -156,7 +156,7 @@ def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
     return {
         "title": f"{title} · {len(text):,} characters",
         "text": wording.visible(text[:_PROMPT]),
-        "note": f"The first {_PROMPT:,} characters; the page Prompts has all."
+        "note": f"The first {_PROMPT:,} characters. The page Prompts has the whole text."
         if len(text) > _PROMPT
         else None,
     }
@@ -196,7 +196,7 @@ def _step_facts(said: Row | None, calls: Sequence[Row]) -> str:
 
 def _knot_data(knot: ThreadKnot) -> list[Any]:
     words, tone = _ENDED.get(knot.ended or "", ("still open", "calm"))
-    return [tone, knot.above, knot.below, knot.fault, f"A chain of attempts, {words}"]
+    return [tone, knot.above, knot.below, knot.fault, f"A retry sequence, {words}"]
 
 
 def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
@@ -207,14 +207,16 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     bad = _LAYERS.get(layer, "bad") if layer else None
     # What could not be measured is no fault: why stands in the tag's help, not in a line of each call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
-    told = f"What became of the arguments.{said}" + (f" {wording.one_line(why, 300)}" if why else "")
+    told = f"The outcome of the arguments.{said}" + (f" {wording.one_line(why, 300)}" if why else "")
     tags: list[list[str | None]] = []
     if row["outcome"]:
         tags.append([wording.outcome(row["outcome"]), outcome_tone(row["outcome"], layer) or "calm", told])
     if layer:
-        tags.append([f"fault: {layer.replace('_', ' ')}", bad, "The first layer that went wrong"])
+        tags.append([wording.failure_stage(layer), bad, "The stage at which the call failed first"])
     notes = [
-        f"The first {_TEXT:,} of {whole:,} characters; the call has all." if whole > _TEXT else None,
+        f"The first {_TEXT:,} of {whole:,} characters. The page of the call has the whole text."
+        if whole > _TEXT
+        else None,
         said.strip() if row["args_source"] in ("truncated", "missing") else None,
     ]
     latency = row["latency_ms"]
@@ -256,7 +258,7 @@ def _make_chain_item(drawing: TimelineDrawing, row: Row) -> Item | None:
     kind = f", {row['retry_kind']} arguments" if row["retry_kind"] else ""
     words, tone = _ENDED.get(row["chain_outcome"] or "", ("still open", "calm"))
     return {
-        "text": f"Chain {attempt.chain}, attempt {row['attempt']}{kind} · {words}",
+        "text": f"Retry sequence {attempt.chain}, attempt {row['attempt']}{kind} · {words}",
         "tone": tone,
         "before": attempt.before and drawing.session.link(call=attempt.before),
         "after": attempt.after and drawing.session.link(call=attempt.after),

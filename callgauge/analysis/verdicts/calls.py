@@ -1,0 +1,73 @@
+"""The sentences on calls: what was wrong with one and what became of it; how many of several failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callgauge.analysis import wording
+
+_AT_STAGE = {
+    "emission": "The model wrote text where a tool call was due",
+    "syntax": "The arguments were not valid JSON",
+    "schema": "The arguments did not fit the tool's definition",
+    "tool_rejected": "The tool rejected the arguments",
+    "execution": "The arguments were accepted, but the tool failed",
+    "refused": "A user or a policy denied the call",
+}
+_WITHOUT_FAILURE = {
+    "clean": "The arguments were valid",
+    "coerced": "The arguments were valid JSON; a value was converted",
+    "repaired": "The arguments were not valid JSON and were repaired",
+    "failed": "The arguments could not be used",
+}
+_RESULTS = {"ok": "the tool returned a result", "error": "the tool returned an error"}
+
+
+def describe_call(row: Mapping[Any, Any], attempts: int, not_judged: str | None) -> str:
+    """Return what was wrong with the arguments of a call or its run, and how the retry sequence ended.
+
+    `row`: of the metric `call`; `attempts`: of its retry sequence; `not_judged`: why the parser has no
+    verdict, None where it has one.
+    """
+    return f"{_describe_fault(row, not_judged)}. {_describe_end(row, attempts)}."
+
+
+def _describe_fault(row: Mapping[Any, Any], not_judged: str | None) -> str:
+    stage = row["fault_layer"]
+    if stage:
+        fault = _AT_STAGE.get(stage, f"The call failed: {stage.replace('_', ' ')}")
+        is_parsers = stage in ("syntax", "schema") and not_judged is None
+        diagnostic = (row["parse_error"] or "").partition(";")[0] if is_parsers else ""
+        return f"{fault}: {wording.one_line(diagnostic, 120)}" if diagnostic else fault
+    if not_judged:
+        return f"The arguments could not be judged: {not_judged}"
+    return _WITHOUT_FAILURE.get(row["outcome"] or "", "The arguments could not be judged")
+
+
+def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
+    """Return the end of the retry sequence, or without one what the tool returned."""
+    number, ended = row["attempt"] or 1, row["chain_outcome"]
+    if attempts > 1:
+        place = f"This is attempt {number} of {attempts}"
+        if ended == "recovered":
+            return f"{place}, and it worked" if number == attempts else f"{place}; the last one worked"
+        if ended == "abandoned":
+            return f"{place}; the call was given up"
+        return f"{place}; how it ended is not known"
+    if row["fault_layer"]:
+        return "It was given up without a retry" if ended == "abandoned" else "No retry is in the log"
+    end = _RESULTS.get(row["result_status"] or "", "the log does not say what the tool returned")
+    return end[0].upper() + end[1:]
+
+
+def describe_matches(found: str, total: int, failed: int | None) -> str:
+    """Return how many of all calls match the filters of a list, and how many of these failed.
+
+    `found`: the number of matches, with the words `or more` where it is a lower bound; `failed`: None where
+    it is not known.
+    """
+    rest = "" if failed is None else f" {failed:,} failed."
+    return (
+        f"{found} of {wording.plural(total, 'call')} match{'es' if found == '1' else ''} the filters.{rest}"
+    )
