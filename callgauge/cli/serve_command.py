@@ -40,6 +40,15 @@ HideContent = Annotated[
         help="Show rates and codes only: no arguments, messages, results or error texts.",
     ),
 ]
+AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allowed-host",
+        "--host",
+        metavar="NAME",
+        help="A host name that browsers may use in addition to localhost. Repeatable.",
+    ),
+]
 HealthyHours = Annotated[
     float | None,
     typer.Option(min=0.01, help="Maximum age of the newest load for /healthz, in hours. [default: 26]"),
@@ -64,15 +73,7 @@ def serve(
             "[default: 127.0.0.1]"
         ),
     ] = None,
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allowed-host",
-            "--host",
-            metavar="NAME",
-            help="A host name that browsers may use in addition to localhost. Repeatable.",
-        ),
-    ] = None,
+    allowed_host: AllowedHosts = None,
     embed_in: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="A site that may embed the dashboard: https://wiki.test."),
@@ -109,8 +110,7 @@ def serve(
         healthy_hours=healthy_hours or known.healthy_hours,
     )
     signing = configuration.sign_in if configuration and not no_sign_in else SignInSettings()
-    if sign_in is not None:
-        signing = replace(signing, method=sign_in)
+    signing = replace(signing, method=sign_in) if sign_in is not None else signing
     _check_address(known, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)

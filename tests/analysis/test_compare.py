@@ -10,7 +10,7 @@ import pytest
 from callgauge.analysis import arm_filters
 from callgauge.analysis.arm_filters import Arm
 from callgauge.analysis.call_traits import class_words
-from callgauge.analysis.measures.makeup import find_makeup_shifts
+from callgauge.analysis.measures.same_mix import find_makeup_shifts
 from tests.analysis.store_fixture import HOSTILE
 
 DAY = date(2026, 11, 20)

@@ -107,7 +107,7 @@ def read_sentences(module: Path) -> Iterator[tuple[int, str]]:
             parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
             text = "".join(map(str, parts))
         if _is_prose(text):
-            yield node.lineno, re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text)
+            yield getattr(node, "lineno", 0), re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text)
 
 
 def _is_prose(text: str) -> bool:

@@ -9,7 +9,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES, class_words
 from callgauge.analysis.comparisons.sides import CompareSide
-from callgauge.analysis.measures.makeup import MakeupShift, find_makeup_shifts
+from callgauge.analysis.measures.same_mix import MakeupShift, find_makeup_shifts
 from callgauge.analysis.verdicts import sentences
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards
