@@ -143,7 +143,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
     app = opened()
     assert sentences(app)[0].startswith(KESTREL)
     assert "Needs attention (1)" in said(app)
-    assert "2 rates changed in the same calls" in [one.label for one in app.expander]
+    assert "2 other changes" in [one.label for one in app.expander]
 
 
 @pytest.mark.thorough
