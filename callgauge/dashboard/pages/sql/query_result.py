@@ -70,7 +70,7 @@ def _describe_count(result: QueryResult) -> str:
     if not result.counted:
         return f"More than {rows}; the first {kept:,} are kept here and in an export · {took}"
     if kept < result.rows:
-        return f"{rows}, of which the first {kept:,} are kept here and in an export · {took}"
+        return f"{rows}; the first {kept:,} are kept here and in an export · {took}"
     return f"{rows} · {took}"
 
 
