@@ -40,7 +40,7 @@ _TABS = {
     "days": "Over time",
     "cost": "Cost",
     "strategies": "Calling strategy",
-    "versions": "Harness versions",
+    "versions": "Agent versions",
 }
 
 
