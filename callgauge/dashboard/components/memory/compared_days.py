@@ -8,7 +8,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.url_widgets import draw_popover, draw_url_widget, write_changed
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_changed
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     describe_reader,
@@ -56,13 +56,9 @@ def _write_changed_days() -> None:
         write_changed(COMPARED_WITH, DAYS_BEFORE)
 
 
-def draw_named_days_form() -> None:
-    """Draw a popover in which the chosen days are named, so that the whole team can compare with them."""
-    with st.container(width="content"):
-        draw_popover("Name these days", "baselines_popover", _list_baselines)
-
-
-def _list_baselines() -> None:
+def draw_named_days() -> None:
+    """Draw the form that names the chosen days for the whole team, and the list of named days."""
+    st.markdown("**Named days**")
     st.caption(
         "Days with a name, to compare with here or on Compare. Pinned, they also keep the chosen filters."
     )
