@@ -141,7 +141,7 @@ def test_the_question_mark_opens_the_help_and_the_glossary(app: App) -> None:
 
 def test_letters_open_pages_from_wherever_one_is_and_act_once(app: App) -> None:
     opened(app)
-    for letter, page in (("m", "models"), ("e", "errors"), ("l", "calls"), ("o", "")):
+    for letter, page in (("m", "models"), ("e", "errors"), ("l", "calls"), ("q", "sql"), ("o", "")):
         app.page.keyboard.press("g")
         app.page.keyboard.press(letter)
         app.page.wait_for_url(re.compile(f"/{page}$"))

@@ -79,7 +79,7 @@ def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
     app.page.keyboard.press("Escape")
     expect(app.page.get_by_role("dialog", name="Find")).to_be_hidden()
     app.open("/trials")
-    app.page.get_by_role("table", name="Runs of trials").get_by_role("link").first.click()
+    app.page.get_by_role("table", name="Trial runs").get_by_role("link").first.click()
     app.page.wait_for_url("**trial=orders.7f3a**")
     app.settle()
     app.expect("by invalid calls")

@@ -277,15 +277,19 @@ export default function ({ parentElement, data, setTriggerValue }) {
   if (data.found) state.found = data.found
   state.palette.redraw()
   if (first && data.tour) startWhenDrawn(state.tour, root)
-  // They stay installed while the next page is drawn, until its palette installs its own.
+  // A page without the filter bar has a palette of its own. The one before may be drawn last, and then go.
+  const drawn = (window.callgaugePalettes = (window.callgaugePalettes ?? []).filter((each) => each.root !== root && each.root.isConnected))
+  drawn.push({ root, state })
+  const current = () => (drawn.findLast((each) => each.root.isConnected) ?? drawn.at(-1)).state
   installKeys({
-    find: () => root.isConnected && state.palette.open(),
-    help: () => root.isConnected && state.keys.open(),
-    pages: () => state.data.pages,
+    find: () => current().palette.open(),
+    help: () => current().keys.open(),
+    pages: () => current().data.pages,
     // While a dialog is open, its own keys count.
     busy(event) {
-      if (event.key === "Escape" && state.tour.isOpen()) state.tour.end()
-      return root.querySelector("dialog[open]") !== null || document.querySelector("[data-testid=stDialog]") !== null
+      const { tour } = current()
+      if (event.key === "Escape" && tour.isOpen()) tour.end()
+      return drawn.some((each) => each.root.isConnected && each.root.querySelector("dialog[open]") !== null) || document.querySelector("[data-testid=stDialog]") !== null
     },
   })
 }
