@@ -94,6 +94,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
             or ()
         )
     label = wording.one_line(hostile("model"), 120)
+    opened_folds = {"models": "1", "versions": "1", "by_day": "1"}
     details = [
         # The name of the session is cut in its middle here.
         ("calls", {"call": broken}, ("tool", "…<img src=x", "broken", "enginesaid", "result", "describes")),
@@ -104,7 +105,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
             ("session", "user", "asks", "steptext", "answer", "prompttext"),
         ),
         ("sessions", {"session": session}, ("big",)),
-        ("tools", {"tool_open": hostile("tool")}, ("tool", "model", "does")),
+        ("tools", {"tool_open": hostile("tool")} | opened_folds, ("tool", "model", "does")),
         ("errors", {"tab": "retries", "by": "model"}, ("model",)),
         ("models", {"by": "provider"}, ("provider",)),
         ("models", {"tab": "strategies"}, ("model", "provider", "probe")),

@@ -103,7 +103,7 @@ def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     row.get_by_role("link").click()
     app.page.wait_for_url("**code=*")
     app.settle()
-    app.expect(f"{calls} call")
+    app.expect(re.compile(rf"{calls} of [\d,]+ calls match"))
 
 
 # Where the bar of an interval ends, in percent of its track, for each interval with an arrow.
