@@ -148,7 +148,7 @@ def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_sile
 
 
 def test_a_store_without_a_load_says_so() -> None:
-    assert describe_feed([], []) == "The store records no load."
+    assert describe_feed([], []) == "Nothing has been loaded yet."
 
 
 def silent_store() -> dict[str, list[dict[str, Any]]]:
@@ -258,6 +258,6 @@ def test_turns_whose_reported_and_derived_success_differ_lead_to_their_session(s
     assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
         "successful",
         "unsuccessful",
-        "a call that never got through was left",
+        "a failed call was given up",
     ]
     assert row[6]["href"] == "sessions?session=s1&turn=1"
