@@ -15,7 +15,7 @@ from callgauge.analysis.measures.costs import Cost
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.components.money.page_costs import list_prices
+from callgauge.memory.records import ModelPrice
 
 
 def ask_slices(*, related: bool = True, **given: Any) -> Sequence[Slice]:
@@ -38,15 +38,19 @@ def rank_slices(
     by: str,
     chosen: Mapping[str, Any],
     costs: Sequence[Cost],
+    prices: Sequence[ModelPrice],
     *,
     baseline: str | None = None,
     smallest: float,
 ) -> JudgedRanking:
-    """Return the slices of `read_slices` ranked, as `judge_ranking`; `costs` of each. Raises MetricError."""
+    """Return the slices of `read_slices` ranked, as `judge_ranking`. Raises MetricError.
+
+    `costs`: of each slice, by the team's own `prices`.
+    """
     return store_queries.derive(
         lambda ask: judge_ranking(
             ask, slices, rate, by, chosen, baseline=baseline, smallest=smallest, costs=costs
         ),
         "ranking",
-        *(rate.name, by, chosen, baseline, smallest, list_prices() if costs else ()),
+        *(rate.name, by, chosen, baseline, smallest, prices if costs else ()),
     )

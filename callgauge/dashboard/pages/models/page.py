@@ -21,7 +21,7 @@ from callgauge.dashboard.components.controls.rate_choice import (
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
-from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
+from callgauge.dashboard.components.money.page_costs import ask_ranked_costs, list_prices
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.components.shown_slices import ask_slices, rank_slices, read_slices
 from callgauge.dashboard.pages.models import RANKED
@@ -61,10 +61,10 @@ def show() -> None:
         return
     with compared:
         baseline = choose_baseline(by, slices[rate.name]).name if view != "host" else None
+    costs = ask_ranked_costs(by, chosen)
+    prices = list_prices() if costs else ()
     ranking = SliceRanking(
-        rank_slices(
-            slices, rate, by, chosen, ask_ranked_costs(by, chosen), baseline=baseline, smallest=smallest
-        ),
+        rank_slices(slices, rate, by, chosen, costs, prices, baseline=baseline, smallest=smallest),
         slices,
     )
     with answer:
