@@ -92,7 +92,7 @@ def show() -> None:
 
 
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    asked = {"rates": (rate.name,), "by": by, "also": "day"}
+    asked: dict[str, Any] = {"rates": (rate.name,), "by": by, "also": "day"}
     draw_rate_trend(
         f"{rate.title} by day and {wording.dimension(by)}",
         ask_slices(**asked, **chosen),
