@@ -111,7 +111,8 @@ def read_compared_with(text: str | None) -> str:
     return read_range(known).text
 
 
-def _compared_with() -> str:
+def compared_with() -> str:
+    """Return the text of what the chosen days are compared with: days before, a name, or a range."""
     try:
         return read_compared_with(st.query_params.get(COMPARED_WITH))
     except ValueError:
@@ -177,7 +178,7 @@ def show_all_days() -> None:
 
 def chosen_baseline() -> Days | None:
     """Return the days to compare the chosen days with, both inclusive; None to compare with nothing."""
-    chosen, text = chosen_filters(), _compared_with()
+    chosen, text = chosen_filters(), compared_with()
     days = (chosen.from_day, chosen.to_day) if chosen.from_day and chosen.to_day else None
     if text in kept_baselines():
         return kept_baselines()[text].days
@@ -192,7 +193,7 @@ def chosen_baseline() -> Days | None:
 
 def baseline_slice() -> KeptSlice:
     """Return what the chosen baseline is pinned to; empty where the filters hold for it, too."""
-    baseline = kept_baselines().get(_compared_with())
+    baseline = kept_baselines().get(compared_with())
     return baseline.slice if baseline else {}
 
 

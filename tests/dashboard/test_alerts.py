@@ -77,7 +77,7 @@ def test_a_quiet_night_says_what_could_have_been_found(store: Path) -> None:
     app = opened()
     assert sentences(app) == []
     assert "No alerts on 20 Nov. A change below about " in said(app)
-    assert "in a model would not show within a night yet (about " in said(app)
+    assert "in a model would not show after one day yet (about " in said(app)
     assert "beyond chance" not in said(app)
 
 
@@ -143,7 +143,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
     app = opened()
     assert sentences(app)[0].startswith(KESTREL)
     assert "Needs attention (1)" in said(app)
-    assert "2 rates changed in the same calls" in [one.label for one in app.expander]
+    assert "2 other changes" in [one.label for one in app.expander]
 
 
 @pytest.mark.thorough

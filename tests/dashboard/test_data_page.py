@@ -56,7 +56,7 @@ FOLDS = {
     "Sessions in several files": "doubles",
     "Prompts and tools that changed": "versions",
     "Names of models": "names",
-    "Runs of trials": "runs",
+    "Trial runs": "runs",
 }
 
 
@@ -71,8 +71,8 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
     app = opened(PAGE)
     assert folds(app) == ["Every line", *FOLDS]
     words = said(app).splitlines()
-    assert [title for title in words if title in ("Loads", "Rejected files", "Rejected lines")] == [
-        "Loads", "Rejected files", "Rejected lines",
+    assert [title for title in words if title in ("Loads", "Rejected files", "Unreadable lines")] == [
+        "Loads", "Rejected files", "Unreadable lines",
     ]  # fmt: skip
     assert "loads" in app.session_state["_page_run"].parameters
     for metric in ("coverage", "files", "session_copies", "changed", "rejects"):
@@ -216,7 +216,7 @@ def test_a_link_that_names_nothing_opens_nothing(small: Path, named: str) -> Non
 def test_a_link_to_one_reason_shows_its_lines(small: Path) -> None:
     app = opened(PAGE, reject="not_json")
     assert "Every line: not\\_json" in [part.value for part in app.subheader]
-    assert "Rejected lines" in said(opened(PAGE, reject="no_such_reason"))
+    assert "Unreadable lines" in said(opened(PAGE, reject="no_such_reason"))
 
 
 # --- what changed between two texts ----------------------------------------------------------------

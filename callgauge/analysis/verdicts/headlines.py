@@ -65,15 +65,18 @@ def write_headline(found: Breakdown, names: ArmNames, label: Label, smallest: fl
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def write_advice(found: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
+def write_advice(
+    found: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_effect: bool = True
+) -> str:
     """Return which arm to take, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
 
     Where the verdict is split, the advice is for each side of the split. `names.against` is what is in use
-    now. `smallest`: the smallest difference of interest, a share.
+    now. `smallest`: the smallest difference of interest, a share. `with_effect`: also how many failed calls a
+    split decision saves.
     """
     split = found.find_split(smallest)
     sentences = [
-        _advise_split(found, split, names, label, smallest)
+        _advise_split(found, split, names, label, smallest, with_effect=with_effect)
         if split
         else _advise_whole(found, names, label, smallest),
         *_describe_prices(found, names, smallest),
@@ -91,13 +94,15 @@ def suggest_decision(found: Breakdown, names: ArmNames, smallest: float) -> str:
     return f"Take {names.of}" if whole is Standing.BETTER else f"Keep {names.against}"
 
 
-def _advise_split(found: Breakdown, split: Split, names: ArmNames, label: Label, smallest: float) -> str:
+def _advise_split(
+    found: Breakdown, split: Split, names: ArmNames, label: Label, smallest: float, *, with_effect: bool
+) -> str:
     take, keep = (_list_values(strata, label, smallest) for strata in (split.better, split.worse))
     advice = f"take {names.of} for {take}; keep {names.against} for {keep}."
     standing = found.whole.standing(smallest)
     if standing in _WORDS:
         advice += f" Overall {names.of} is {_WORDS[standing]}: {_describe_rates(found.whole)}."
-    return advice + _describe_effect(found, split, names)
+    return advice + (_describe_effect(found, split, names) if with_effect else "")
 
 
 def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:

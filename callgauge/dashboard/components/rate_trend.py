@@ -214,7 +214,11 @@ def _make_levels(
     whole = merge_slices(one for one in several if pinned or one.name in points)
     before = whole.share if whole else None
     if before is not None and before.rate is not None:
-        levels.append(Level(f"baseline {wording.rate(before.k, before.n)}", before.rate, before.interval))
+        levels.append(
+            Level(
+                f"{filters.compared_with()} {wording.rate(before.k, before.n)}", before.rate, before.interval
+            )
+        )
     if goal := read_goals().get(rate.name):
         levels.append(Level(format_goal(rate, goal), goal.goal))
     return levels

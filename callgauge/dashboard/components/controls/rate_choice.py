@@ -23,7 +23,7 @@ DIMENSIONS: Mapping[str, str] = {
     "definition": "Tool definition",
     "strategy": "Strategy",
     "source": "Source",
-    "harness_version": "Harness version",
+    "harness_version": "Agent version",
     "day": "Day",
 }
 """What the metric `slices` can tell apart, in words."""

@@ -6,7 +6,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.url_widgets import draw_popover, draw_url_widget
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     describe_reader,
@@ -47,13 +47,9 @@ def choose_compared_days() -> None:
     draw_url_widget(draw, COMPARED_WITH, DAYS_BEFORE, filters.read_compared_with)
 
 
-def draw_named_days_form() -> None:
-    """Draw a popover in which the chosen days are named, so that the whole team can compare with them."""
-    with st.container(width="content"):
-        draw_popover("Name these days", "baselines_popover", _list_baselines)
-
-
-def _list_baselines() -> None:
+def draw_named_days() -> None:
+    """Draw the form that names the chosen days for the whole team, and the list of named days."""
+    st.markdown("**Named days**")
     st.caption(
         "Days with a name, to compare with here or on Compare. Pinned, they also keep the chosen filters."
     )

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from callgauge.analysis.measures.rates import RATES
-from callgauge.dashboard.components.controls.url_widgets import draw_popover
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     author_name,
@@ -28,12 +27,8 @@ def read_goals() -> Mapping[str, Goal]:
 
 
 def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
-    """Draw a popover in which the goals of the rates `among` are set, in percent; empty means no goal."""
-    with st.container(width="content"):
-        draw_popover("Goals", "goals_popover", lambda: _ask_goals(among, goals))
-
-
-def _ask_goals(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
+    """Draw the form that sets the goals of the rates `among`, in percent; empty means no goal."""
+    st.markdown("**Goals**")
     if not may_write():
         st.caption(describe_reader())
         return

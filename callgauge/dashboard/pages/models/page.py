@@ -39,7 +39,7 @@ _TABS = {
     "days": "Over time",
     "cost": "Cost",
     "strategies": "Calling strategy",
-    "versions": "Harness versions",
+    "versions": "Agent versions",
 }
 
 

@@ -255,15 +255,13 @@ def _draw_folds(items: list[AttentionItem], known: Mapping[str, Acknowledgement]
                             on_click=_withdraw,
                             args=(one.key,),
                         )
-    parts = f"{wording.plural(len(found.parts), 'rate')} changed in the same calls"
-    better = f"{wording.plural(len(found.improved), 'rate')} became better"
-    for label, several, key in ((parts, found.parts, "parts"), (better, found.improved, "improved")):
-        if several:
-            with st.expander(label, key=key):
-                for alert in several:
-                    item = describe_alert(alert, found.newest, filters.short_label)
-                    with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
-                        _draw_sentence(item)
+    others = [*found.parts, *found.improved]
+    if others:
+        with st.expander(f"{wording.plural(len(others), 'other change')}", key="other_changes"):
+            for alert in others:
+                item = describe_alert(alert, found.newest, filters.short_label)
+                with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
+                    _draw_sentence(item)
 
 
 def _describe_acknowledgement(one: Acknowledgement) -> str:

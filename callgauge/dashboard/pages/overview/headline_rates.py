@@ -145,7 +145,7 @@ def _draw_rate(
         lines = [
             " · ".join(filter(None, (f"{prefix}{counted}", wording.interval(share.interval)))),
             _write_goal(rate, share, goal) if goal else "",
-            wording.known_share(share.n, whole.total, rate.noun) if missing else "",
+            f"{wording.rate(share.n, whole.total)} measured" if missing else "",
             note,
         ]
         st.caption("  \n".join(line for line in lines if line))

@@ -13,8 +13,8 @@ from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, read_smallest
-from callgauge.dashboard.components.controls.url_widgets import draw_fold
-from callgauge.dashboard.components.memory.compared_days import choose_compared_days, draw_named_days_form
+from callgauge.dashboard.components.controls.url_widgets import draw_fold, draw_popover
+from callgauge.dashboard.components.memory.compared_days import choose_compared_days, draw_named_days
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
 from callgauge.dashboard.components.shown_slices import ask_slices
@@ -29,6 +29,7 @@ from callgauge.dashboard.pages.overview.headline_rates import (
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_models, rank_models, write_answer
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
+from callgauge.memory.records import Goal
 
 _ANSWERS = 330  # pixels of the cards in the first row, so that nothing jumps while they load
 
@@ -61,8 +62,8 @@ def show() -> None:
         before = read_baseline(rate, chosen, related=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared_days"):
             choose_compared_days()
-            draw_named_days_form()
-            draw_goals_form(HEADLINES, goals)
+            with st.container(width="content"):
+                draw_popover("Settings", "overview_settings", lambda: _draw_settings(goals))
         draw_headlines(rates, by_day, before, goals, costs)
         wide, narrow = st.columns([8, 5], gap="small")
         with narrow:
@@ -73,6 +74,11 @@ def show() -> None:
             draw_attention(chosen, goals, rates)
     with wide:
         _draw_trend(rate, chosen, read_baseline(rate, chosen, related=True))
+
+
+def _draw_settings(goals: Mapping[str, Goal]) -> None:
+    draw_goals_form(HEADLINES, goals)
+    draw_named_days()
 
 
 def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: Sequence[Slice] | None) -> None:

@@ -36,7 +36,7 @@ def draw_which_prompt(
             names = ArmNames(_short_label(name, of), _short_label(name, against))
             advice = "no calls here to compare."
             if found:
-                advice = write_advice(found, names, filters.short_label, smallest)
+                advice = write_advice(found, names, filters.short_label, smallest, with_effect=False)
             with st.container(gap="xxsmall"):
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(advice, 900)}")
                 label = f"Versions of {wording.one_line(name, 40)}"
