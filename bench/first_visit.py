@@ -81,11 +81,11 @@ Plotly as one bundle (`PlotlyChart.*.js`, 4.7 MB, 1.2 MB as sent) for the first 
 Models, Prompts and Tools no longer send it. The charts that still use it (cost, trial runs, replay, SQL) are
 loaded when they come into view.
 
-On 2026-11-29, at a load of about 15, with the world of 26,708 calls and three visits of each page: plain page
-with a Plotly chart 7294 ms and 3860 ms of processor time; Overview 5451 ms (0.75 ×) and 4080 ms (1.06 ×), with
-a shift of 0.074 (promised: below 0.05); Models 3773 ms (0.52 ×) and 3290 ms (0.85 ×). The plain page loads
-Plotly's 4.7 MB and these do not, so a plain page with a lighter chart would be a harder measure: the empty page
-took 2438 ms and 2160 ms.
+On 2026-11-29, at a load of about 15, with the world of 26,708 calls and three visits of each page: the plain
+page with a Plotly chart took 7294 ms and 3860 ms of processor time; Overview 5451 ms (0.75 ×) and 4080 ms
+(1.06 ×), with a shift of 0.074 (promised: below 0.05); Models 3773 ms (0.52 ×) and 3290 ms (0.85 ×). The
+plain page loads Plotly's 4.7 MB and these do not, so a plain page with a lighter chart would be a harder
+measure: the empty page took 2438 ms and 2160 ms.
 
 ## A change of the filters
 
@@ -104,8 +104,8 @@ so the ratios of the processor times are the ones to trust. *Before* is the comm
 
 Promised are at most 2 × the plain page: Models is just below in time and not in processor time; Overview is
 not. Days that nobody has chosen before take longer: Models 10 × and Overview 26 × the plain page in six
-turns at load 14–18 (before: 20 × and 24 ×; server 390 and 800 ms of processor time, before 480 and 930). There
-Models asks 8 queries that depend on the days, and Overview about 20; the larger ones take about 20 ms of
+turns at load 14–18 (before: 20 × and 24 ×; server 390 and 800 ms of processor time, before 480 and 930).
+There Models asks 8 queries that depend on the days, and Overview about 20; the larger ones take about 20 ms of
 processor time each, as much as `EXPLAIN` alone.
 
 What pages derive from answers (rankings, differences, costs, slices) is kept by generation, so that the
@@ -124,8 +124,8 @@ cores, 2026-11-29, in turns.
 | a collection after every run, a look every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
 | no collection after a run, a look every 2 s | 0.045–0.06 | 0.71 |
 
-A tab now looks every 10 s. Three readings of 30 s, begun six seconds after the page's heading, at load
-19: 0.208, 0.025 and 0.027 CPU s per 5 s. What the first one caught was not looked into.
+A tab now looks every 10 s. Three readings of 30 s, begun six seconds after the page's heading, at
+load 19: 0.208, 0.025 and 0.027 CPU s per 5 s. What the first one caught was not looked into.
 Streamlit collects all generations after every run of a script or fragment, also after each look of an idle
 tab for new data: it walks all imported objects. `runner.postScriptGC = false` leaves that to Python. Memory
 of the server (resident, MB), with ten pages in turn, each visit a new session; then twenty new generations
