@@ -105,8 +105,8 @@ so the ratios of the processor times are the ones to trust. *Before* is the comm
 Promised are at most 2 × the plain page: Models is just below in time and not in processor time; Overview is
 not. Days that nobody has chosen before take longer: Models 10 × and Overview 26 × the plain page in six
 turns at load 14–18 (before: 20 × and 24 ×; server 390 and 800 ms of processor time, before 480 and 930).
-There Models asks 8 queries that depend on the days, and Overview about 20; the larger ones take about 20 ms of
-processor time each, as much as `EXPLAIN` alone.
+There Models asks 8 queries that depend on the days, and Overview about 20; the larger ones take about 20 ms
+of processor time each, as much as `EXPLAIN` alone.
 
 What pages derive from answers (rankings, differences, costs, slices) is kept by generation, so that the
 server no longer judges the same again. What is left is the browser's: a run of Models sends 72 messages and
