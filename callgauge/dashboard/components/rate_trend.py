@@ -30,10 +30,10 @@ from callgauge.dashboard.components.memory.trend_marks import (
     find_trend_decisions,
     find_trend_notes,
 )
-from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.trend.trend_chart import draw_trend_chart
+from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 

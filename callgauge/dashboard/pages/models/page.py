@@ -21,9 +21,8 @@ from callgauge.dashboard.components.controls.rate_choice import (
 from callgauge.dashboard.components.controls.url_widgets import draw_tabs
 from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
-from callgauge.dashboard.components.money.page_costs import ask_ranked_costs, list_prices
+from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.components.shown_slices import ask_slices, rank_slices, read_slices
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.all_rates import draw_all_rates
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
@@ -33,6 +32,7 @@ from callgauge.dashboard.pages.models.heat_map import draw_heat_map
 from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
 from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_ranking
+from callgauge.dashboard.shown_slices import ask_slices, rank_slices, read_slices
 
 _VIEWS = {"model": "Ranking", "prompt": "By prompt", "tool": "By tool", "host": "By host"}
 _TABS = {
@@ -62,9 +62,8 @@ def show() -> None:
     with compared:
         baseline = choose_baseline(by, slices[rate.name]).name if view != "host" else None
     costs = ask_ranked_costs(by, chosen)
-    prices = list_prices() if costs else ()
     ranking = SliceRanking(
-        rank_slices(slices, rate, by, chosen, costs, prices, baseline=baseline, smallest=smallest),
+        rank_slices(slices, rate, by, chosen, costs, baseline=baseline, smallest=smallest),
         slices,
     )
     with answer:

@@ -17,9 +17,8 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
-from callgauge.dashboard.components.money.page_costs import list_prices
-from callgauge.dashboard.components.shown_slices import rank_slices, read_slices
 from callgauge.dashboard.components.slice_table import draw_thin_slices
+from callgauge.dashboard.shown_slices import rank_slices, read_slices
 
 _ROWS = 6
 
@@ -41,9 +40,7 @@ def rank_models(
     if not slices[rate.name]:
         return None
     by_model: Sequence[Cost] = costs.by_model if costs else ()
-    judged = rank_slices(
-        slices, rate, "model", chosen, by_model, list_prices() if by_model else (), smallest=smallest
-    )
+    judged = rank_slices(slices, rate, "model", chosen, by_model, smallest=smallest)
     return ModelRanking(judged, slices, by_model)
 
 

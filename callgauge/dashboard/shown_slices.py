@@ -14,7 +14,10 @@ from callgauge.analysis.comparisons.rankings import (
 from callgauge.analysis.measures.costs import Cost
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
+from callgauge.dashboard.viewer import leave_place_out
+from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import ModelPrice
 
 
@@ -38,19 +41,23 @@ def rank_slices(
     by: str,
     chosen: Mapping[str, Any],
     costs: Sequence[Cost],
-    prices: Sequence[ModelPrice],
     *,
     baseline: str | None = None,
     smallest: float,
 ) -> JudgedRanking:
-    """Return the slices of `read_slices` ranked, as `judge_ranking`. Raises MetricError.
-
-    `costs`: of each slice, by the team's own `prices`.
-    """
+    """Return the slices of `read_slices` ranked, as `judge_ranking`; `costs` of each. Raises MetricError."""
     return store_queries.derive(
         lambda ask: judge_ranking(
             ask, slices, rate, by, chosen, baseline=baseline, smallest=smallest, costs=costs
         ),
         "ranking",
-        *(rate.name, by, chosen, baseline, smallest, prices if costs else ()),
+        *(rate.name, by, chosen, baseline, smallest, list_prices() if costs else ()),
     )
+
+
+def list_prices() -> Sequence[ModelPrice]:
+    """Return the team's own prices. Raises MetricError."""
+    try:
+        return tuple(store_queries.team_records().prices)
+    except MemoryProblemError as problem:
+        raise MetricError(leave_place_out(str(problem))) from None
