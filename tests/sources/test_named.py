@@ -164,7 +164,12 @@ def test_a_list_can_be_piped_in(logs: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b"", "names none"), (b"# nothing\n", "names none"), (b"a\0b", "it is not text; write one path per line"), (None, "No such file")],
+    [
+        (b"", "names none"),
+        (b"# nothing\n", "names none"),
+        (b"a\0b", "it is not text; write one path per line"),
+        (None, "No such file"),
+    ],
 )
 def test_a_list_that_is_none_is_wrong_use(tmp_path: Path, data: bytes | None, why: str) -> None:
     if data is not None:

@@ -304,9 +304,12 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
         "has no lock.json": {},
         "is not JSON": "{",
         "callgauge_trial is not 1": {"callgauge_trial": 2},
-        "is not the lock of a run": {"callgauge_trial": 1},
+        "or it names no run": {"callgauge_trial": 1},
         "KeyError: 'speed'": {**lock, "measure": {**lock["measure"], "primary": "speed"}},
-        "the reference 'gone' is not a variant": {**lock, "measure": {**lock["measure"], "reference": "gone"}},
+        "the reference 'gone' is not a variant": {
+            **lock,
+            "measure": {**lock["measure"], "reference": "gone"},
+        },
     }
     for place, (told, content) in enumerate(broken.items()):
         root = tmp_path / str(place)
