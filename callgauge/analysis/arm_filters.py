@@ -41,7 +41,7 @@ class Arm:
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
-        """Return the active filters by tool, strategy or harness version, which select calls, not turns."""
+        """Return the active filters by tool, strategy or agent version, which select calls, not turns."""
         parameters = self.parameters()
         return [wording.dimension(name) for name in _BY_CALL if parameters.get(PARAMETERS[name])]
 

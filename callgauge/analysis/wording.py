@@ -110,11 +110,11 @@ def plural_of(noun: str) -> str:
 
 
 def dimension(name: str) -> str:
-    """Return what people call a dimension: `harness version`, and `host` for `provider`."""
+    """Return what people call a dimension: `agent version` for `harness_version`, `host` for `provider`."""
     return _DIMENSIONS.get(name) or name.replace("_", " ")
 
 
-_DIMENSIONS = {"provider": "host"}
+_DIMENSIONS = {"harness_version": "agent version", "provider": "host"}
 
 
 def list_words(words: Sequence[str]) -> str:

@@ -16,58 +16,23 @@ from callgauge.documents.document import (
     ChartBand,
     ChartPoint,
     ChartSeries,
-    ChartText,
 )
 
 _TAG = re.compile(r"<[^>]*>")
 _MOST_TICKS = 8
 _LINES: Mapping[str, Literal["solid", "dashed", "dotted"]] = {"dot": "dotted", "solid": "solid"}
-_Direction = Literal["x", "y"]
 
 
-def read_figure(figure: Figure, words: str) -> list[Chart]:
-    """Return the charts of a figure, one for each pair of axes. What has no axes, as a flow, is left out.
-
-    `words`: what the figure shows.
-    """
-    traces = [trace for trace in figure["data"] if trace.get("type") in ("scatter", "bar")]
-    pairs = dict.fromkeys((trace.get("xaxis", "x"), trace.get("yaxis", "y")) for trace in traces)
-    return [
-        _read_pair(
-            [one for one in traces if (one.get("xaxis", "x"), one.get("yaxis", "y")) == (x, y)],
-            figure["layout"],
-            x,
-            y,
-            words,
-        )
-        for x, y in pairs
-    ]
-
-
-def _read_pair(traces: Sequence[Figure], layout: Figure, x: str, y: str, words: str) -> Chart:
-    x_drawn, y_drawn = (layout.get(f"{name[0]}axis{name[1:]}", {}) for name in (x, y))
-    series = [_read_trace(trace, x_drawn, y_drawn) for trace in traces]
-    points = [point for one in series for point in one.points if point.y is not None]
+def read_figure(figure: Figure, words: str) -> Chart:
+    """Return the chart of a figure with one pair of axes. `words`: what it shows."""
+    layout = figure["layout"]
+    x_drawn, y_drawn = layout.get("xaxis", {}), layout.get("yaxis", {})
+    series = [_read_trace(trace, x_drawn, y_drawn) for trace in figure["data"]]
+    points = [point for line in series for point in line.points if point.y is not None]
     across = _read_axis(x_drawn, [point.x for point in points])
     up = _read_axis(y_drawn, [point.y for point in points if point.y is not None])
-    bands = [
-        band
-        for shape in layout.get("shapes", ())
-        if _is_on(shape, x, y) and (band := _read_shape(shape, x_drawn, y_drawn))
-    ]
-    texts = [
-        _read_text(one, x_drawn, y_drawn, across, up)
-        for one in layout.get("annotations", ())
-        if _is_on(one, x, y)
-    ]
-    title = layout.get("title") or {}
-    return Chart(_plain(title.get("text", "")), words, series, across, up, bands, texts)
-
-
-def _is_on(drawn: Figure, x: str, y: str) -> bool:
-    """Return whether a shape or a text is on these axes, or on the only ones."""
-    own = {str(drawn.get("xref", "x")).split(" ")[0], str(drawn.get("yref", "y")).split(" ")[0]} - {"paper"}
-    return own <= {x, y}
+    bands = [band for shape in layout.get("shapes", ()) if (band := _read_band(shape, y_drawn))]
+    return Chart("", words, series, across, up, bands)
 
 
 def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
@@ -75,16 +40,14 @@ def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
     line, marker, mode = trace.get("line", {}), trace.get("marker", {}), trace.get("mode", "lines")
     colour = str(marker.get("color") or line.get("color") or "")
     labels = trace.get("text") if "text" in mode else None
-    symbols = marker.get("symbol", "circle")
     points = []
     for place, (across, up) in enumerate(zip(trace["x"], trace["y"], strict=True)):
         at, height = _read_value(across, x_axis), _read_value(up, y_axis)
         if at is not None:
-            symbol = symbols if isinstance(symbols, str) else symbols[place]
             low, high = _read_reach(trace.get("error_y"), place, up, y_axis)
             left, right = _read_reach(trace.get("error_x"), place, across, x_axis)
             label = _plain(labels[place]) if labels else ""
-            points.append(ChartPoint(at, height, low, high, left, right, symbol.endswith("-open"), label))
+            points.append(ChartPoint(at, height, low, high, left, right, label=label))
     return ChartSeries(
         _plain(trace.get("name", "")),
         points,
@@ -157,7 +120,7 @@ def _choose_days(low: float, high: float) -> list[tuple[float, str]]:
     first, last = math.ceil(low), math.floor(high)
     step = max(1, math.ceil((last - first + 1) / _MOST_TICKS))
     days = [date.fromordinal(number) for number in range(first, last + 1, step)]
-    return [(float(day.toordinal()), f"{day:%b} {day.day}") for day in days]
+    return [(float(day.toordinal()), f"{day.day} {day:%b}") for day in days]
 
 
 def _choose_numbers(low: float, high: float, form: str) -> list[tuple[float, str]]:
@@ -173,26 +136,12 @@ def _choose_numbers(low: float, high: float, form: str) -> list[tuple[float, str
     return [(place, f"{place:,.10g}") for place in places]
 
 
-def _read_shape(shape: Figure, x_axis: Figure, y_axis: Figure) -> ChartBand | None:
-    """Return a line or band across the chart; what is across both directions is none."""
-    direction: _Direction = "y" if str(shape.get("xref", "x")).endswith(("paper", "domain")) else "x"
-    axis = x_axis if direction == "x" else y_axis
-    ends = [_read_value(shape[f"{direction}{end}"], axis) for end in (0, 1)]
-    low, high = ends
-    return None if low is None or high is None else ChartBand(direction, min(low, high), max(low, high))
-
-
-def _read_text(drawn: Figure, x_axis: Figure, y_axis: Figure, across: ChartAxis, up: ChartAxis) -> ChartText:
-    x, y = (
-        axis.low + float(drawn[name]) * (axis.high - axis.low)
-        if str(drawn.get(f"{name}ref", name)).endswith(("paper", "domain"))
-        else _read_value(drawn[name], read) or 0.0
-        for name, axis, read in (("x", across, x_axis), ("y", up, y_axis))
-    )
-    anchors: Mapping[str, Literal["start", "middle", "end"]] = {"left": "start", "right": "end"}
-    return ChartText(_plain(drawn["text"]), x, y, anchors.get(drawn.get("xanchor", ""), "middle"))
+def _read_band(shape: Figure, y_axis: Figure) -> ChartBand | None:
+    """Return a band across the whole width of the chart."""
+    low, high = (_read_value(shape[f"y{end}"], y_axis) for end in (0, 1))
+    return None if low is None or high is None else ChartBand("y", min(low, high), max(low, high))
 
 
 def _plain(text: Any) -> str:
-    """Return the text that a figure shows: figures hold a subset of HTML."""
+    """Return the text that a figure shows: figures contain a subset of HTML."""
     return html.unescape(_TAG.sub(" ", str(text))).strip()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -28,6 +30,9 @@ from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.settings import texts_are_shown
 
 _RUN = "_page_run"
+_DERIVED = 300  # results that a generation keeps; those of one view of a page are about ten
+
+Result = TypeVar("Result")
 
 
 class Generation(NamedTuple):
@@ -191,6 +196,70 @@ def ask_later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
     """Return a function that gives the answer of `ask`, also after the run is over."""
     generation, known = shown_generation(), _note_parameters(_current_run(), metric, given)
     return lambda: _answer(generation, metric, known)
+
+
+def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
+    """Return what `compute` makes of answers of this run's generation; it is computed once for each key.
+
+    `compute` gets the function that answers metrics. What else it uses has to be in `key`, with `name`:
+    scalars, lists and mappings of them. The result is shared by all runs: nobody may change it. Raises
+    MetricError.
+    """
+    generation, run = shown_generation(), _current_run()
+    kept = _derived(generation)
+    whole = (name, _freeze(key), _freeze(run.trials))
+    found = kept.find(whole)
+    if found is None:
+        asked = PageRun(trials=run.trials)  # of its own, as the same result is used by later runs
+        result = compute(
+            lambda metric, **given: _answer(generation, metric, _note_parameters(asked, metric, given))
+        )
+        found = _DerivedResult(result, asked.parameters)
+        kept.keep(whole, found)
+    run.parameters.update(found.parameters)
+    value: Result = found.value
+    return value
+
+
+class _DerivedResult(NamedTuple):
+    """A result, and the parameters of the queries that it was made of, by metric."""
+
+    value: Any
+    parameters: Mapping[str, dict[str, Any]]
+
+
+class _DerivedResults:
+    """The results of one generation that were used last."""
+
+    def __init__(self) -> None:
+        self._results: OrderedDict[Hashable, _DerivedResult] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: Hashable) -> _DerivedResult | None:
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def keep(self, key: Hashable, result: _DerivedResult) -> None:
+        with self._lock:
+            self._results[key] = result
+            if len(self._results) > _DERIVED:
+                self._results.popitem(last=False)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _derived(shown: Generation) -> _DerivedResults:  # noqa: ARG001 - of the cache's key
+    return _DerivedResults()
+
+
+def _freeze(value: Any) -> Hashable:
+    """Return a value as one that a dict can have as a key."""
+    if isinstance(value, Mapping):
+        return tuple((name, _freeze(each)) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_freeze, value))
+    return value  # type: ignore[no-any-return]
 
 
 def _note_parameters(run: PageRun, metric: str, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

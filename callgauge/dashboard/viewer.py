@@ -68,5 +68,5 @@ def refuse_file(*, of_texts: bool | None = None) -> str | None:
     if not (st.session_state.get(_WITH_TEXTS, False) if of_texts is None else of_texts):
         return None
     if not texts_are_shown():
-        return "This store is served without texts, so no file with texts is made."
+        return "Content is hidden on this server, so it makes no file with content."
     return None if current_viewer().is_admin else "Files with texts are for admins."

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from math import exp, inf, log
 from typing import Any
 
@@ -103,9 +104,13 @@ class Estimate:
     @property
     def interval(self) -> Interval:
         """The Wilson score interval over the effective number."""
-        quantile = t_quantile(self.freedom)
-        low, high = wilson_bounds(np.array(self.rate), np.array(self.effective_n), np.array(quantile))
-        return Interval(float(low), float(high))
+        return _find_interval(self.rate, self.effective_n, self.freedom)
+
+
+@lru_cache(maxsize=10_000)  # a page draws the same rates again with every click
+def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
+    low, high = wilson_bounds(np.array(rate), np.array(effective_n), np.array(t_quantile(freedom)))
+    return Interval(float(low), float(high))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 -- Every fact knows its file, 1-based line and byte offset. Times are UTC. Long texts are packed by zstd: half the size of
 -- what DuckDB chooses for them, in two thirds of the time.
 
--- facts_before: calls, turns and sessions that were last heard before this day are gone, and the daily sums of the days
--- before it are never counted anew; text_before: the same of texts. NULL = nothing was removed by `callgauge retain`.
+-- facts_before: calls, turns and sessions that ended before this day are removed; the daily sums of earlier days are
+-- never counted again. text_before: the same for texts. NULL = `callgauge retain` removed nothing.
 CREATE TABLE store_info (
     schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP, facts_before DATE, text_before DATE
 );
 
--- files_rejected: without those that are no logs.
--- sessions_replaced: that the load read anew, or from some turn on, in a file with other content than before;
+-- files_rejected: without files that are not logs.
+-- sessions_replaced: sessions that the load read again, in full or from some turn on, because the file had changed;
 -- sessions_removed: by --replace; calls_fewer: calls that were in the store and are no longer.
 CREATE TABLE ingest_runs (
     run_id INTEGER, started_at TIMESTAMP, finished_at TIMESTAMP, callgauge_version VARCHAR, parser_version VARCHAR,
@@ -25,12 +25,12 @@ CREATE TABLE ingest_runs (
 -- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
 -- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line;
 -- forgetful: sessions of it are forgotten, so no line of it is quoted.
--- The ledger: which bytes of which files are in. `status`: loaded | earlier (the file has other content by now, and the
+-- One row for each file with the bytes that are loaded. `status`: loaded | earlier (the file has other content by now, and the
 -- sessions of this one stay: line and byte are places in what it was) | companion (read together with another file) |
 -- rejected. `reason`: why a file was rejected, or which file it is read with. follows: the file_id of the content that
--- the file had before this one. lacks: names of files that would be read with it and were not beside it (JSON).
--- foreign_kind: json | broken | text | binary | empty: a rejected file is no log of any known format, as the version
--- refused_by saw it; NULL = it may be one. path_facts: what the file's path or an option says of its sessions where the
+-- the file had before this one. lacks: names of files that would be read with it and were not next to it (JSON).
+-- foreign_kind: json | broken | text | binary | empty: a rejected file is not a log of any known format, according
+-- to the version in refused_by; NULL = it may be one. path_facts: what the file's path or an option says of its sessions where the
 -- log says nothing, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run": …, "date": …}; path | given.
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
@@ -66,26 +66,26 @@ CREATE TABLE sources (
     system_prompt VARCHAR, model VARCHAR, turn_end VARCHAR, cannot_tell VARCHAR
 );
 
--- Files of facts beside this one that belong to the generation: sessions, turns, tool_calls, diagnostics and step_texts
--- of earlier loads. Such a file is never changed: a load that takes rows out of it writes it anew under another name.
+-- Files of facts next to this one that belong to the generation: sessions, turns, tool_calls, diagnostics and step_texts
+-- of earlier loads. Such a file is never changed: a load that removes rows writes a new file under another name.
 -- Readers see the rows of all files as one table (ingest/store/segments.py). first_day, last_day: of all its rows;
 -- first_day is NULL where a row has no day.
--- has_deleted: deleted rows may still be in the bytes of the file. model_names: all that stand in it.
--- month: the first day of the month whose daily sums and task_trials the file holds in their place, with tables `monthly_…`,
--- the same sums added up over the month; NULL = it holds facts. ids_by: the version of DuckDB whose hash() made the file's
+-- has_deleted: deleted rows may still be in the bytes of the file. model_names: all models in it.
+-- month: the first day of the month whose daily sums and task_trials the file contains in their place, with tables `monthly_…`,
+-- the same sums added up over the month; NULL = it contains facts. ids_by: the version of DuckDB whose hash() made the file's
 -- table `ids` of its call_ids and turn_ids.
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
     first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE, ids_by VARCHAR
 );
 
--- One row a session and file. `duplicate`: another row of the same session stands for it where sessions are counted.
--- run: of what experiment the session is, where the log or the file's path says it; arm: what is compared within it;
+-- One row a session and file. `duplicate`: another row of the same session is counted instead.
+-- run: the experiment of the session, where the log or the file's path names it; `arm`: the variant within it;
 -- repeat_no: which of several tries at the task; capabilities, sampling: JSON, what was known of the model and what was
 -- sent to it.
--- trial_run: the run of trials that the session's own log says it is of; NULL = it is of none. Turns, calls, probes and
--- daily sums have it from their session, with its arm, and pages leave them out unless a run or an arm is chosen.
--- text_removed: `callgauge retain` took its texts, what it said of them stays; NULL = it did not.
+-- trial_run: the trial run that the session's log names; NULL = not part of one. Turns, calls, probes and daily sums
+-- copy it and the variant from their session. Pages leave them out unless a run or a variant is chosen.
+-- text_removed: `callgauge retain` removed its texts and kept what was derived from them; NULL = it did not.
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
@@ -109,7 +109,7 @@ CREATE TABLE tool_definitions (
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
 -- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed, or
 -- who checked it; NULL = nobody;
--- compensations: sentences that a gateway sent after replies of which nothing could be read; resent: requests sent again
+-- compensations: sentences that a gateway sent after unreadable replies; resent: requests sent again
 -- for what was the network's; cost: USD, as the log has it.
 -- prompt_hash: of the prompt's text in force, see prompt_texts.
 -- counted_*: the steps whose input and output tokens the log tells, and their tokens in parts that do not overlap;
@@ -135,16 +135,16 @@ CREATE TABLE turns (
 );
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
--- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of what stands there (docs/internal/architecture.md).
+-- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of its content (docs/internal/architecture.md).
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/internal/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
--- fault_layer: emission | syntax | schema | tool_rejected | execution | refused | NULL.
+-- fault_layer: emission | syntax | schema | tool_rejected | execution | `refused` | NULL.
 -- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that
 -- made the call, summed over a turn. Tokens are those of the whole step, too: add them up over turns, not over calls.
 -- cached_tokens and cache_write_tokens, read from and written to a provider's cache, are parts of input_tokens.
 -- simulated: recorded | default | miss: no tool ran, the result was made for a trial; NULL = it ran, as far as is known.
--- chain_id: the call_id of the chain's first call; attempt counts from 1; retry_kind: identical | changed | NULL.
--- chain_outcome: recovered | abandoned | NULL (in no chain, or the turn may still go on).
+-- chain_id: the call_id of the first call of its retry sequence; attempt counts from 1; retry_kind: identical | changed | NULL.
+-- chain_outcome: recovered | `abandoned` (given up) | NULL (no retry sequence, or the turn may still go on).
 -- What it takes to judge a call again without its log: tool_sent = the name as the model sent it where `tool` is not
 -- just that; refused_by_harness = the harness's word on the call itself, without what its result says;
 -- result_fault_layer = the layer that the result's own texts name; result_file_id = the file of a result that came late
@@ -178,8 +178,8 @@ CREATE TABLE tool_calls (
     text_removed BOOLEAN, raw_bytes BIGINT, raw_chars BIGINT
 );
 
--- Turns that are spread over several files, as each file tells them. In `turns` the first part holds the facts of all,
--- and the others are `duplicate`; their calls count where they stand.
+-- Turns that are spread over several files, as each file reports them. In `turns` the first part contains the facts
+-- of all, and the others are `duplicate`; their calls count in their own part.
 CREATE TABLE turn_parts AS FROM turns LIMIT 0;
 
 -- Results whose call was not open when they came: in another file, or long before in the same. state: joined | copy (the
@@ -192,8 +192,8 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
--- What the model said in a step besides its calls, but for the turn's answer; numbers of steps as the file has them. A copy of
--- a turn in another file has copies of its texts, too: turn_id and step tell.
+-- What the model wrote in a step in addition to its calls, without the turn's answer; numbers of steps as the file has them. A copy of
+-- a turn in another file has copies of its texts, too, with its own turn_id and step.
 CREATE TABLE step_texts (
     session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, model VARCHAR, model_name VARCHAR,
@@ -206,7 +206,7 @@ CREATE TABLE unfinished (
     file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
 );
 
--- position: 0-based order of the findings of one call. span_*: characters of raw_arguments, half open; NULL = whole.
+-- position: 0-based order of the diagnostics of one call. span_*: characters of raw_arguments, half open; NULL = whole.
 CREATE TABLE diagnostics (
     call_id VARCHAR, file_id INTEGER, position INTEGER, code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN,
     path VARCHAR, span_start BIGINT, span_end BIGINT, found VARCHAR, became VARCHAR, detail VARCHAR
@@ -221,11 +221,11 @@ CREATE TABLE probes (
     ok BOOLEAN, error VARCHAR, probe_id VARCHAR
 );
 
--- Runs of trials, as their lock.json says before the first request; one row a run and file. `duplicate`: another row stands
--- for the run. tasks, repeats: as planned; reference: the arm that others are held against; smallest: the smallest
+-- Trial runs, as their lock.json describes them before the first request; one row a run and file. `duplicate`: another row
+-- is counted instead. tasks, repeats: as planned; reference: the variant that the others are compared with; smallest: the smallest
 -- difference worth knowing, in the unit of the primary measure; look_at: numbers of completed tasks at which the run looks,
--- with its boundaries in units of z. task_order: the ids of the tasks in the order of the run; arms: objects with name,
--- model, prompt, definitions, strategy, compensations, policy. From arms on all are JSON, as lock.json has it.
+-- with its boundaries in units of z. task_order: the ids of the tasks in the order of the run; `arms`: objects with name,
+-- model, prompt, definitions, strategy, compensations, policy. From `arms` on all are JSON, as lock.json has it.
 CREATE TABLE trial_runs (
     run VARCHAR, name VARCHAR, question VARCHAR, created_at TIMESTAMP,
     primary_measure VARCHAR, smallest DOUBLE, alpha DOUBLE, reference VARCHAR, looks INTEGER, expected_rate DOUBLE,
@@ -236,8 +236,8 @@ CREATE TABLE trial_runs (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- What each look of a run said of an arm against the reference: estimate, low and high are arm - reference; statistic and
--- boundary in units of z. tasks: that both arms have; missing: trials of both without a reply. decision: better | worse |
+-- The result of each interim analysis of a variant against the reference: estimate, low and high are variant - reference;
+-- statistic and boundary in units of z. tasks: tasks that both variants have; missing: trials of both without a reply. decision: better | worse |
 -- alike | go on | not decided | withheld.
 CREATE TABLE trial_looks (
     run VARCHAR, look INTEGER, arm VARCHAR, tasks BIGINT, planned BIGINT,
@@ -247,14 +247,14 @@ CREATE TABLE trial_looks (
 );
 
 -- Names of models that are counted as another one, and the rule that says so: naming.toml (of the store), callgauge.toml | a kind of
--- the table that comes with Callgauge. A name that is not here is counted as it stands.
+-- the table that comes with Callgauge. A name that is not here is counted unchanged.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
--- Daily rollups: additive, without duplicates. The pages read these first. trial_run, arm: see sessions.
--- parse_known, parse_errors: n and k of the rate parse_error; schema_full, schema_errors: those of schema_error; mended: k of
--- the rate mended; mend_known: calls that our parser read, those with syntax_seen or schema_seen 'full'.
+-- Daily sums: additive, without duplicates. The pages read these first. trial_run, `arm`: see sessions.
+-- parse_known, parse_errors: n and k of the rate parse_error; schema_full, schema_errors: those of schema_error; `mended`: k
+-- of the rate `mended`; mend_known: calls that our parser read, those with syntax_seen or schema_seen 'full'.
 -- us: microseconds; example_ts: the time of the example, its day where the log has none, 0001-01-01 without a day.
--- mended_refused: mended calls whose arguments the harness had refused. fault_unknown: no fault was seen, but the log
+-- mended_refused: repaired calls whose arguments the agent had already rejected. fault_unknown: no fault was seen, but the log
 -- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict;
 -- success_known, succeeded: n and k of the rate turn_success.
 CREATE TABLE daily_calls (
@@ -304,11 +304,11 @@ CREATE TABLE daily_codes (
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
--- What the newest night says of each changed rate, see ingest/store/settling/alerts.py: since when, against what, and where.
--- alert_key: its name in the team's memory. dimension, name: of what; a pair has a second of each. found: the night that found
--- it; since: its first day; back: the first day on which the rate was back, and closed the night that showed it. k_now, n_now:
+-- What the newest nightly run reports on each changed rate (ingest/store/settling/alerts.py): since when, against what, where.
+-- alert_key: its name in the team's memory. dimension, name: of what; a pair has a second of each. found: the run that found
+-- it; since: its first day; back: the first day on which the rate was back, and closed the run that showed it. k_now, n_now:
 -- from its first day on, while it lasts, and the 95 % interval of that rate; k_before, n_before: on the days of the baseline.
--- difference, low, high: of the rates, with a 95 % interval. q: the corrected p-value of the night that found it. part_of: the key of the alert that leads, whose calls it
+-- difference, low, high: of the rates, with a 95 % interval. q: the corrected p-value of the run that found it. part_of: the key of the alert that leads, whose calls it
 -- shares. where_kind: only | most: the change is in no other calls, or mostly in those of where_value.
 CREATE TABLE alerts (
     alert_key VARCHAR, dimension VARCHAR, name VARCHAR, second_dimension VARCHAR, second_name VARCHAR, rate VARCHAR,
@@ -318,8 +318,8 @@ CREATE TABLE alerts (
     where_dimension VARCHAR, where_value VARCHAR, where_kind VARCHAR
 );
 
--- The newest night, one row: how many series and windows it tested, and the smallest change of a model's parse errors (a share)
--- that is likely to be found within a night, and within a week; NULL = none is. made_of: a hash of the sums that decided.
+-- The newest nightly run, one row: how many series and windows it tested, and the smallest change of a model's parse errors (a share)
+-- that is likely to be found after one day, and within a week; NULL = no change is. made_of: a hash of the sums that decided.
 CREATE TABLE alert_night (
     night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
 );

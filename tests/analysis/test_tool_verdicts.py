@@ -53,7 +53,7 @@ def test_the_tool_that_fails_most_often_is_named_and_where_most_failures_are() -
 def test_of_tools_of_which_any_may_be_the_worst_the_sentence_says_what_could_be_seen() -> None:
     several = [of_slice(name, k, 100) for name, k in (("a", 10), ("b", 12), ("c", 9))]
     assert answer(*several) == (
-        "No tool stands out yet by parse errors: any of these 3 may be the worst "
+        "No tool is clearly the worst yet by parse errors: any of these 3 may be it "
         "(31 of 300 calls; a difference below about 19 points would not show yet)."
     )
     assert judge_tools(several).named is None

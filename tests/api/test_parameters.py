@@ -118,5 +118,5 @@ def test_a_filter_takes_values_and_labels_and_refuses_what_no_log_has() -> None:
     assert find_values("prompt", None, labels) is None
     with pytest.raises(ProblemError, match=r"no prompt 'fixer@14'\. Did you mean fixer@1[23]"):
         find_values("prompt", ("fixer@14",), labels)
-    with pytest.raises(ProblemError, match=r"no harness version 'x'\. Known are: none"):
+    with pytest.raises(ProblemError, match=r"no agent version 'x'\. Known are: none"):
         find_values("harness_version", ("x",), labels)

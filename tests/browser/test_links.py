@@ -69,3 +69,26 @@ def test_a_click_in_the_menu_chooses_nothing_by_itself(app: App, title: str) -> 
     app.settle()
     keys = {pair.partition("=")[0] for pair in app.page.url.partition("?")[2].split("&") if pair}
     assert keys <= {"rate", "a_model", "b_model"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("wait", [0, 2000])  # milliseconds
+@pytest.mark.parametrize("way", ["menu", "keys"])
+def test_a_chosen_rate_goes_along_to_the_next_page_and_nothing_else_does(
+    app: App, wait: int, way: str
+) -> None:
+    app.open("/")
+    expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
+    app.page.get_by_role("combobox", name="Rate").click()
+    app.page.get_by_role("option", name="Needed repair").click()
+    app.page.wait_for_url("**rate=mended")
+    app.settle()
+    app.page.wait_for_timeout(wait)
+    if way == "menu":
+        app.page.get_by_role("navigation").get_by_role("link", name="Models", exact=True).click()
+    else:
+        app.page.locator("body").press("g")
+        app.page.keyboard.press("m")
+    app.page.wait_for_url("**/models*")
+    app.settle()
+    expect(app.page).to_have_url(f"{app.served.url}/models?rate=mended")

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import App
 
 EXAMPLE = "/playground?example=Values+of+another+type"
-PARAMETERS = "What became of each parameter"
+PARAMETERS = "Parameters, sent and read"
 
 
 def box(page: Page, element: Any) -> dict[str, float]:

@@ -56,17 +56,17 @@ def app(sample: Served, context: BrowserContext) -> Iterator[App]:
 @pytest.mark.thorough
 def test_every_page_shows_the_sample(app: App) -> None:
     for path, words in (
-        ("/", "What the parser found"),
+        ("/", "Needs attention"),
         ("/models", "Parse errors by model"),
         ("/prompts", "fixer@13 is worse"),
         ("/models?view=prompt", "Parse errors by model and prompt"),
-        ("/tools", "By failures"),
+        ("/tools", "10 tools with enough sessions"),
         ("/errors", "Errors by signature"),
         ("/retries", "Outcome after a failure"),
-        ("/compare", "Slice A: the baseline"),
+        ("/compare", "By model, tool or host"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Successful turns"),
-        ("/data", "No line was rejected"),
+        ("/data", "Every line could be read"),
         ("/playground", "Nothing to parse yet"),
         ("/playground?tab=stored", "Settings"),
         ("/sql", "What it answers"),
@@ -96,7 +96,7 @@ def test_a_model_leads_to_its_repaired_calls_and_to_one_of_them(app: App) -> Non
 @pytest.mark.thorough
 def test_a_finding_leads_to_the_calls_that_have_it(app: App) -> None:
     app.open()
-    app.page.get_by_text("What the parser found").click()
+    app.page.get_by_text("Parser diagnostics").click()
     codes = app.page.get_by_role("region", name="Diagnostics by code")
     row = codes.get_by_role("row").nth(1)
     calls = row.get_by_role("cell").nth(1).inner_text()
@@ -148,7 +148,7 @@ def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
     before = int(re.findall(r"In all: ([\d,]+) files", app.page.get_by_test_id("stMain").inner_text())[0])
     loading = load(installed, "docs/session-log.example.jsonl", app.served.store)
     while loading.poll() is None:
-        follow(app, "Overview", "What the parser found")
+        follow(app, "Overview", "Needs attention")
         follow(app, "Data", "In all: ")
     said, _ = loading.communicate()
     assert loading.returncode == 0, said

@@ -163,13 +163,15 @@ def test_g_a_broken_call_in_the_playground(stranger: Stranger) -> None:
     stranger.reads("single_quotes")
 
 
-def test_h_the_sessions_with_an_abandoned_chain_of_one_tool(stranger: Stranger) -> None:
-    stranger.open_page("Retries")
-    row = stranger.table(re.compile("chain", re.IGNORECASE)).get_by_role(
-        "row", name=re.compile("run_command")
-    )
-    stranger.click(row.get_by_role("link", name="sessions"))
-    stranger.reads(re.compile(r"\d+ sessions?"))
+def test_h_the_retry_sequences_of_one_tool_that_were_given_up(stranger: Stranger) -> None:
+    stranger.open_page("Errors")
+    stranger.click(stranger.app.page.get_by_role("tab", name="Retries"))
+    row = stranger.table(re.compile("^Retry sequences")).get_by_role("row", name=re.compile("run_command"))
+    given_up = row.get_by_role("cell").first.get_by_role("link")
+    count = re.search(r"(\d+) / \d+", row.get_by_role("cell").first.inner_text())
+    assert count
+    stranger.click(given_up)
+    stranger.reads(re.compile(rf"{count[1]} of [\d,]+ calls match"))
     assert "chain=abandoned" in stranger.app.page.url
     assert "tool=run_command" in stranger.app.page.url
 

@@ -77,7 +77,7 @@ def test_a_quiet_night_says_what_could_have_been_found(store: Path) -> None:
     app = opened()
     assert sentences(app) == []
     assert "No alerts on 20 Nov. A change below about " in said(app)
-    assert "in a model would not show within a night yet (about " in said(app)
+    assert "in a model would not show after one day yet (about " in said(app)
     assert "beyond chance" not in said(app)
 
 

@@ -27,20 +27,20 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (used("tool_use", 30, 100, **YES), "The probe said yes, yet parse errors are surely 5% or more."),
+        (used("tool_use", 30, 100, **YES), "The probe passed, but parse errors are surely 5% or more."),
         (used("tool_use", 30, 100), "Never probed, and parse errors are surely 5% or more."),
         (
             used("tool_use", 6, 100, **YES),
-            "The probe said yes, yet parse errors may be 5% or more: 2.8–12.5%.",
+            "The probe passed, but parse errors may be 5% or more: 2.8–12.5%.",
         ),
         (used("tool_use", 1, 5, **YES), "Too few sessions to judge it."),
-        (used("tool_use", 1, 100, **YES), "Nothing stands out."),
-        (used("tool_use", 0, 0, **YES), "Nothing to judge it by."),
-        (used("tool_use", 0, 100, **NO), "Called natively, though the last probe said no."),
-        (used("json_fallback", 50, 100, **YES), "The last probe said yes: it may no longer need text calls."),
-        (used("json_fallback", 50, 100, **NO), "The last probe said no: it needs text calls."),
+        (used("tool_use", 1, 100, **YES), "No problem."),
+        (used("tool_use", 0, 0, **YES), "Not measured."),
+        (used("tool_use", 0, 100, **NO), "Called natively, although the last probe failed."),
+        (used("json_fallback", 50, 100, **YES), "The last probe passed: it may no longer need text calls."),
+        (used("json_fallback", 50, 100, **NO), "The last probe failed: it needs text calls."),
         (used("json_fallback", 50, 100), "No evidence: no probe, and no native call of it."),
-        (used("none", 0, 0, **YES), "Nothing to judge it by."),
+        (used("none", 0, 0, **YES), "Not measured."),
     ],
 )
 def test_a_model_in_one_strategy(one: StrategyUse, words: str) -> None:

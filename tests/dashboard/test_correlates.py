@@ -71,7 +71,7 @@ def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() ->
     )
     alike = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200, sessions=20))
     assert describe_standout(find_standouts(alike)).startswith(
-        "No trait stands out after correction for 1 comp"
+        "No trait clearly correlates with failures after correction for 1 comp"
     )
 
 
@@ -79,7 +79,7 @@ def test_even_rates_stand_out_nowhere() -> None:
     classes = classes_of(*(a_class("turn", number, 20, 200) for number in (1, 2, 3)))
     assert find_apart(classes) is None
     assert describe_standout(find_standouts(classes)) == (
-        "No trait stands out after correction for 2 comparisons."
+        "No trait clearly correlates with failures after correction for 2 comparisons."
     )
 
 
@@ -88,7 +88,7 @@ def test_what_is_significant_alone_is_said_to_be_so() -> None:
     found = find_standouts(classes_of(a_class("length", 4, 12, 200), a_class("length", 8, 26, 200), *rows))
     told = describe_standout(found)
     assert told.startswith(
-        "No trait stands out after correction for 7 comparisons. "
+        "No trait clearly correlates with failures after correction for 7 comparisons. "
         "Length of the arguments is significant alone (p 0.0"
     )
     assert told.endswith("From 256 to 511 bytes on, 13.0% fail (26 / 200); below that, 6.0% (12 / 200).")

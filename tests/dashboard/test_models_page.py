@@ -15,7 +15,7 @@ from tests.dashboard.sheets import calls, sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/models/page.py"
 RANKING = "Parse errors by model"
-AUDIT = "Calling strategy: what probes said, and what the calls show"
+AUDIT = "Calling strategy: probe results and calls"
 
 
 def ranked_by(by: str) -> AppTest:
@@ -303,13 +303,13 @@ def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
         },
     )
     app = opened(PAGE, tab="strategies")
-    found = {row["Model"]["text"]: row["What stands out"] for row in sheet_of(app, AUDIT)}
-    assert found["falcon"]["text"] == "The probe said yes, yet parse errors are surely 5% or more."
+    found = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, AUDIT)}
+    assert found["falcon"]["text"] == "The probe passed, but parse errors are surely 5% or more."
     assert found["falcon"]["tone"] == "bad"
-    assert found["heron"]["text"] == "The last probe said yes: it may no longer need text calls."
+    assert found["heron"]["text"] == "The last probe passed: it may no longer need text calls."
     assert found["pico"]["text"] == "No evidence: no probe, and no native call of it."
     strict = sheet_of(opened(PAGE, tab="strategies", least="20"), AUDIT)
-    assert "surely 20% or more" in strict[0]["What stands out"]["text"]
+    assert "surely 20% or more" in strict[0]["Verdict"]["text"]
 
 
 @pytest.mark.thorough

@@ -176,7 +176,7 @@ def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) ->
     by_reader = {row["Parser"]["text"]: row["Verdict"]["text"] for row in drawn}
     assert by_reader["json.loads"] == "rejected"
     assert set(by_reader) == {"json.loads", "pydantic", "json-repair"}
-    assert "Findings of the lint" in sheets(app)
+    assert "Advice of the lint" in sheets(app)
     assert '"inputSchema"' in said(app)
 
 
@@ -229,7 +229,7 @@ def test_hostile_text_is_text_everywhere(small: Path, mode: str) -> None:
 def test_the_answer_is_a_sentence_and_a_row_for_each_parameter(small: Path) -> None:
     app = playground(p=link('{"path": "a", "limit": "5"}', TOOL))
     assert app.header[0].value.replace("\\", "") == 'Coerced: 1 of 2 arguments converted (limit: "5" → 5).'
-    table = sheets(app)["What became of each parameter"]
+    table = sheets(app)["Parameters, sent and read"]
     assert [[cell["text"] for cell in row] for row in table["rows"]] == [
         ["path", '"a"', '"a"', "as sent"],
         ["limit", '"5"', "5", "converted"],
@@ -238,9 +238,9 @@ def test_the_answer_is_a_sentence_and_a_row_for_each_parameter(small: Path) -> N
 
 
 def test_without_a_definition_no_parameter_is_called_undeclared(small: Path) -> None:
-    *_, row = sheet_of(playground(p=link('{"path": "a"}')), "What became of each parameter")
+    *_, row = sheet_of(playground(p=link('{"path": "a"}')), "Parameters, sent and read")
     assert row["Parameter"]["sub"] == "no definition"
-    rows = sheet_of(playground(p=link('{"path": "a", "zzz": 1}', TOOL)), "What became of each parameter")
+    rows = sheet_of(playground(p=link('{"path": "a", "zzz": 1}', TOOL)), "Parameters, sent and read")
     assert [row["Parameter"]["sub"] == "not declared" for row in rows] == [False, True]
 
 

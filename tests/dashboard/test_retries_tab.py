@@ -88,7 +88,7 @@ def test_identical_and_changed_retries_are_held_against_each_other(retried: Path
         ("changed arguments", "–"),
         ("identical arguments", "0.0%"),
     ]
-    assert "Changed and identical retries cannot be compared: there are none of one kind." in said(app)
+    assert "Changed and identical retries cannot be compared: one kind does not occur." in said(app)
 
 
 def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[dict[str, Any]]:

@@ -123,10 +123,10 @@ def test_of_five_thousand_steps_only_the_window_is_sent(long: Path) -> None:
 @pytest.mark.thorough
 def test_more_of_a_long_session_is_shown_at_once_when_asked_for(long: Path) -> None:
     narrow = time_line(opened(SESSIONS, session="s1", **{"from": "101"}))
-    assert narrow["width"] == ["Show 60 at once", "sessions?session=s1&from=101&wide=1"]
+    assert narrow["width"] == ["Show 60 together", "sessions?session=s1&from=101&wide=1"]
     wide = time_line(opened(SESSIONS, session="s1", wide="1", **{"from": "101"}))
     assert (wide["start"], len(drawn_calls(wide))) == (100, 60)
-    assert wide["width"] == ["Show 10 at once", "sessions?session=s1&from=101"]
+    assert wide["width"] == ["Show 10 together", "sessions?session=s1&from=101"]
     assert wide["later"] == ["60 later", "sessions?session=s1&wide=1&from=161"]
 
 
@@ -209,7 +209,7 @@ def test_a_turn_tells_what_was_said_called_and_concluded(store: Path) -> None:
     ]
     first, second = turn["steps"]
     assert first["text"] == "Let me see."
-    assert second["facts"] == "10:00:02 · 1.2k in, 30 out · 2 calls at once"
+    assert second["facts"] == "10:00:02 · 1.2k in, 30 out · 2 parallel calls"
     assert "4.2 s" in turn["facts"]
 
 
@@ -239,7 +239,7 @@ def test_a_search_lists_its_places_and_links_to_them(store: Path) -> None:
     answer = sheet_of(opened(SESSIONS, session="s1", find="42"), "Places that hold the text")[-1]
     assert answer["Place"]["href"] == "sessions?session=s1&find=42&turn=1&step=1"
     app = opened(SESSIONS, session="s1", find="nowhere")
-    assert "No message, answer, tool name, argument or result of this session holds it." in said(app)
+    assert "No message, answer, tool name, argument or result of this session contains it." in said(app)
 
 
 def test_parents_and_sub_agents_are_linked(store: Path) -> None:

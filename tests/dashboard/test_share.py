@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.analysis.measures.trend_lines import Level, Mark, TrendChart, make_trend_chart
 from callgauge.analysis.measures.trends import DayRate
 from callgauge.dashboard import viewer
-from callgauge.dashboard.charts import Level, Mark, draw_flow, draw_trend
 from callgauge.dashboard.components.sharing import share
+from callgauge.dashboard.components.trend.trend_document import convert_trend
 from callgauge.dashboard.pages import PAGES, PageEntry
+from callgauge.dashboard.pages.sql.query_charts import plot_result
 from callgauge.dashboard.plain_charts import read_figure
-from callgauge.documents.document import Document
+from callgauge.documents.document import Chart, Document
 from callgauge.documents.html_page import write_html
 from callgauge.serving.identity import NETWORK_USER
 from callgauge.serving.settings import TEXTS_VARIABLE
-from callgauge.stats import Share
+from callgauge.stats import Interval
+from tests.analysis.session_shares import fill_sessions, of_sessions
 from tests.analysis.store_fixture import BROKEN, publish
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import calls, over_days
@@ -177,25 +181,90 @@ def test_files_are_named_after_the_page_the_slice_and_the_days(small: Path, hand
 DAY = date(2026, 11, 20)
 
 
-def test_a_trend_becomes_plain_series_with_its_marks_and_levels() -> None:
+def trend_of(rates: dict[str, Sequence[int]], **more: Any) -> TrendChart:
+    """The chart of series: k of 100 calls on each day from DAY on."""
     points = [
-        DayRate(DAY + timedelta(days=n), name, Share(k, 100))
-        for name in "ab"
-        for n, k in enumerate((2, 4, 9))
+        DayRate(DAY + timedelta(days=place), name, of_sessions(fill_sessions(k, 100, 100)))
+        for name, its in rates.items()
+        for place, k in enumerate(its)
     ]
+    return make_trend_chart(points, {name: place for place, name in enumerate(rates)}, title="Errors", **more)
+
+
+def test_a_trend_becomes_one_chart_with_its_lines_marks_and_levels() -> None:
     mark = Mark("A", DAY + timedelta(days=1), DAY + timedelta(days=1), DAY + timedelta(days=2))
-    figure = draw_trend(
-        points, {"a": 0, "b": 1}, [mark], levels=[Level("goal <5%", 0.05)], title="Errors"
-    ).figure
-    (chart,) = read_figure(figure, "Errors by day")
-    assert chart.title == "Errors"
-    assert [(one.name, one.colour) for one in chart.series] == [("a", 1), ("b", 2)]
-    assert [point.y for point in chart.series[0].points] == [0.02, 0.04, 0.09]
-    assert [band.axis for band in chart.bands] == ["x", "x", "y"]
-    assert {text.text for text in chart.texts} == {"A", "goal <5%"}
-    assert ("Nov 21", DAY.toordinal() + 1.0) in {(label, place) for place, label in chart.x.ticks}
+    levels = [Level("goal <5%", 0.05), Level("baseline 3%", 0.03, Interval(0.02, 0.04))]
+    (chart,) = convert_trend(
+        trend_of({"a": (2, 4, 9), "b": (1, 1, 1)}, marks=[mark], levels=levels), "By day"
+    )
+    assert (chart.title, chart.words) == ("Errors", "By day")
+    assert [(line.name, line.colour) for line in chart.series] == [
+        ("goal <5%", 0), ("baseline 3%", 0), ("a", 1), ("b", 2),
+    ]  # fmt: skip
+    assert [point.y for point in chart.series[2].points] == [0.02, 0.04, 0.09]
+    assert {point.y for point in chart.series[0].points} == {0.05}
+    day = DAY.toordinal()
+    assert [(band.axis, band.low, band.high) for band in chart.bands] == [
+        ("x", day + 0.5, day + 0.5), ("x", day + 0.5, day + 1.5), ("y", 0.02, 0.04),
+    ]  # fmt: skip
+    assert [(text.text, text.x) for text in chart.texts] == [("A", day + 0.5)]
+    assert chart.x.ticks == [(day, "20 Nov"), (day + 1, "21 Nov"), (day + 2, "22 Nov")]
     assert all(label.endswith("%") for _, label in chart.y.ticks)
 
 
-def test_a_figure_without_axes_is_left_out() -> None:
-    assert read_figure(draw_flow([("failed", "repaired", 3)]), "Moves") == []
+def test_a_single_line_keeps_its_intervals_its_gaps_and_the_days_that_are_not_complete() -> None:
+    days = (0, 1, 5, 6)
+    points = [
+        DayRate(DAY + timedelta(days=day), "a", of_sessions(fill_sessions(4, 100, 100))) for day in days
+    ]
+    trend = make_trend_chart(points, {"a": 0}, last_whole=DAY + timedelta(days=5))
+    (chart,) = convert_trend(trend, "")
+    whole, partial = chart.series
+    assert [point.y for point in whole.points] == [0.04, 0.04, None, 0.04]
+    assert all(point.low is not None and not point.is_hollow for point in whole.points if point.y)
+    assert (partial.line, partial.in_legend) == ("dotted", False)
+    assert [point.is_hollow for point in partial.points] == [False, True]
+
+
+def test_each_panel_of_a_trend_becomes_a_chart_on_the_same_scale() -> None:
+    names = [f"model-{number}" for number in range(4)]
+    mark = Mark("A", DAY, DAY, DAY, ("model-2",))
+    charts = convert_trend(trend_of({name: (3, place) for place, name in enumerate(names)}, marks=[mark]), "")
+    assert [chart.title for chart in charts] == [f"Errors: {name}" for name in names]
+    assert [[line.name for line in chart.series] for chart in charts] == [
+        ["all together", name] for name in names
+    ]
+    assert len({(chart.y.low, chart.y.high) for chart in charts}) == 1
+    assert [len(chart.texts) for chart in charts] == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "names"),
+    [
+        ("models", {}, ["egret", "heron"]),
+        ("overview", {}, ["egret", "heron"]),
+        ("prompts", {"show": "days"}, ["p1"]),
+    ],
+)
+def test_the_report_draws_the_trend_with_the_names_of_its_lines(
+    store: Path, handed: Handed, page: str, query: dict[str, str], names: list[str]
+) -> None:
+    publish(store, {"tool_calls": models_on("2026-11-01", (4, 60), 10)})
+    handed.open(PAGE[page], **query)
+    assert handed.document is not None
+    (chart,) = [part for part in handed.document.parts if isinstance(part, Chart)]
+    assert [line.name for line in chart.series] == names
+    figure = handed.report.partition("<figure>")[2].partition("</figure>")[0]
+    assert figure.startswith("<h2>Parse errors by day")
+    assert figure.count('class="line solid"') >= len(names)
+    assert all(name in figure for name in names)
+
+
+def test_the_figure_of_a_query_becomes_a_chart() -> None:
+    days = [DAY, DAY + timedelta(days=1)]
+    figure = plot_result("bar", "calls", days, [3, 4]).figure
+    assert figure is not None
+    chart = read_figure(figure, "calls by day")
+    assert [(point.x, point.y) for point in chart.series[0].points] == [(0, 3), (1, 4)]
+    assert chart.series[0].is_bar
+    assert chart.y.low == 0

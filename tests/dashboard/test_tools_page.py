@@ -305,7 +305,7 @@ def test_versions_stand_side_by_side_with_what_changed_between_them(two_tools: P
 
 
 def test_the_lint_advises_an_edit_and_says_how_many_calls_it_may_explain(two_tools: Path) -> None:
-    table = sheets(opened(PAGE, tool_open="search", versions="1"))["Findings of the lint"]
+    table = sheets(opened(PAGE, tool_open="search", versions="1"))["Advice of the lint"]
     first = table["rows"][0]
     assert [first[0]["text"], first[1]["sub"], first[2]["text"]] == ["$.limit", "number_as_text", "10"]
     assert json.loads(first[4]["text"])["type"] in ("integer", "number")

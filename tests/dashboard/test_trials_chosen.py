@@ -70,7 +70,7 @@ def test_two_arms_are_compared() -> None:
 @pytest.mark.usefixtures("nights_and_a_run")
 def test_the_data_page_lists_the_run_among_what_was_loaded() -> None:
     app = opened(DATA, runs="1")
-    assert "Runs of trials" in [part.label for part in app.expander]
+    assert "Trial runs" in [part.label for part in app.expander]
 
 
 @pytest.mark.usefixtures("small")

@@ -172,13 +172,13 @@ def test_files_with_texts_and_sql_are_an_admins(
 
 @pytest.mark.usefixtures("without_texts", "small")
 def test_without_texts_nobody_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "so no file with texts is made" in said(opened(PAGE["calls"]))
+    assert "so it makes no file with content" in said(opened(PAGE["calls"]))
     replay = opened(PAGE["playground"], tab="stored")
     assert "parsing calls again needs their raw text" in said(replay)
     assert "replay_run" not in {button.key for button in replay.button}
     assert "Nothing to parse yet" in said(opened(PAGE["playground"]))
-    assert "served without texts" in said(opened(PAGE["errors"]))
-    assert "served without texts" not in said(opened(PAGE["models"]))
+    assert "Content is hidden" in said(opened(PAGE["errors"]))
+    assert "Content is hidden" not in said(opened(PAGE["models"]))
 
 
 @pytest.mark.usefixtures("without_texts", "small")

@@ -76,7 +76,7 @@ def test_a_quiet_day_is_one_sentence(published: Path) -> None:
     quiet = report_of(published, date(2026, 11, 18))
     assert quiet.is_quiet
     assert quiet.answer == (
-        "No alerts on 18 Nov. A change below about 17 points in a model would not show within a night yet "
+        "No alerts on 18 Nov. A change below about 17 points in a model would not show after one day yet "
         "(about 7 within a week). 180 calls, 1 file and 1 line not read."
     )
 

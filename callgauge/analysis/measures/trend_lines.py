@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from callgauge.analysis import wording
 from callgauge.analysis.measures.trends import DayRate
 from callgauge.stats import Interval, Share
 
@@ -20,6 +21,7 @@ _STRETCH = 0.5  # of the span of the reliable rates, by which unreliable ones ma
 _LEAST_SPAN = 0.02
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_TICKS = 5
+_LABEL = 60  # characters of a level's name
 _DAY = timedelta(days=1)
 
 
@@ -171,6 +173,23 @@ class TrendChart:
     def drawn_marks(self) -> list[Mark]:
         """The marks on the drawn days, each within these days."""
         return [mark for mark in self.marks if mark.last >= self.first and mark.day <= self.last]
+
+    def list_units(self) -> list[date]:
+        """Return the first day of each unit of time, also of those without a point."""
+        starts = [self.unit.start_of(self.first)]
+        while (start := self.unit.end_of(starts[-1]) + _DAY) <= self.last:
+            starts.append(start)
+        return starts
+
+    def label_tick(self, tick: float) -> str:
+        """Return a rate of the scale as text, with decimals where the steps are small."""
+        return f"{tick:.1%}" if self.ticks[1] - self.ticks[0] < 0.0099 else f"{tick:.0%}"
+
+    def label_level(self, level: Level) -> str:
+        """Return the name of a level, which says so where the level is beyond the scale."""
+        beyond = " (above the scale)" if level.rate > self.ticks[-1] else ""
+        beyond = " (below the scale)" if level.rate < self.ticks[0] else beyond
+        return wording.one_line(level.text, _LABEL) + beyond
 
 
 def assign_colours(names: Sequence[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:

@@ -60,7 +60,7 @@ class DaysUsed(StrEnum):
     """
 
     ADDED_UP = "added up"  # but where a dimension is 'day', and days on which $prices change
-    TOLD_APART = "told apart"
+    KEPT_APART = "kept apart"
     ALL = "all"
 
 

@@ -1,7 +1,7 @@
 -- title: Calls of each day
 -- question: On which days can calls be that match, and how many at most?
 -- unit: one row a day, the newest first; calls without a time last
--- days: told apart
+-- days: kept apart
 -- column most: calls that match as far as the daily sums tell
 -- column exact: that many do match; else the daily sums do not have all dimensions that are asked for
 -- note: Counted in the daily sums, for the list of calls: it looks at no more days than it needs, see there for the words.

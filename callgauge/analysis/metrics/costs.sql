@@ -14,7 +14,7 @@
 -- note: A call has the price of its turn's day and of its turn's model. Tokens read from and written to a provider's cache are counted separately and have their own prices.
 -- note: Where a log does not report a cache, all input counts as ordinary input.
 -- note: Per successful turn: what all judged turns cost, divided by those that succeeded, so the turns that failed are paid for, too.
--- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
+-- note: A turn cannot be split by tool, strategy or agent version; a filter on tools does not narrow these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they hold; none when NULL.
 WITH prices AS (
   SELECT p.model, p.from_day, p.to_day, p.input, p.cached_input, p.cache_write, p.output

@@ -1,7 +1,7 @@
 -- title: Disagreements of each day
 -- question: On which days can turns be whose two verdicts disagree, and how many at most?
 -- unit: one row a day, the newest first; turns without a time last
--- days: told apart
+-- days: kept apart
 -- column most: turns that disagree as far as the daily sums tell
 -- column exact: that many do; else the daily sums do not have the tools asked for
 -- note: Counted in the daily sums, for the list of these turns: it looks at no more days than it needs.

@@ -1,5 +1,5 @@
 -- title: What is used since when
--- question: When was each harness version, prompt, host and strategy first used with each model?
+-- question: When was each agent version, prompt, host and strategy first used with each model?
 -- unit: one row a model and thing used
 -- column what: harness_version, prompt, provider or strategy
 -- column first_day: the first day with calls of this model through it, in the chosen sources

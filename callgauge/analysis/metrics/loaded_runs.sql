@@ -1,4 +1,4 @@
--- title: Runs of trials
+-- title: Trial runs
 -- question: Which runs of trials are in, and what was read of each?
 -- unit: one row a run, the newest first
 -- column run: as its sessions name it; name and question as its lock.json does, NULL where that was not loaded

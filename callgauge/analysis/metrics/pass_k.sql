@@ -1,7 +1,7 @@
 -- title: Tasks tried again
 -- question: How often was a task tried, and how many of its trials passed?
 -- unit: tasks; pass^k is the mean over tasks of C(passed, k) / C(trials, k)
--- days: told apart
+-- days: kept apart
 -- column trials: sessions that tried the task and whose end can be judged
 -- column passed: of these trials
 -- column tasks: how many tasks have just these numbers

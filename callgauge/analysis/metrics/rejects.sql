@@ -1,4 +1,4 @@
--- title: Rejected lines
+-- title: Unreadable lines
 -- question: Which lines could not be read, and why?
 -- unit: one row a line
 -- column found: all lines that match, of which this is one page

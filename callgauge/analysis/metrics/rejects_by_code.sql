@@ -1,4 +1,4 @@
--- title: Rejected lines by reason
+-- title: Unreadable lines by reason
 -- question: Why could lines not be used, how often, and what does one look like?
 -- unit: lines (or values of a line)
 -- note: A reject costs the line, or the one value of it, that could not be used. The rest of its file is in.

@@ -1,7 +1,7 @@
 -- title: Where a signature occurs
 -- question: Which tools and models have this error?
 -- unit: calls
--- days: told apart
+-- days: kept apart
 -- column sessions: a session counts once for each day and prompt
 -- column example: the newest such call
 SELECT coalesce(tool, 'unknown') AS tool, coalesce(model, 'unknown') AS model, sum(calls)::BIGINT AS calls, sum(sessions)::BIGINT AS sessions,

@@ -1,4 +1,4 @@
--- title: Runs of trials
+-- title: Trial runs
 -- question: Which runs of trials does the store hold, and how far is each?
 -- unit: one row a run, the newest first
 -- column tasks: as planned; tasks_tried have a trial in some variant, and trials is how many there are

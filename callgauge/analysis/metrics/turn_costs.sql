@@ -9,7 +9,7 @@
 -- column ok_reported: of ok_known, those for which the log reports it
 -- note: Per turn: the sum over the turns on which it was measured, divided by their number.
 -- note: Per successful turn: the same divided by the share of turns that succeeded, so the turns that failed are paid for, too. It assumes that the measured turns fail as often as the others.
--- note: A turn cannot be split by tool, strategy or harness version; a filter on tools does not narrow these numbers.
+-- note: A turn cannot be split by tool, strategy or agent version; a filter on tools does not narrow these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day.
 WITH chosen AS (
   SELECT t.*, coalesce(p.name, t.prompt_id) AS prompt_name

@@ -286,7 +286,7 @@ SHAPES = {
     "bfcl_answers": TestsetShape(
         "BFCL answers",
         "possible_answer_BFCL_v4_callgauge.json",
-        "The right arguments by entry, for calls of which they are known.",
+        "The right arguments by entry, for calls whose arguments are known.",
         _answer_line,
         check_answer,
     ),

@@ -210,7 +210,7 @@ def _describe_power(in_a_night: float | None, in_a_week: float | None) -> str:
         return f"A change in a model takes days to show: one of about {week} would within a week."
     night = _round_points(in_a_night)
     later = f"about {week.split()[0]} within a week"
-    return f"A change below about {night} in a model would not show within a night yet ({later})."
+    return f"A change below about {night} in a model would not show after one day yet ({later})."
 
 
 def _round_points(share: float) -> str:

@@ -31,8 +31,8 @@ HOW_JUDGED: Mapping[VerdictKind, str] = {
     "change": (
         f"The days are split where this explains the counts best, at least {SHORTEST} days on each side. "
         "The split is a change where at most 1 % of random orders of the days have one as good. "
-        "Neighbouring days may be alike, which the random orders allow for. The range holds the day of "
-        "the change with 95 %."
+        "Neighbouring days may be alike, which the random orders allow for. The range contains the day "
+        "of the change with 95 % confidence."
     ),
 }
 """How a rank, the worst tool, a difference, and a change on a trend chart are decided."""

@@ -87,7 +87,7 @@ def describe_kinds(changed: Share, identical: Share) -> str:
     """Return whether a changed retry works more often than an identical one."""
     found = compare_rates(changed, identical)
     if found is None:
-        return "Changed and identical retries cannot be compared: there are none of one kind."
+        return "Changed and identical retries cannot be compared: one kind does not occur."
     rates = f"{wording.rate(changed.k, changed.n)} against {wording.rate(identical.k, identical.n)}"
     if not (changed.has_enough and identical.has_enough):
         return f"Not enough data to say whether changed arguments help: {rates} worked."

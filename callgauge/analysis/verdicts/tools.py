@@ -121,7 +121,7 @@ def write_tools(
     if named is None:
         reach = f"; {verdict.reach}" if verdict.reach else ""
         return (
-            f"No tool stands out yet by {title}: any of these {len(judged)} may be the worst "
+            f"No tool is clearly the worst yet by {title}: any of these {len(judged)} may be it "
             f"({_sum_up(judged)}{reach})."
         )
     sentences = [_describe_worst(verdict, named, culprits), _describe_most(verdict, named)]

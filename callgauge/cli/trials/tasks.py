@@ -40,7 +40,11 @@ TrialRun = Annotated[
     typer.Option("--run", metavar="NAME", help="Calls of this trial run. [default: no trial runs]"),
 ]
 Layers = Annotated[
-    list[FaultLayer] | None, typer.Option(help="Only calls that failed at this stage. Repeatable.")
+    list[FaultLayer] | None,
+    typer.Option(
+        metavar="STAGE",
+        help="Only calls that failed at this stage, such as syntax, schema or execution. Repeatable.",
+    ),
 ]
 Failed = Annotated[bool, typer.Option("--failed", help="All failed calls.")]
 Limit = Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="At most this many calls.")]

@@ -17,20 +17,18 @@ _FINDINGS = 50
 def draw_advice_table(key: str, found: Sequence[Advice], *, calls: bool) -> None:
     """Draw the lint's advice. `calls`: show how many calls each finding may explain, which is then known."""
     if not found:
-        st.caption("The lint found nothing to say.")
+        st.caption("The lint has no advice.")
         return
     counted = [Column("Calls", "number", "With an error or a guess at this parameter, at least")]
-    edit = "A JSON merge patch (RFC 7396) for what stands at the place, or advice"
+    edit = "A JSON merge patch (RFC 7396) for the value at this place, or advice"
     heads = [
         Column("Place", "name"),
-        Column("Finding", "tight"),
+        Column("Severity", "tight"),
         *(counted if calls else []),
         Column("What is wrong"),
         Column("Suggested edit", help=edit),
     ]
-    draw_table(
-        key, "Findings of the lint", heads, [_build_row(one, calls=calls) for one in found[:_FINDINGS]]
-    )
+    draw_table(key, "Advice of the lint", heads, [_build_row(one, calls=calls) for one in found[:_FINDINGS]])
     if len(found) > _FINDINGS:
         st.caption(f"The first {_FINDINGS} of {len(found):,}.")
 
@@ -51,6 +49,6 @@ def _build_row(one: Advice, *, calls: bool) -> list[Cell]:
 
 def _calls_cell(one: Advice) -> Cell:
     if one.place in (None, "$"):
-        return Cell("–", title="Cannot be told by a parameter")
+        return Cell("–", title="Not counted: the advice is about the whole tool")
     told = "\n".join(f"{culprit.calls:,} {culprit.code}" for culprit in one.explained)
     return Cell(f"{one.calls:,}", title=told or None, order=one.calls)

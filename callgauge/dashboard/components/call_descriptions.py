@@ -61,7 +61,7 @@ def say_not_judged(row: Row, reason: str) -> str:
 
 
 def is_harness_fault(row: Row) -> bool:
-    """Return True when it was the harness that refused the arguments, at the call's fault layer."""
+    """Return True when the agent itself rejected the arguments, at the failure stage of the call."""
     return row["fault_layer"] in ("syntax", "schema") and row["harness_verdict"] == row["fault_layer"]
 
 
@@ -121,7 +121,7 @@ def describe_attempt(row: Row) -> str:
 
 
 def harness_marks(row: Row) -> list[TextMark]:
-    """Return a mark at the position in the raw arguments that the harness's message names, or []."""
+    """Return a mark at the position in the raw arguments that the agent's message names, or []."""
     if row["args_source"] not in ("raw", "truncated") or not row["harness_message"]:
         return []
     at = find_named_position(row["harness_message"], row["raw_arguments"])

@@ -146,7 +146,7 @@ def _join_beginning(parts: Iterable[str]) -> str:
 
 
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
-    """Return the colour of an outcome; grey for arguments that we could read and the harness refused.
+    """Return the colour of an outcome; grey for arguments that we could read and the agent rejected.
 
     `fault_layer`: where the call went wrong first, as far as the log tells.
     """

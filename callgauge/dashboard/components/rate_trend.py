@@ -14,7 +14,7 @@ from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures import trend_lines, trends
 from callgauge.analysis.measures.alerts import Alert, read_alerts
 from callgauge.analysis.measures.rates import RateDefinition
-from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.analysis.measures.trend_lines import Level, Mark, TrendChart, TrendLine
 from callgauge.analysis.measures.trends import DayRate, RateShift
 from callgauge.analysis.verdicts.alerts import describe_alert
@@ -30,6 +30,7 @@ from callgauge.dashboard.components.memory.trend_marks import (
     find_trend_decisions,
     find_trend_notes,
 )
+from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.trend.trend_chart import draw_trend_chart
@@ -73,7 +74,7 @@ def draw_rate_trend(
     `series_colours`. The team's goal and the rate on the days of the baseline are drawn across; `before`: the
     slices by the same dimension on these days, where they are known.
     """
-    last_whole = find_last_whole_day(store_queries.ask)
+    last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)
     points = trends.group_by_day(several, last_whole)  # a change is looked for in whole days only
     days = sorted({point.day for its in every.values() for point in its})
@@ -158,7 +159,7 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
     """Return the alerts on the rate of a shown series or a part of it; of one change that which leads."""
-    night = read_alerts(store_queries.ask)
+    night = store_queries.derive(read_alerts, "alerts")
     shown = [
         one
         for one in (night.alerts if night else ())
@@ -227,7 +228,7 @@ def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
     asked = filters.baseline_parameters(filters.chosen_filters().parameters())
     if asked is None:
         return ()
-    return make_slices(store_queries.ask("slices", rates=(rate.name,), by=by, **asked))
+    return ask_slices(rates=(rate.name,), by=by, **asked)
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:

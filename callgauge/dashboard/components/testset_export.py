@@ -68,7 +68,7 @@ def draw_testset_export(
             )
         else:
             st.caption(
-                "Each line holds what came before the call in its turn. Messages and results are as the "
+                "Each line contains what came before the call in its turn. Messages and results are as the "
                 "store keeps them: long ones are cut at 2,000 characters, redacted ones stay redacted."
             )
         if st.button("Prepare the file", key=f"{key}_testset_prepare"):

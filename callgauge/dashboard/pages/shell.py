@@ -109,7 +109,7 @@ def _draw_page(
         st.caption(refusal)
     elif problem is None:
         if entry.shows_texts and not texts_are_shown():
-            st.caption("This store is served without texts: codes and numbers stand where texts would.")
+            st.caption("Content is hidden: codes and numbers are shown in place of texts.")
         page.run()
         with share:  # last: it hands on what the page has drawn
             draw_share()

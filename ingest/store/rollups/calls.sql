@@ -1,4 +1,4 @@
--- Calls by what became of their arguments and results.
+-- Calls by the outcome of their arguments and results.
 
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,

@@ -1,9 +1,9 @@
--- Chains of attempts by how they began, how long they grew (10 = ten or more) and how they ended, and what the attempts
--- after the first cost: steps, tokens and time of the steps in which they were made. A chain counts on its first day.
--- A retry worked when it had no fault; `first_…` are about the second attempt of a chain, so that one long chain does not
--- outweigh many. Where a text is unknown, a retry is neither identical nor changed. A step that tries several chains again
--- costs its steps, tokens and model's time once, with the first of its calls. `session_group`: of the chain's session
--- (ingest/store/session_group.sql), from which the spread of every share is told.
+-- Retry sequences by first fault, number of attempts (10 = ten or more) and end, with the cost of the attempts after the
+-- first: steps, tokens and time of their steps. A sequence counts on its first day. A retry worked when it had no fault.
+-- `first_…` are about the second attempt of a sequence, so that one long sequence does not outweigh many. Where a text is
+-- unknown, a retry is neither identical nor changed. A step that retries several sequences costs its steps, tokens and
+-- model time once, with the first of its calls. `session_group`: the group of the session
+-- (ingest/store/session_group.sql), which gives the spread of every share.
 
 WITH
     begun AS (

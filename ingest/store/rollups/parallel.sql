@@ -1,6 +1,6 @@
--- Steps that made several calls at once: how often one of them was bad (no call, or arguments refused), and what became
--- of the others in such a step. Lost: it has no result though the session shows results, or it was refused. The last step
--- of a turn that may still go on is left out: its results may be on their way. `session_group` as in daily_chains.
+-- Steps with parallel calls: how often one call was bad (no call, or invalid arguments), and how many of the others in such
+-- a step were lost. Lost: the call has no result although the session shows results, or it was denied. The last step of an
+-- unfinished turn is left out: its results may be on their way. `session_group` as in daily_chains.
 
 WITH
     open_steps AS (

@@ -1,5 +1,5 @@
--- Findings by the parameter they are about: `$.filters[2].name` is `filters[].name`, `$` is the whole. A call counts once
--- for each parameter and code; `example` is the newest. `group_calls` beside `group_ids`: the calls of each group of
+-- Diagnostics by the parameter they are about: `$.filters[2].name` is `filters[].name`, `$` is the whole. A call counts once
+-- for each parameter and code; `example` is the newest. `group_calls`, parallel to `group_ids`: the calls of each group of
 -- sessions, as in daily_rates.
 
 WITH

@@ -10,7 +10,7 @@ from callgauge.dashboard import shown_page
 from callgauge.dashboard.components.controls.component_files import read_source
 from callgauge.dashboard.plain_charts import read_figure
 
-# Once a browser has the script, the charts of the session are drawn at once.
+# Once a browser has the script, the charts of the session are drawn immediately.
 CHARTS_LOADED = "_charts_loaded"
 _HTML = "<div class='place' role='status'>The chart is drawn as you scroll to it.</div>"
 
@@ -18,7 +18,7 @@ _HTML = "<div class='place' role='status'>The chart is drawn as you scroll to it
 @st.fragment
 def draw_chart(figure: dict[str, Any], *, key: str, alt: str, config: dict[str, Any]) -> None:
     """Draw a Plotly figure, or keep its place until it comes into view. The figure says how high it is."""
-    shown_page.record_part(key, lambda: read_figure(figure, alt))
+    shown_page.record_part(key, lambda: [read_figure(figure, alt)])
     if CHARTS_LOADED in st.session_state:
         st.plotly_chart(figure, config=config, key=key, alt=alt)
         return

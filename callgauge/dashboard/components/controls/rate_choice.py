@@ -12,7 +12,7 @@ from callgauge.analysis.measures.rates import GROUPS, LEADING, LISTED, RATES, Ra
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import format_size
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_changed
 
 DIMENSIONS: Mapping[str, str] = {
     "model": "Model",
@@ -23,7 +23,7 @@ DIMENSIONS: Mapping[str, str] = {
     "definition": "Tool definition",
     "strategy": "Strategy",
     "source": "Source",
-    "harness_version": "Harness version",
+    "harness_version": "Agent version",
     "day": "Day",
 }
 """What the metric `slices` can tell apart, in words."""
@@ -113,6 +113,8 @@ def choose_one(
                 format_func=(lambda value: f"{words} {named(value)}") if words else named,
                 width=width,
                 label_visibility="collapsed" if words else "visible",
+                on_change=write_changed,
+                args=(name, empty),
             )
         )
 

@@ -51,6 +51,17 @@ def draw_url_widget(
     return value
 
 
+def write_changed(key: str, empty: str) -> None:
+    """Write the value that was just chosen in a widget into the URL: the `on_change` of the widget.
+
+    The navigation is drawn before the widget. Its links keep a value only if the URL already has it.
+    """
+    value = st.session_state[key]
+    written = None if value in (empty, None) else str(value)
+    st.session_state[f"_url_{key}"] = written
+    write_to_url(key, written)
+
+
 def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Value) -> Value:
     try:
         return empty if text is None else parse(text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.dashboard import filters
-from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
+from callgauge.dashboard.components.controls.url_widgets import draw_url_widget, write_changed
 from callgauge.dashboard.components.memory.changes import (
     apply_change,
     describe_reader,
@@ -36,6 +38,7 @@ def choose_compared_days() -> None:
             filter_mode="contains",
             width=190,
             label_visibility="collapsed",
+            on_change=_write_changed_days,
         )
         try:
             return filters.read_compared_with(text)
@@ -45,6 +48,12 @@ def choose_compared_days() -> None:
 
     st.caption("Compared with", width="content")
     draw_url_widget(draw, COMPARED_WITH, DAYS_BEFORE, filters.read_compared_with)
+
+
+def _write_changed_days() -> None:
+    with suppress(ValueError):  # nothing is written for an invalid text
+        filters.read_compared_with(st.session_state[COMPARED_WITH])
+        write_changed(COMPARED_WITH, DAYS_BEFORE)
 
 
 def draw_named_days() -> None:

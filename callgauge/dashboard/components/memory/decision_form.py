@@ -53,7 +53,7 @@ def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(value, list) and all(isinstance(one, str) for one in value):
             read[name] = tuple(value)
         else:
-            raise ValueError(f"{name} holds no list of values")
+            raise ValueError(f"{name} is not a list of values")
     return read
 
 

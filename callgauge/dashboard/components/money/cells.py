@@ -140,7 +140,7 @@ MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {
         per_completed_cell,
     ),
     "cost_per_turn": (
-        Column("Cost / turn", "cell", "Over the turns of which every model call is priced"),
+        Column("Cost / turn", "cell", "Mean over the turns whose model calls are all priced"),
         per_turn_cell,
     ),
     "cost": (

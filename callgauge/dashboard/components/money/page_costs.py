@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,13 +18,19 @@ from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.records import ModelPrice
 from callgauge.prices import PriceList, PriceMatch
 
 
 def read_prices() -> PriceList:
     """Return the prices that hold for the store: the team's and ours. Raises MetricError."""
+    return PriceList(list_prices())
+
+
+def list_prices() -> Sequence[ModelPrice]:
+    """Return the team's own prices. Raises MetricError."""
     try:
-        return PriceList(store_queries.team_records().prices)
+        return tuple(store_queries.team_records().prices)
     except MemoryProblemError as problem:
         raise MetricError(leave_place_out(str(problem))) from None
 
@@ -41,7 +47,9 @@ def shown_parameters(by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any
 
 def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
     """Return the cost of each slice of a dimension, as `find_costs` does. Raises MetricError."""
-    return find_costs(store_queries.ask, read_prices(), by, **chosen)
+    return store_queries.derive(
+        lambda ask: find_costs(ask, read_prices(), by, **chosen), "costs", by, chosen, list_prices()
+    )
 
 
 def ask_ranked_costs(by: str, chosen: Mapping[str, Any]) -> list[Cost]:

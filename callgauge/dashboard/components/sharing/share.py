@@ -72,7 +72,7 @@ def _draw_ways(page: ShownPage) -> None:
     document = make_document(page, settings, address, with_parts=reason is None)
     copy_text("share_markdown", "Copy as Markdown", write_markdown(document))
     if reason:
-        st.caption(f"{reason} The Markdown holds the sentence and the link.")
+        st.caption(f"{reason} The Markdown contains the sentence and the link.")
         return
     st.download_button(
         "Download report",

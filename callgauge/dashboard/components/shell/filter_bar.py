@@ -103,7 +103,7 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
         {
             "name": name,
             "title": wording.dimension(name),
-            "values": [wording.one_line(label, _SHORTENED) for label in named.values()],
+            "values": [_shorten(label) for label in named.values()],
             "chosen": [
                 place
                 for place, label in enumerate(named.values())
@@ -121,12 +121,27 @@ def _take_choice() -> None:
     choice = event.choose if event is not None else None
     if not isinstance(choice, dict) or choice.get("name") not in DIMENSIONS:
         return
-    values = list(filters.known_labels(choice["name"]))
-    places = choice.get("places")
-    if isinstance(places, list):
-        st.session_state[choice["name"]] = [
-            values[place] for place in places if isinstance(place, int) and 0 <= place < len(values)
-        ]
+    labels = filters.known_labels(choice["name"])
+    chosen = choice.get("values")
+    if isinstance(chosen, list):
+        found = [_find_value(labels, value) for value in chosen if isinstance(value, dict)]
+        st.session_state[choice["name"]] = [value for value in found if value is not None]
+
+
+def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
+    """Return the value that the panel showed as `text` at `place`; None where there is none.
+
+    The text decides: a load since then may have changed the order. The place tells apart what is cut alike.
+    """
+    place, text = shown.get("place"), shown.get("text")
+    alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
+    if not alike:
+        return None
+    return list(labels)[place if place in alike else alike[0]]
+
+
+def _shorten(label: str) -> str:
+    return wording.one_line(label, _SHORTENED)
 
 
 def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -179,7 +194,7 @@ def _draw_range(newest: date) -> str:
         on_change=take,
         accept_new_options=True,
         filter_mode="contains",
-        width=190,
+        width=220,
         label_visibility="collapsed",
     )
     ends = st.query_params.get_all(DAYS)  # links of before November 2026 hold a range as two values

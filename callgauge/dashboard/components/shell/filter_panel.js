@@ -19,7 +19,7 @@ function chosenOf(state, group) {
 
 function choose(state, group, places) {
   state.wishes.set(group.name, { places, until: performance.now() + PATIENCE })
-  state.send("choose", { name: group.name, places })
+  state.send("choose", { name: group.name, values: places.map((place) => ({ place, text: group.values[place] })) })
   state.draw()
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date, timedelta
 from typing import Any
 
 import streamlit as st
@@ -11,6 +10,8 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.measures.trend_lines import LinePoint, TimeUnit, TrendChart, TrendLine
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
+from callgauge.dashboard.components.trend.trend_document import convert_trend
+from callgauge.dashboard.shown_page import record_part
 
 _LABEL = 60  # characters of a series' name
 _PANEL, _LEGEND, _ONE = 224, 28, 340  # pixels, as in trend_chart.js
@@ -29,6 +30,7 @@ def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: Cal
         css=read_source(__file__, "trend_chart.css"),
         js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "trend_chart.js"),
     )
+    record_part(key, lambda: convert_trend(chart, words))
     rows = -(-len(chart.lines) // _COLUMNS)
     height = _LEGEND + (rows * _PANEL if chart.has_panels else _ONE)
     # Kept free until the script has drawn, so that nothing below moves; then shell.css lets the height go.
@@ -37,7 +39,7 @@ def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: Cal
 
 def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str, Any]:
     """Return what trend_chart.js draws; its head describes the format."""
-    units = list(_list_units(chart.unit, chart.first, chart.last))
+    units = chart.list_units()
     numbers = {line.series: number for number, line in enumerate(chart.lines)}
     return {
         "theme": st.context.theme.type,  # another theme has other colours: the script has to run again
@@ -46,7 +48,7 @@ def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str
         "unit": chart.unit.name,
         "intervals": chart.has_intervals,
         "panels": chart.has_panels,
-        "ticks": [(tick, _write_tick(tick, chart.ticks)) for tick in chart.ticks],
+        "ticks": [(tick, chart.label_tick(tick)) for tick in chart.ticks],
         "start": units[0].isoformat(),
         "end": units[-1].isoformat(),
         "units": [unit.isoformat() for unit in units],
@@ -79,13 +81,6 @@ def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str
     }
 
 
-def _list_units(unit: TimeUnit, first: date, last: date) -> Iterator[date]:
-    start = unit.start_of(first)
-    while start <= last:
-        yield start
-        start = unit.end_of(start) + timedelta(1)
-
-
 def _list_legend(chart: TrendChart) -> Iterator[tuple[str, int | None, str]]:
     """Return each entry of the legend as (kind, colour, label); the panels name their own lines."""
     if chart.whole:
@@ -93,9 +88,7 @@ def _list_legend(chart: TrendChart) -> Iterator[tuple[str, int | None, str]]:
     else:
         yield from (("line", line.colour, wording.one_line(line.label, _LABEL)) for line in chart.lines)
     for level in chart.levels:
-        beyond = " (above the scale)" if level.rate > chart.ticks[-1] else ""
-        beyond = " (below the scale)" if level.rate < chart.ticks[0] else beyond
-        yield "level" if level.interval else "goal", None, wording.one_line(level.text, _LABEL) + beyond
+        yield "level" if level.interval else "goal", None, chart.label_level(level)
 
 
 def _send_line(line: TrendLine, unit: TimeUnit, href: str | None) -> dict[str, Any]:
@@ -135,8 +128,3 @@ def describe_point(point: LinePoint) -> list[str]:
     if point.is_partial:
         lines.append("not complete: the last load saw only a part")
     return lines
-
-
-def _write_tick(tick: float, ticks: tuple[float, ...]) -> str:
-    step = ticks[1] - ticks[0]
-    return f"{tick:.1%}" if step < 0.0099 else f"{tick:.0%}"

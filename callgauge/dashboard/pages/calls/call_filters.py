@@ -55,7 +55,7 @@ _FIRST_RETRIES = {
     "changed_worked": "changed arguments, and worked",
     "identical": "identical arguments",
     "identical_worked": "identical arguments, and worked",
-    "unknown": "arguments of which one text is missing",
+    "unknown": "arguments not kept, so not compared",
 }
 _MOST = 10  # attempts; the daily sums take ten and more together
 _ATTEMPTS = re.compile(r"(\d{1,2})(-?)")

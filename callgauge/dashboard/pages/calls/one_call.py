@@ -69,8 +69,8 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
 def _say_no_such_call() -> str:
     facts_before = store_queries.ask("kept_since").iloc[0].facts_before
     if facts_before is not None and facts_before == facts_before:  # NaT is not itself
-        return f"It may be older than the store keeps calls: those before {facts_before:%Y-%m-%d} are gone."
-    return "The store holds no call with this id. It may have been loaded into another store."
+        return f"The store keeps no calls before {facts_before:%Y-%m-%d}; this one may be older."
+    return "The store has no call with this id. It may have been loaded into another store."
 
 
 def _draw_facts(row: Row) -> None:

@@ -44,7 +44,7 @@ def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: 
         draw_link("close_peek", "Close", filters.page_link("calls", {}, kept))
     loaded = load_call(call_id)
     if loaded is None:
-        st.caption("The store holds no call with this id.")
+        st.caption("The store has no call with this id.")
         return
     draw_heading(loaded.row, is_page=False)
     row = loaded.row

@@ -42,7 +42,7 @@ _TABS = {
     "rates": "All rates",
     "ways": "The difference in several ways",
     "work": "What differs in their work",
-    "tasks": "The same task again",
+    "tasks": "Same tasks",
 }
 
 

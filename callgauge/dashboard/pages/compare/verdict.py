@@ -113,7 +113,7 @@ def _list_ways(
             wording.percent(found.against),
             wording.percent(found.of),
             found.difference,
-            f"{found.difference.method}: {wording.percent(found.covered)} of the {rate.noun}s are in strata "
+            f"{found.difference.method}: {wording.percent(found.covered)} of the {rate.noun}s are in groups "
             "that both have",
             thin=not found.is_representative,
         )

@@ -138,7 +138,7 @@ def _draw_one_by_one(several: bool) -> None:
             Column("Place", "file"), Column("What is wrong there"), Column("Snippet"),
             Column("Reason", "tight"), Column("Byte", "number"),
         ]  # fmt: skip
-        draw_table("rejects_list", "Rejected lines", columns, [_line_row(row) for row in rows])
+        draw_table("rejects_list", "Unreadable lines", columns, [_line_row(row) for row in rows])
         draw_pager("rejects", pages)
 
 

@@ -14,29 +14,29 @@ from callgauge.dashboard.pages.data.sources_card import file_name
 
 def show() -> None:
     """Draw the fold on runs of trials; closed, it asks nothing."""
-    if (fold := draw_fold("Runs of trials", "runs")) is not None:
+    if (fold := draw_fold("Trial runs", "runs")) is not None:
         with fold:
             _draw_runs()
 
 
 def _draw_runs() -> None:
     with cards.draw_card(
-        "Runs of trials",
+        "Trial runs",
         "loaded_runs",
-        caption="A trial shows what would happen, so no other page counts it unless its run or arm is chosen "
-        "in the filter bar. The filters do not apply here.",
+        caption="Other pages count a trial only when its run or variant is chosen in the filter bar. "
+        "The filters do not apply here.",
         framed=False,
     ):
         rows, pages = read_page_of("loaded_runs", "trial_runs")
         if not rows:
-            st.caption("No run of trials is loaded. `callgauge ingest runs/` loads their folders.")
+            st.caption("No trial run is loaded. `callgauge ingest runs/` loads the folders of trial runs.")
             return
         heads = ("Arms", "Trials", "Calls", "Looks")
         columns = [
             Column("Run", "name"), Column("Question"), Column("Begun (UTC)", "tight"),
             *(Column(head, "number") for head in heads), Column("Plan"),
         ]  # fmt: skip
-        draw_table("loaded_runs", "Runs of trials", columns, [_build_row(row) for row in rows])
+        draw_table("loaded_runs", "Trial runs", columns, [_build_row(row) for row in rows])
         draw_pager("trial_runs", pages)
 
 

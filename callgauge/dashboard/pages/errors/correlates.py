@@ -130,7 +130,7 @@ def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitC
             f"The difference is {format_difference(first.difference)}, 95%. It may not be the cause."
         )
     count = wording.plural(first.compared, "comparison")
-    parts = [f"No trait stands out after correction for {count}."]
+    parts = [f"No trait clearly correlates with failures after correction for {count}."]
     if first.difference.p < _CHANCE:
         parts.append(
             f"{TITLES[first.start.trait]} is significant alone (p {first.difference.p:.3f}). "

@@ -33,12 +33,12 @@ from callgauge.stats import Share, relate_shares
 Row = Mapping[Hashable, Any]
 _LEASTS = ("1", "2", "5", "10", "20")
 _SHOWN = 40
-_STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not called", "unknown": "not said"}
+_STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not called", "unknown": "unknown"}
 
 
 def draw_strategies(chosen: Mapping[str, Any]) -> None:
     """Draw the card: one row for each model, host and strategy; rows that stand out come first."""
-    title = "Calling strategy: what probes said, and what the calls show"
+    title = "Calling strategy: probe results and calls"
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):
         least = _choose_least()
@@ -69,7 +69,7 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
         )
 
 
-_NO_PROBE = "None of these logs holds a probe, so only the calls themselves tell."
+_NO_PROBE = "These logs contain no probe; the verdict uses the calls only."
 
 
 def _name_use(used: StrategyUse) -> str:
@@ -85,7 +85,7 @@ def _name_strategy(used: StrategyUse) -> str:
 
 def _choose_least() -> float:
     text = choose_one(
-        "Parse errors that are too many", "least", _LEASTS, "5", lambda value: f"{value}% or more", width=220
+        "Too many parse errors", "least", _LEASTS, "5", lambda value: f"{value}% or more", width=220
     )
     return int(text) / 100
 
@@ -100,9 +100,9 @@ def _strategy_use(row: Row, share: Share) -> StrategyUse:
 def _build_columns(scale: IntervalScale) -> Sequence[Column]:
     return [
         Column("Model", "name"),
-        Column("What stands out", "text"),
+        Column("Verdict", "text"),
         Column("Host", "short"),
-        Column("Called", "tight", "native: by the interface for tool calls; as text: json_fallback"),
+        Column("Called", "tight", "native: through the tool-call interface; as text: json_fallback"),
         Column("Last probe", "text"),
         Column("Parse errors", "rate", scale=scale.ends()),
     ]
@@ -129,7 +129,7 @@ def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
 def _make_probe_cell(used: StrategyUse) -> Cell:
     if not used.probes:
         return Cell("none", pale=True)
-    said = {True: "yes", False: "no", None: "not said"}[used.last_ok]
+    result = {True: "passed", False: "failed", None: "no result"}[used.last_ok]
     why = f" “{wording.one_line(used.last_error, 60)}”" if used.last_error and not used.last_ok else ""
     day = f" on {used.last_day}" if used.last_day else ""
-    return Cell(f"{said}{day}", sub=f"{wording.fraction(used.probes_ok, used.probes)} said yes{why}")
+    return Cell(f"{result}{day}", sub=f"{wording.fraction(used.probes_ok, used.probes)} passed{why}")

@@ -9,14 +9,14 @@ from callgauge.analysis import wording
 from callgauge.analysis.measures.trends import RateShift
 from callgauge.dashboard import filters, store_queries
 
-_WORDS = {"harness_version": "harness", "prompt": "prompt", "provider": "host", "strategy": "strategy"}
+_WORDS = {"harness_version": "agent", "prompt": "prompt", "provider": "host", "strategy": "strategy"}
 _NAMED = 4
 
 
 def find_first_uses(shifts: Sequence[RateShift], sources: tuple[str, ...] | None) -> dict[RateShift, str]:
     """Return, for each shift, the names that the model first used on the days when the shift may have begun.
 
-    The names are harness versions, prompts, providers and strategies, joined to one text.
+    The names are agent versions, prompts, providers and strategies, joined to one text.
     """
     if not shifts:
         return {}
@@ -34,4 +34,4 @@ def _describe_first_use(shift: RateShift, rows: Sequence[Mapping[Hashable, Any]]
         and row["first_day"] > row["since"]
     ]
     more = f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
-    return (", ".join(new[:_NAMED]) + more) or "nothing new: harness, prompts, hosts as before"
+    return (", ".join(new[:_NAMED]) + more) or "nothing new: same agent, prompts and hosts"

@@ -66,7 +66,7 @@ def _describe(found: HostComparison, rate: RateDefinition, chosen: Mapping[str, 
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
     sentence = describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
-    night = read_alerts(store_queries.ask)
+    night = store_queries.derive(read_alerts, "alerts")
     alerts = [
         describe_open_alert(each, night.night if night else each.found, filters.short_label)
         for each in (night.alerts if night else ())

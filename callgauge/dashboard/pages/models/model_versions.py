@@ -1,4 +1,4 @@
-"""Draws a source's harness versions in the order of first use, and the versions that changed a rate."""
+"""Draws a source's agent versions in the order of first use, and the versions that changed a rate."""
 
 from __future__ import annotations
 

@@ -8,9 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
 from callgauge.analysis.measures.rates import RateDefinition
-from callgauge.analysis.measures.slices import make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -25,6 +23,7 @@ from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
+from callgauge.dashboard.components.shown_slices import ask_slices, rank_slices, read_slices
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.all_rates import draw_all_rates
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
@@ -40,7 +39,7 @@ _TABS = {
     "days": "Over time",
     "cost": "Cost",
     "strategies": "Calling strategy",
-    "versions": "Harness versions",
+    "versions": "Agent versions",
 }
 
 
@@ -55,7 +54,7 @@ def show() -> None:
         with st.popover("Settings", type="tertiary", width="content"):
             by = choose_dimension("Rank", among=RANKED)
             smallest = choose_smallest()
-    slices = read_ranked_slices(store_queries.ask, rate, by, chosen)
+    slices = read_slices(rate, by, chosen)
     if not slices[rate.name]:
         with answer:
             cards.show_no_matches(f"{rate.noun}s for this rate")
@@ -63,15 +62,8 @@ def show() -> None:
     with compared:
         baseline = choose_baseline(by, slices[rate.name]).name if view != "host" else None
     ranking = SliceRanking(
-        judge_ranking(
-            store_queries.ask,
-            slices,
-            rate,
-            by,
-            chosen,
-            baseline=baseline,
-            smallest=smallest,
-            costs=ask_ranked_costs(by, chosen),
+        rank_slices(
+            slices, rate, by, chosen, ask_ranked_costs(by, chosen), baseline=baseline, smallest=smallest
         ),
         slices,
     )
@@ -100,10 +92,10 @@ def show() -> None:
 
 
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    asked = {"rates": (rate.name,), "by": by, "also": "day"}
+    asked: dict[str, Any] = {"rates": (rate.name,), "by": by, "also": "day"}
     draw_rate_trend(
         f"{rate.title} by day and {wording.dimension(by)}",
-        make_slices(store_queries.ask("slices", **asked, **chosen)),
+        ask_slices(**asked, **chosen),
         rate,
         by,
         key="models_trend",

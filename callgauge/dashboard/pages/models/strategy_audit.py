@@ -61,26 +61,26 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
         return _audit_fallback(used, native)
     share, bounds = used.calls.share, used.calls.share.interval
     if used.strategy == NATIVE and used.last_ok is False and used.calls.total:
-        return AuditFinding(used, "Called natively, though the last probe said no.", "warn", 2)
+        return AuditFinding(used, "Called natively, although the last probe failed.", "warn", 2)
     if used.strategy != NATIVE or bounds is None or share.rate is None or share.rate < least:
-        return AuditFinding(used, "Nothing stands out." if share.n else "Nothing to judge it by.", None, 5)
+        return AuditFinding(used, "No problem." if share.n else "Not measured.", None, 5)
     if not used.calls.is_solid:
         return AuditFinding(used, "Too few sessions to judge it.", None, 5)
-    said = "The probe said yes, yet" if used.last_ok else "Never probed, and" if not used.probes else "It has"
+    start = "The probe passed, but" if used.last_ok else "Never probed, and" if not used.probes else "It has"
     if bounds.low >= least:
         return AuditFinding(
-            used, f"{said} parse errors are surely {_format_percent(least)} or more.", "bad", 0
+            used, f"{start} parse errors are surely {_format_percent(least)} or more.", "bad", 0
         )
     between = wording.interval(bounds)
     return AuditFinding(
-        used, f"{said} parse errors may be {_format_percent(least)} or more: {between}.", "warn", 3
+        used, f"{start} parse errors may be {_format_percent(least)} or more: {between}.", "warn", 3
     )
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
     """Return whether a model called by text (json_fallback) could be called natively instead."""
     if used.last_ok:
-        return AuditFinding(used, "The last probe said yes: it may no longer need text calls.", "warn", 1)
+        return AuditFinding(used, "The last probe passed: it may no longer need text calls.", "warn", 1)
     tried = native.calls if native else None
     if tried and tried.share.n:
         found = compare_rates(tried.share, used.calls.share)
@@ -102,7 +102,7 @@ def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFindi
             verdict = "no clear difference" if is_enough else "not enough data"
             return AuditFinding(used, f"{text}, {sentences.format_difference(found)}: {verdict}.", "info", 4)
     if used.last_ok is False:
-        return AuditFinding(used, "The last probe said no: it needs text calls.", None, 5)
+        return AuditFinding(used, "The last probe failed: it needs text calls.", None, 5)
     return AuditFinding(used, "No evidence: no probe, and no native call of it.", "info", 4)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
-import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
@@ -20,12 +19,13 @@ from callgauge.analysis.measures.measurability import (
     find_definition_share,
 )
 from callgauge.analysis.measures.rates import LEADING, RateDefinition
-from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
+from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.verdicts.goals import GoalState, describe_goal, judge_goal
 from callgauge.analysis.verdicts.sentences import format_points
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.money.page_costs import summarise_costs
+from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
 from callgauge.memory.records import Goal
@@ -40,21 +40,22 @@ Colour = Literal["normal", "inverse", "off"]
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
     """Return each headline rate by day, the earliest first; the rates of all days are their sums."""
-    rows = store_queries.ask("slices", rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen)
-    return _group_by_rate(sorted(make_slices(rows, related=False), key=lambda day: day.name))
+    days = ask_slices(rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen, related=False)
+    return _group_by_rate(sorted(days, key=lambda day: day.name))
 
 
-def read_baseline(rate: RateDefinition, chosen: Mapping[str, Any]) -> pd.DataFrame | None:
-    """Return the rows of `slices` by model for the headline rates and `rate`, of the days compared with.
+def read_baseline(
+    rate: RateDefinition, chosen: Mapping[str, Any], *, related: bool
+) -> Sequence[Slice] | None:
+    """Return the slices by model for the headline rates and `rate`, of the days compared with.
 
-    None without such days.
+    None without such days. `related`: as of `make_slices`.
     """
     asked = filters.baseline_parameters(chosen)
     if asked is None:
         return None
-    return store_queries.ask(
-        "slices", rates=tuple(dict.fromkeys((*HEADLINES, rate.name))), by="model", **asked
-    )
+    rates = tuple(dict.fromkeys((*HEADLINES, rate.name)))
+    return ask_slices(rates=rates, by="model", **asked, related=related)
 
 
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
@@ -67,11 +68,11 @@ def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
 def draw_headlines(
     rates: Mapping[str, Slice],
     by_day: Mapping[str, Sequence[Slice]],
-    before: pd.DataFrame | None,
+    before: Sequence[Slice] | None,
     goals: Mapping[str, Goal],
     costs: CostSummary | None,
 ) -> None:
-    """Draw the leading rates and the cost. `before`: the rows of `read_baseline`."""
+    """Draw the leading rates and the cost. `before`: the slices of `read_baseline`, unrelated."""
     changes = _compare_with_baseline(rates, before)
     with st.grid(4 if costs else 3, min_column_width=175, gap="small"):
         for name in HEADLINES:
@@ -83,12 +84,12 @@ def draw_headlines(
 
 
 def _compare_with_baseline(
-    rates: Mapping[str, Slice], before: pd.DataFrame | None
+    rates: Mapping[str, Slice], before: Sequence[Slice] | None
 ) -> dict[str, SliceComparison]:
     """Return each headline rate against the same rate on the days compared with; {} without such days."""
     if before is None:
         return {}
-    by_model = _group_by_rate(make_slices(before, related=False))
+    by_model = _group_by_rate(before)
     earlier = {name: whole for name, models in by_model.items() if (whole := merge_slices(models))}
     pairs = [(rates[name], earlier[name]) for name in HEADLINES if name in rates and name in earlier]
     return {comparison.slice.rate.name: comparison for comparison in compare_pairs(pairs)}
@@ -160,7 +161,7 @@ def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 def _list_points(by_day: Sequence[Slice]) -> list[float]:
     """Return a rate on the newest days on which it was observed and which were over at the last load."""
-    last = str(find_last_whole_day(store_queries.ask))
+    last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
     known = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
     return [rate for rate in known if rate is not None][-_DAYS:]

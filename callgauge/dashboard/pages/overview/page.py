@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from callgauge.analysis.measures.rates import RateDefinition
-from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
-from callgauge.dashboard import filters, store_queries
+from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, read_smallest
 from callgauge.dashboard.components.controls.url_widgets import draw_fold, draw_popover
 from callgauge.dashboard.components.memory.compared_days import choose_compared_days, draw_named_days
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
+from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention
 from callgauge.dashboard.pages.overview.headline_rates import (
     HEADLINES,
@@ -59,7 +59,7 @@ def show() -> None:
             with attention:
                 waiting.enter_context(st.skeleton(height=_ANSWERS // 3))
             draw_which_prompt(rate, chosen, smallest, height=_ANSWERS // 2)
-        before = read_baseline(rate, chosen)
+        before = read_baseline(rate, chosen, related=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared_days"):
             choose_compared_days()
             with st.container(width="content"):
@@ -73,7 +73,7 @@ def show() -> None:
         with attention:
             draw_attention(chosen, goals, rates)
     with wide:
-        _draw_trend(rate, chosen, before)
+        _draw_trend(rate, chosen, read_baseline(rate, chosen, related=True))
 
 
 def _draw_settings(goals: Mapping[str, Goal]) -> None:
@@ -81,15 +81,14 @@ def _draw_settings(goals: Mapping[str, Goal]) -> None:
     draw_named_days()
 
 
-def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: pd.DataFrame | None) -> None:
-    rows = store_queries.ask("slices", rates=(rate.name,), by="model", also="day", **chosen)
+def _draw_trend(rate: RateDefinition, chosen: Mapping[str, Any], before: Sequence[Slice] | None) -> None:
     draw_rate_trend(
         f"{rate.title} by day and model",
-        make_slices(rows),
+        ask_slices(rates=(rate.name,), by="model", also="day", **chosen),
         rate,
         "model",
         key="trend",
-        before=() if before is None else make_slices(before[before["rate"] == rate.name]),
+        before=[each for each in before or () if each.rate is rate],
     )
 
 

@@ -9,20 +9,15 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.rankings import (
-    JudgedRanking,
-    SlicesByRate,
-    judge_ranking,
-    read_ranked_slices,
-)
+from callgauge.analysis.comparisons.rankings import JudgedRanking, SlicesByRate
 from callgauge.analysis.measures.costs import Cost, CostSummary
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
-from callgauge.dashboard import store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
+from callgauge.dashboard.components.shown_slices import rank_slices, read_slices
 from callgauge.dashboard.components.slice_table import draw_thin_slices
 
 _ROWS = 6
@@ -41,13 +36,11 @@ def rank_models(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, costs: CostSummary | None
 ) -> ModelRanking | None:
     """Return the models ranked by `rate`; None when no call or turn counts for it. Raises MetricError."""
-    slices = read_ranked_slices(store_queries.ask, rate, "model", chosen)
+    slices = read_slices(rate, "model", chosen)
     if not slices[rate.name]:
         return None
     by_model: Sequence[Cost] = costs.by_model if costs else ()
-    judged = judge_ranking(
-        store_queries.ask, slices, rate, "model", chosen, smallest=smallest, costs=by_model
-    )
+    judged = rank_slices(slices, rate, "model", chosen, by_model, smallest=smallest)
     return ModelRanking(judged, slices, by_model)
 
 

@@ -28,7 +28,10 @@ def draw_which_prompt(
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
-        judged = judge_pairs(store_queries.ask, rate, "prompt", pairs, chosen, smallest)
+        judged = store_queries.derive(
+            lambda ask: judge_pairs(ask, rate, "prompt", pairs, chosen, smallest),
+            *("newest prompts", rate.name, pairs, chosen, smallest),
+        )
         for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
             names = ArmNames(_short_label(name, of), _short_label(name, against))
             advice = "no calls here to compare."

@@ -98,7 +98,7 @@ EXAMPLES = (
         _FILE,
     ),
     PlaygroundExample(
-        "Unescaped quotes inside a string", '{"path": "a.md", "content": "She said "stop" and left"}', _FILE
+        "Unescaped quotes inside a string", '{"path": "a.md", "content": "She wrote "stop" and left"}', _FILE
     ),
     PlaygroundExample("A value outside the enum", '{"query": "retry policy", "section": "Guides"}', _SEARCH),
     PlaygroundExample("A required parameter is missing", '{"querry": "retry policy", "top_k": 3}', _SEARCH),

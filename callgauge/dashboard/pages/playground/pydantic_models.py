@@ -78,7 +78,7 @@ class _ModelMaker:
 
     def _type_of(self, schema: Any, path: str) -> Any:
         if not isinstance(schema, Mapping):
-            raise NotSimpleError(f"No model is made: {path} is no schema of an object's kind.")
+            raise NotSimpleError(f"No model is made: {path} is not an object schema.")
         self._check(schema, path)
         if "enum" in schema:
             return self._make_literal(schema["enum"], path)

@@ -94,7 +94,7 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         numbers = {id(found): number for number, found in enumerate(request.diagnostics, start=1)}
         undeclared = "no definition" if request.tool is None else "not declared"
         rows = [_build_change_row(one, numbers, undeclared) for one in changes]
-        draw_table("changes", "What became of each parameter", columns, rows)
+        draw_table("changes", "Parameters, sent and read", columns, rows)
     else:
         st.caption("No parameter was sent.")
     absent = names_not_sent(request, changes)

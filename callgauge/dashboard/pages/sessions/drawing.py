@@ -61,13 +61,13 @@ def make_drawing_data(
 def _make_width_link(
     session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, size: int
 ) -> list[str] | None:
-    """Return the words and the link that draw more places at once, or fewer; None for a short session."""
+    """Return the label and the link that show more or fewer steps together; None for a short session."""
     start = {"from": shown.start + 1} if shown.start else {}
     if size > timelines.WINDOW:
-        return [f"Show {timelines.WINDOW} at once", session.link(**start, wide=None)]
+        return [f"Show {timelines.WINDOW} together", session.link(**start, wide=None)]
     if len(found) <= timelines.WINDOW:
         return None
-    most = f"all {len(found)}" if len(found) <= timelines.WIDE else f"{timelines.WIDE} at once"
+    most = f"all {len(found)}" if len(found) <= timelines.WIDE else f"{timelines.WIDE} together"
     return [f"Show {most}", session.link(**start, wide="1")]
 
 

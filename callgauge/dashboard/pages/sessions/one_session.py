@@ -50,7 +50,7 @@ def show() -> None:
         rows = [row for row in rows if row["source"] in calls.source.tolist()] or rows
     if not rows:
         st.title("No such session", anchor=False)
-        st.caption("The store holds no session with this id. It may have been loaded into another store.")
+        st.caption("The store has no session with this id. It may have been loaded into another store.")
     elif len(rows) > 1:
         _draw_choice(session_id, rows)
     else:

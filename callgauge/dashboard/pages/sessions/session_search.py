@@ -40,8 +40,8 @@ def show(session: ShownSession, found: Sequence[TimelinePlace]) -> None:
     with cards.draw_card(f"{wording.plural(hits, 'place')}{more}", "session_find"):
         if not rows:
             st.caption(
-                "No message, answer, tool name, argument or result of this session holds it. "
-                "Of messages and results the store keeps the first 2,000 characters."
+                "No message, answer, tool name, argument or result of this session contains it. "
+                "The store keeps the first 2,000 characters of each message and result."
             )
             return
         columns = [Column("Place", "tight"), Column("In", "tight"), Column("Text")]

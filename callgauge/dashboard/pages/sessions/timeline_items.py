@@ -189,7 +189,7 @@ def _step_facts(said: Row | None, calls: Sequence[Row]) -> str:
         f"{row['ts']:%H:%M:%S}" if row.get("ts") else None,
         _format_tokens(row) if calls else None,
         f"model {wording.duration(model_time / 1000)}" if model_time is not None else None,
-        f"{len(calls)} calls at once" if len(calls) > 1 else None,
+        f"{len(calls)} parallel calls" if len(calls) > 1 else None,
     ]
     return " · ".join(part for part in parts if part)
 

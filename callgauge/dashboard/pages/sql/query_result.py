@@ -20,7 +20,8 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one, choo
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.table import Cell, Column, Kind, draw_table
 from callgauge.dashboard.pages.sql.query_charts import plot_result
-from callgauge.dashboard.shown_page import record_answer
+from callgauge.dashboard.plain_charts import read_figure
+from callgauge.dashboard.shown_page import record_answer, record_part
 
 _PER_PAGE = 50
 _LONGEST = 300  # characters of a cell
@@ -69,7 +70,7 @@ def _describe_count(result: QueryResult) -> str:
     if not result.counted:
         return f"More than {rows}; the first {kept:,} are kept here and in an export · {took}"
     if kept < result.rows:
-        return f"{rows}, of which the first {kept:,} are kept here and in an export · {took}"
+        return f"{rows}; the first {kept:,} are kept here and in an export · {took}"
     return f"{rows} · {took}"
 
 
@@ -163,8 +164,8 @@ def _draw_chart(result: QueryResult, kind: str, numbers: Sequence[str]) -> None:
     if plot.figure is None:
         st.caption("There is no number to draw in this column.")
         return
-    st.plotly_chart(
-        plot.figure, config=charts.CONFIG, key="sql_chart", alt=f"{_column_name(y)} by {_column_name(x)}"
-    )
+    figure, words = plot.figure, f"{_column_name(y)} by {_column_name(x)}"
+    record_part("sql_chart", lambda: [read_figure(figure, words)])
+    st.plotly_chart(figure, config=charts.CONFIG, key="sql_chart", alt=words)
     if plot.left_out:
         st.caption(plot.left_out)

@@ -36,7 +36,7 @@ def show() -> None:
             lambda name: name if name in rows else first,
         )
         if notes := read_table_notes().get(table):
-            with st.expander("What it holds"):
+            with st.expander("About this table"):
                 for paragraph in notes.split("\n\n"):
                     st.caption(paragraph.replace("<", r"\<"))
         columns = store_queries.ask("store_columns", table=table)

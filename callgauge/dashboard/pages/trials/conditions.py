@@ -58,7 +58,7 @@ def _planned(run: TrialRun, arm: str, name: str) -> str:
 def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[str, dict[str, str]]]:
     for title, column in (
         ("Sampling", "samplings"),
-        ("Harness", "harnesses"),
+        ("Agent", "harnesses"),
         ("Parser version", "parsers"),
         ("Tools offered", "tools"),
         ("Host", "providers"),

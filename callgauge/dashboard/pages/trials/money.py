@@ -13,8 +13,8 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.stats import Interval
 
 _READING = (
-    "What trials cost, divided by those that succeeded: those that failed are paid for, too. Trials that "
-    "are not priced, or of which success is not known, are in neither sum. The interval counts tasks."
+    "The cost of all trials, divided by the number that succeeded: failed trials are paid for, too. Trials "
+    "without a price or a known result are left out. The interval counts tasks."
 )
 
 

@@ -1,0 +1,52 @@
+"""Slices and rankings of the store that a page shows, each read and judged once in a generation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callgauge.analysis.comparisons.rankings import (
+    JudgedRanking,
+    SlicesByRate,
+    judge_ranking,
+    read_ranked_slices,
+)
+from callgauge.analysis.measures.costs import Cost
+from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.dashboard import store_queries
+from callgauge.dashboard.components.money.page_costs import list_prices
+
+
+def ask_slices(*, related: bool = True, **given: Any) -> Sequence[Slice]:
+    """Return the slices of the metric `slices`. `related`: as of `make_slices`. Raises MetricError."""
+    return store_queries.derive(
+        lambda ask: make_slices(ask("slices", **given), related=related), "slices", given, related
+    )
+
+
+def read_slices(rate: RateDefinition, by: str, chosen: Mapping[str, Any]) -> SlicesByRate:
+    """Return the slices of each value of the dimension `by`, as `read_ranked_slices`. Raises MetricError."""
+    return store_queries.derive(
+        lambda ask: read_ranked_slices(ask, rate, by, chosen), "ranked slices", rate.name, by, chosen
+    )
+
+
+def rank_slices(
+    slices: SlicesByRate,
+    rate: RateDefinition,
+    by: str,
+    chosen: Mapping[str, Any],
+    costs: Sequence[Cost],
+    *,
+    baseline: str | None = None,
+    smallest: float,
+) -> JudgedRanking:
+    """Return the slices of `read_slices` ranked, as `judge_ranking`; `costs` of each. Raises MetricError."""
+    return store_queries.derive(
+        lambda ask: judge_ranking(
+            ask, slices, rate, by, chosen, baseline=baseline, smallest=smallest, costs=costs
+        ),
+        "ranking",
+        *(rate.name, by, chosen, baseline, smallest, list_prices() if costs else ()),
+    )
