@@ -9,11 +9,12 @@ from callgauge.analysis import wording
 from callgauge.documents.document import Document, DocumentCell, DocumentTable
 
 MOST_ROWS = 20
+_MOST_TABLES = 2
 _LONGEST = 400  # characters of a sentence
 _LONGEST_CELL = 120
-_SIGNS = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
-# What GitHub and Discord make a link or a mention without any sign of Markdown.
-_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>|$&#]|(?<=\S)~)")
+# What GitHub and Discord turn into a link or a mention by itself. The @ of a version is neither.
+_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|(?<!\w)@|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
 _WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
 
 
@@ -28,14 +29,17 @@ def write_link(title: str, address: str) -> str:
 
 
 def write_markdown(document: Document) -> str:
-    """Return the sentence, the first table, what was chosen, and the link."""
+    """Return the sentence, the first tables, what was chosen, and the link."""
     return "\n\n".join(_list_parts(document)) + "\n"
 
 
 def _list_parts(document: Document) -> Iterator[str]:
     yield f"**{escape_text(document.answer, 900)}**"
-    if document.tables:
-        yield _write_table(document.tables[0])
+    tables = document.tables[:_MOST_TABLES]
+    for table in tables:
+        if len(tables) > 1:
+            yield f"{escape_text(table.title)}:"
+        yield _write_table(table)
     if document.settings:
         yield _write_settings(document.settings)
     if document.link:

@@ -93,7 +93,7 @@ def test_the_parser_itself_can_be_asked(small: Api) -> None:
     for wrong, words in (
         ({}, "raw_arguments must be the text"),
         ({"raw_arguments": {"a": 1}}, "raw_arguments must be the text"),
-        ({"raw_arguments": "{}", "tool": 1}, "no parameter 'tool'"),
+        ({"raw_arguments": "{}", "tool": 1}, "Unknown parameter 'tool'; use raw_arguments and definition"),
         ({"raw_arguments": "{}", "definition": []}, "definition"),
     ):
         with pytest.raises(ProblemError, match=words):

@@ -50,12 +50,12 @@ def test_values_have_the_kind_that_is_declared() -> None:
         ("rate", ["parse_eror"], "Did you mean parse_error?"),
         ("rate", ["parse_error", "retried"], "takes one value"),
         ("limit", ["51"], "from 1 to 50"),
-        ("limit", ["1.5"], "is no whole number"),
+        ("limit", ["1.5"], "limit='1.5' is not a whole number."),
         ("limit", ["9" * 5000], "characters"),
-        ("smallest", ["nan"], "is no number"),
+        ("smallest", ["nan"], "smallest='nan' is not a number."),
         ("smallest", ["inf"], "from 0 to 1"),
-        ("reversed", ["perhaps"], "is no true or false"),
-        ("day", ["2026-02-30"], "is not a date"),
+        ("reversed", ["perhaps"], "reversed='perhaps' is not a boolean; use true or false."),
+        ("day", ["2026-02-30"], "day='2026-02-30' is not a date; use 2026-11-09."),
         ("call", ["123456"], "6 characters; 5 are read"),
         ("call", ["a\0"], "NUL"),
         ("call", ["\ud800"], "half of a character"),
@@ -76,7 +76,7 @@ def test_a_model_may_send_numbers_as_texts_and_one_value_for_a_list() -> None:
     given: dict[str, Any] = {"model": "a", "limit": "5", "reversed": True, "call": "c", "day": None}
     found = read_parameters(DECLARED, write_texts(given))
     assert (found["model"], found["limit"], found["reversed"], found["day"]) == (("a",), 5, True, None)
-    with pytest.raises(ProblemError, match="model holds dict"):
+    with pytest.raises(ProblemError, match="model is a dict; use a string, a number or a list of them"):
         write_texts({"model": {"name": "a"}})
 
 

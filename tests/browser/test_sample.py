@@ -63,7 +63,7 @@ def test_every_page_shows_the_sample(app: App) -> None:
         ("/tools", "10 tools with enough sessions"),
         ("/errors", "Errors by signature"),
         ("/retries", "Outcome after a failure"),
-        ("/compare", "For whom"),
+        ("/compare", "By model, tool or host"),
         ("/calls", "Raw arguments"),
         ("/sessions", "Successful turns"),
         ("/data", "Every line could be read"),

@@ -165,7 +165,7 @@ def test_g_a_broken_call_in_the_playground(stranger: Stranger) -> None:
 
 def test_h_the_retry_sequences_of_one_tool_that_were_given_up(stranger: Stranger) -> None:
     stranger.open_page("Errors")
-    stranger.click(stranger.app.page.get_by_role("tab", name="What failures cost"))
+    stranger.click(stranger.app.page.get_by_role("tab", name="Retries"))
     row = stranger.table(re.compile("^Retry sequences")).get_by_role("row", name=re.compile("run_command"))
     given_up = row.get_by_role("cell").first.get_by_role("link")
     count = re.search(r"(\d+) / \d+", row.get_by_role("cell").first.inner_text())

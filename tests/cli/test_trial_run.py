@@ -202,7 +202,8 @@ def test_a_key_that_no_header_may_hold_is_refused(tmp_path: Path, server: ModelS
     plan = write_plan(tmp_path, server.url)
     code, _, err = callgauge("run", plan, folder=tmp_path, CALLGAUGE_TEST_KEY=key)
     assert (code, "Traceback" in err, key.strip() in err) == (2, False, False), err
-    assert "endpoints.local: the key holds what no header may hold" in err
+    problem = "the key has characters that a header cannot have (a line break, a letter outside ASCII)"
+    assert f"endpoints.local: {problem}; set its variable again" in err
     assert not server.requests
 
 
@@ -287,7 +288,7 @@ def test_the_demo_ends_with_a_verdict_and_a_dashboard(shown: tuple[Path, str, st
         arm: sum(one.arm == arm for one in outcomes) for arm in {one.arm for one in outcomes}
     }
     assert len(rows) == 4
-    assert sum(count for _, count in rows) < 400, "arms that were decided early are not asked to the end"
+    assert sum(count for _, count in rows) < 400, "variants that were decided early are not completed"
     assert ask(folder / "store", "SELECT decision, count(*)::INT FROM trial_looks GROUP BY ALL ORDER BY ALL")
     refused = "SELECT count(*)::INT FROM tool_calls WHERE fault_layer IN ('syntax', 'schema')"
     assert ask(folder / "store", refused) == [(sum(one.refused for one in outcomes),)]

@@ -26,8 +26,8 @@ PAGE = "callgauge/dashboard/pages/data/page.py"
         ("yes", "yes", "here 50% of calls", "good"),
         ("partly: where the writer adds it", "partly", "here 50% of calls\nwhere the writer adds it", "warn"),
         ("no; supply them with --tools", "no", "here 50% of calls\nsupply them with --tools", "bad"),
-        ("nobody knows", "not said", "here 50% of calls\nnobody knows", None),
-        (None, "not said", "here 50% of calls", None),
+        ("nobody knows", "not documented", "here 50% of calls\nnobody knows", None),
+        (None, "not documented", "here 50% of calls", None),
     ],
 )
 def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
@@ -71,8 +71,8 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
     app = opened(PAGE)
     assert folds(app) == ["Every line", *FOLDS]
     words = said(app).splitlines()
-    assert [title for title in words if title in ("Loads", "Rejected files", "Unreadable lines")] == [
-        "Loads", "Rejected files", "Unreadable lines",
+    assert [title for title in words if title in ("Loads", "Unrecognised files", "Unreadable lines")] == [
+        "Loads", "Unrecognised files", "Unreadable lines",
     ]  # fmt: skip
     assert "loads" in app.session_state["_page_run"].parameters
     for metric in ("coverage", "files", "session_copies", "changed", "rejects"):
@@ -95,11 +95,11 @@ def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: s
 def test_without_trouble_the_page_says_so(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "files": [{"file_id": 1, "path": "a", "status": "loaded"}]})
     words = said(opened(PAGE))
-    for title in ("Rejected files", "Silent sources"):
+    for title in ("Unrecognised files", "Silent sources"):
         assert title not in words
     assert "Every line could be read." in words
     words = said(opened(PAGE, doubles="1", versions="1"))
-    assert "No session stands in several files." in words
+    assert "No session is in several files." in words
     assert "No prompt and no tool has two texts." in words
 
 
@@ -136,7 +136,7 @@ def test_one_sentence_says_how_the_feed_is(
     changes: dict[Hashable, int], silent: list[dict[Hashable, Any]], sentence: str
 ) -> None:
     told = describe_feed([LOAD | changes], silent)
-    assert told == f"Last load 2026-11-21 02:14 UTC read 412 files; {sentence}"
+    assert told == f"The last load (2026-11-21 02:14 UTC) read 412 files: {sentence}"
 
 
 def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_silent() -> None:
@@ -148,7 +148,7 @@ def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_sile
 
 
 def test_a_store_without_a_load_says_so() -> None:
-    assert describe_feed([], []) == "The store records no load."
+    assert describe_feed([], []) == "Nothing has been loaded yet."
 
 
 def silent_store() -> dict[str, list[dict[str, Any]]]:
@@ -258,6 +258,6 @@ def test_turns_whose_reported_and_derived_success_differ_lead_to_their_session(s
     assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
         "successful",
         "unsuccessful",
-        "a call that never got through was left",
+        "a failed call was given up",
     ]
     assert row[6]["href"] == "sessions?session=s1&turn=1"

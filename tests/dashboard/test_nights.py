@@ -171,7 +171,7 @@ def test_the_overview_says_what_failed_and_who_is_silent(served: Path) -> None:
 
 
 def test_without_nights_the_pages_are_as_they_were(small: Path) -> None:
-    assert "Nights" not in said(opened(PAGE))
+    assert "Nightly runs" not in said(opened(PAGE))
     assert read_service_state(small) == ServiceState((), ())
 
 

@@ -295,7 +295,7 @@ def test_the_sentence_names_conditions_and_moves() -> None:
         codes={"string_literal_converted_to_integer": CodeMoves(13, 4, 9, 0)},
     )
     assert describe_order(found) == (
-        "Worst first: 9 would fail, 4 would no longer fail, 1 with other values."
+        "Biggest changes first: 9 would fail, 4 would no longer fail, 1 with other values."
     )
     scenario = Scenario(policy="strict", silent=("missing_required",))
     assert describe_replay(scenario, found) == (

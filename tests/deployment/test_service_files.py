@@ -430,7 +430,9 @@ def test_a_path_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 def test_logs_in_the_root_folder_itself_are_refused(tmp_path: Path) -> None:
     path = configure(tmp_path, 'store = "store"\n[sources.all]\npaths = ["/*.jsonl"]')
-    with pytest.raises(DeploymentError, match="put the logs into a folder"):
+    with pytest.raises(
+        DeploymentError, match="a source is directly in /; move the logs to a folder, and name that folder"
+    ):
         describe(path)
 
 

@@ -210,7 +210,9 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
 def test_an_address_is_checked_when_it_is_given(url: str) -> None:
     with pytest.raises(ValueError, match="no address"):
         Endpoint(url)
-    with pytest.raises(ValueError, match="is no wire: openai-chat, openai-responses, anthropic, gemini"):
+    with pytest.raises(
+        ValueError, match="is not an API: use openai-chat, openai-responses, anthropic, gemini"
+    ):
         Endpoint("http://models.test", wire="grpc")
 
 

@@ -189,7 +189,10 @@ def test_figures_that_cannot_be_read_cost_the_figures_and_not_the_decision(
 def test_a_record_that_cannot_be_read_is_named_with_the_next_step(file: MemoryFile) -> None:
     notes.add_note(file, "day", "2026-11-12", "x", day=date(2026, 11, 12))
     file.write(("UPDATE notes SET day = 'no day'", [()]))
-    with pytest.raises(MemoryProblemError, match=r"memory\.sqlite holds a record that cannot be read"):
+    with pytest.raises(
+        MemoryProblemError,
+        match=r"memory\.sqlite has an unreadable record .*: restore a backup, or move it away",
+    ):
         read(file)
 
 

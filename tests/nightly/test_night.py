@@ -116,7 +116,9 @@ def test_two_nights_at_once_are_one(tmp_path: Path) -> None:
     prepare_store(tmp_path / "store")
     with hold_night(tmp_path / "store"):
         assert is_night_running(tmp_path / "store")
-        with pytest.raises(NightBusyError, match=r"process \d+ on .* since .* does the night"):
+        with pytest.raises(
+            NightBusyError, match=r"process \d+ on .* since .* is already running the nightly job of "
+        ):
             do_night(file)
     assert not is_night_running(tmp_path / "store")
     assert do_night(file).exit_code == NightExit.DONE

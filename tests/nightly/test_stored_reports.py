@@ -44,7 +44,9 @@ def test_reports_of_days_before_the_limit_go_and_nothing_else(tmp_path: Path) ->
 
 def test_a_report_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
     (tmp_path / "reports" / "2026-11-08.html").mkdir(parents=True)
-    with pytest.raises(StoreError, match=r"2026-11-08\.html .* cannot be removed"):
+    with pytest.raises(
+        StoreError, match=r"2026-11-08\.html is older than the retention limit and cannot be deleted"
+    ):
         remove_old_reports(tmp_path, date(2026, 11, 10))
 
 
@@ -59,9 +61,12 @@ def test_retain_and_forget_tell_of_reports(tmp_path: Path) -> None:
         return CliRunner().invoke(app, [words[0], "--store", str(store), *words[1:]]).stdout
 
     trial = run("retain", "--text-days", "300", "--dry-run")
-    assert "the reports of 1 night before" in trial
+    assert f"1 nightly report from before {today - timedelta(300)}\n" in trial
     assert len(list_report_nights(store)) == 2
     assert json.loads(run("retain", "--text-days", "300", "--json"))["reports_removed"] == 1
     assert list_report_nights(store) == [today]
     forgotten = run("forget", "--session", "s")
-    assert f"the reports of 1 night in {store / 'reports'} may quote the deleted errors" in forgotten
+    assert (
+        f"1 nightly report in {store / 'reports'} may quote the deleted errors; delete the reports that do"
+        in forgotten
+    )

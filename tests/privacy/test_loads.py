@@ -230,4 +230,4 @@ def test_the_command_takes_rules_from_a_file_and_says_what_is_wrong_with_them(
     config.write_text("[detectors]\nmails = false\n")
     done = run("ingest", logs, "--store", store, "--redact-config", config)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "there is no detector 'mails'" in done.stderr
+    assert "unknown detector 'mails'; use one of age, " in done.stderr

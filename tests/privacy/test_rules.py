@@ -47,12 +47,12 @@ staff = 'employee (\w+)'
     [
         ("[detectors", "not TOML"),
         ("[detector]\nemail = true", "[detector] is not known"),
-        ("[detectors]\nemial = true", "there is no detector 'emial'; there are age, "),
+        ("[detectors]\nemial = true", "unknown detector 'emial'; use one of age, "),
         ("[detectors]\nemail = 'no'", "detectors.email must be true or false"),
         ("detectors = 3", "detectors must be a table"),
         ("[patterns]\nTicket = 'x'", "small letters"),
         ("[patterns]\nticket = 3", "must be the text of a regular expression"),
-        ("[patterns]\nticket = '('", "patterns.ticket is no regular expression"),
+        ("[patterns]\nticket = '('", "patterns.ticket is not a valid regular expression"),
         ("[patterns]\nticket = 'x*'", "a text without characters"),
     ],
 )

@@ -147,7 +147,7 @@ def test_an_archive_of_too_many_files_is_refused_after_as_many(
     monkeypatch.setattr(archive_members, "MEMBERS", 2)
     written(logs / "night", LOGS, packing)
     assert load([logs], store).loaded == 2
-    assert "it holds more than 2 files; unpack it" in rejected(store)["night"]
+    assert "it contains more than 2 files; unpack it" in rejected(store)["night"]
 
 
 def test_an_extended_header_that_would_fill_the_memory_is_refused(logs: Path, store: Path) -> None:

@@ -164,7 +164,12 @@ def test_a_list_can_be_piped_in(logs: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b"", "names none"), (b"# nothing\n", "names none"), (b"a\0b", "it is no text"), (None, "No such file")],
+    [
+        (b"", "names none"),
+        (b"# nothing\n", "names none"),
+        (b"a\0b", "it is not text; write one path per line"),
+        (None, "No such file"),
+    ],
 )
 def test_a_list_that_is_none_is_wrong_use(tmp_path: Path, data: bytes | None, why: str) -> None:
     if data is not None:
@@ -255,12 +260,12 @@ def test_a_wrong_guess_can_be_overridden_and_the_file_is_read_again(
         assert load([logs], store, form="session_history").loaded == 1
     assert load([logs], store).unchanged == 1
     (rejected,) = load([logs], store, form="claude_code").rejected
-    assert rejected.reason.startswith("holds nothing that claude_code logs do")
+    assert rejected.reason.startswith("contains nothing that claude_code logs contain")
     assert ask(store, "SELECT source, status FROM files") == [("session_history", "loaded")]
     assert load([logs], store).unchanged == 1
 
 
 def test_a_format_that_does_not_exist_is_wrong_use(logs: Path, store: Path) -> None:
     (logs / "a").write_text(session("s1"))
-    with pytest.raises(OptionError, match="there is no format 'claude_cod'; did you mean claude_code"):
+    with pytest.raises(OptionError, match="unknown format 'claude_cod'; did you mean claude_code"):
         load([logs], store, form="claude_cod")

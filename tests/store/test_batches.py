@@ -75,7 +75,7 @@ def test_a_value_that_does_not_fit_becomes_unknown_and_a_reject(column: str, val
     assert [(row["file_id"], row["line"], row["byte_offset"], row["code"]) for row in unfit] == [
         (7, 3, 40, "wrong_type")
     ]
-    assert unfit[0]["reason"].startswith(f"turns.{column} cannot hold ")
+    assert unfit[0]["reason"].startswith(f"turns.{column} cannot store ")
     assert len(unfit[0]["reason"]) < 200
 
 

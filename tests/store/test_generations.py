@@ -223,7 +223,7 @@ def make_foreign(place: Path) -> Path:
     [
         (make_parent_missing, "no folder .*missing; create it"),
         (make_parent_a_file, "no folder .*store; create it"),
-        (make_file, "store is a file; a store is a folder"),
+        (make_file, "store is a file, not a folder"),
         (make_foreign, "contains other files and no store"),
     ],
 )

@@ -192,7 +192,7 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 @pytest.mark.parametrize(
-    ("day", "said"), [(2, "do not add up"), (5, "sums of 2026-08-05 were written beside those of its month")]
+    ("day", "said"), [(2, "do not add up"), (5, "sums of 2026-08-05 conflict with those of its month")]
 )
 def test_a_sum_beside_those_of_its_month_is_not_published(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, said: str

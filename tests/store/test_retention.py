@@ -234,7 +234,7 @@ def test_limits_must_make_sense(store: Path, days: tuple[int | None, int | None]
 @pytest.mark.thorough
 def test_texts_that_would_stay_longer_than_their_calls_are_refused(aged: Path) -> None:
     before = contents(aged)
-    with pytest.raises(OptionError, match="write --text-days 20 or less"):
+    with pytest.raises(OptionError, match="use --text-days 20 or less"):
         apply_retention(aged, text_days=30, fact_days=20)
     assert contents(aged) == before
 

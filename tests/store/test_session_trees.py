@@ -86,7 +86,7 @@ def test_a_session_is_one_log_and_what_holds_no_calls_is_passed_over(
     report = load([logs], store)
     assert (report.loaded, report.sessions, report.calls, report.rejects) == (2, 2, 5, 0)
     assert report.rejected == report.companions == ()
-    note = f"passed over 2 files in {tree} that opencode keeps next to its sessions (they contain no calls)"
+    note = f"skipped 2 files in {tree} that opencode keeps next to its sessions (they contain no calls)"
     assert note in report.notes
     assert ask(store, CALLS) == OURS
     assert names(tree, store) == ["session/p/ses_a.json", "session/p/ses_b.json"]

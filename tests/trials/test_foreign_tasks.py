@@ -140,8 +140,11 @@ def test_an_entry_that_cannot_be_a_task_is_named_by_its_line(
     ("truth", "why"),
     [
         ([{"f": {"a": 1}}], "the ground truth of f has no list of values for each parameter"),
-        ([{"f": {}, "g": {}}], "a ground truth is no"),
-        ([{"f": {"a": [{str(n): list(range(9)) for n in range(9)}]}}], "stands for more than 1,000 values"),
+        ([{"f": {}, "g": {}}], "a ground truth is not of the form {function: {parameter: [values]}}"),
+        (
+            [{"f": {"a": [{str(n): list(range(9)) for n in range(9)}]}}],
+            "an accepted object has more than 1,000 values",
+        ),
     ],
 )
 def test_a_ground_truth_that_cannot_be_read_is_said(tmp_path: Path, truth: Any, why: str) -> None:
@@ -250,7 +253,9 @@ def test_a_request_body_is_its_messages_and_tools(tmp_path: Path) -> None:
     assert [one["function"]["name"] for one in task.definitions] == ["get_weather"]
     told = refusal(tmp_path, "samples.jsonl", [body | {"tool_choice": "required"}])
     assert told.startswith(":1: tool_choice is neither auto nor left out")
-    assert refusal(tmp_path, "samples.jsonl", [body | {"tools": "x"}]).startswith(":1: tools is no list")
+    assert refusal(tmp_path, "samples.jsonl", [body | {"tools": "x"}]).startswith(
+        ":1: tools is not a list of definitions"
+    )
 
 
 # --- promptfoo

@@ -144,10 +144,7 @@ def test_single_arms_take_what_they_do_not_say_from_the_run(tmp_path: Path) -> N
         ),
         (
             '[[arms.only]]\nname = "A"\nmodel = "qwen"\n[[arms.only]]\nname = "a"\nmodel = "qwen"\n',
-            (
-                '63: arms.only[0].name: two arms are called "A", or would be where capitals '
-                "do not count; give each another `name`"
-            ),
+            '63: arms.only[0].name: two variants are called "A" (ignoring case); give each another `name`',
         ),
         (
             '[[arms.only]]\nname = "con"\nmodel = "qwen"\n',
@@ -217,7 +214,7 @@ def test_what_is_right_must_be_said_by_some_task(tmp_path: Path) -> None:
     told = told_of(write_plan(tmp_path, tasks=[{"id": "a", "input": "Hello"}]))
     assert told == [
         (
-            "10: measure.secondary: it names right, and no task of DIR/tasks.jsonl says what is right; "
+            '10: measure.secondary: it names "right", but no task of DIR/tasks.jsonl has an `expect`; '
             "add `expect` to tasks"
         )
     ]

@@ -222,9 +222,9 @@ def test_what_was_the_same_for_all_arms_is_told_and_what_was_not(tmp_path: Path)
     assert found.held["model"] == "m"
     assert (found.held["tasks"], found.held["seed"]) == (160, 7)
     assert dict(found.differing) == {"definitions": ["old", "new"]}
-    assert found.unknown == ("Which server answers at the endpoint local is not named",)
+    assert found.unknown == ("The server software of the endpoint local is not named",)
     assert (found.arms[1].cost, found.arms[1].per_right) == (None, None)
-    assert "new: 96 trials, 192 calls, 10,560 tokens, cost not known" in markdown_report(found)
+    assert "new: 96 trials, 192 calls, 10,560 tokens, cost unknown" in markdown_report(found)
     # Nor is it where one trial has none.
     one = [replace(outcomes[0], cost=None), *outcomes[1:]]
     partly = make_report(read_run(write_folder(tmp_path, lock, one, looks)))
@@ -240,7 +240,7 @@ def test_tasks_that_tell_nothing_are_counted_by_arm(tmp_path: Path) -> None:
 
     found = report(MadeRun(outcome, tasks=160, looks=1), tmp_path)
     assert found.unknown == (
-        "refused: tasks that tell nothing of it (no call was made, or no reply came), by arm: new 20",
+        "refused: tasks without a measurement (no call was made, or no reply came), by variant: new 20",
     )
     assert found.arms[1].measures[0].tasks == 140
 
@@ -300,13 +300,16 @@ def test_a_run_without_any_outcome_says_so(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> None:
     lock = clear().lock()
     broken: dict[str, Any] = {
-        "is no folder": None,
+        "is not a folder; name the folder of a trial run": None,
         "has no lock.json": {},
         "is not JSON": "{",
         "callgauge_trial is not 1": {"callgauge_trial": 2},
-        "is not the lock of a run": {"callgauge_trial": 1},
+        "or it names no run": {"callgauge_trial": 1},
         "KeyError: 'speed'": {**lock, "measure": {**lock["measure"], "primary": "speed"}},
-        "the reference 'gone' is no arm": {**lock, "measure": {**lock["measure"], "reference": "gone"}},
+        "the reference 'gone' is not a variant": {
+            **lock,
+            "measure": {**lock["measure"], "reference": "gone"},
+        },
     }
     for place, (told, content) in enumerate(broken.items()):
         root = tmp_path / str(place)

@@ -60,7 +60,14 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
         known.basis.sentence,
         *_write_concentrated(names, known),
     ]
-    return " ".join(sentence for sentence in sentences if sentence)
+    return " ".join(_join_objections([sentence for sentence in sentences if sentence]))
+
+
+def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
+    """Yield the sentences; a "But" that follows another becomes "And"."""
+    for place, sentence in enumerate(sentences):
+        follows = place > 0 and sentences[place - 1].startswith("But ")
+        yield sentence.replace("But ", "And ", 1) if follows and sentence.startswith("But ") else sentence
 
 
 def list_leaders(table: RankedTable) -> list[Slice]:
@@ -130,7 +137,7 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
     best, title = table.best, table.rate.phrase
     names_of_best = {each.name for each in best}
     others = [each for each in table.judged if each.name not in names_of_best]
-    if len(best) <= _NAMED:
+    if len(best) <= _NAMED + 1:
         group = f"The best by {title} is {'one of ' if len(best) > 2 else ''}{_list_or(best, names)}"
     else:
         listed = list_names([_label(each, names) for each in best[:_NAMED]])
@@ -138,8 +145,10 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
         group = f"The best by {title} is one of {len(best)} {several}, among them {listed}"
     is_worse = all(any((each.name, other.name) in table.wins for each in best) for other in others)
     if is_worse:
-        rest = "the other one" if len(others) == 1 else f"each of the {len(others)} others"
-        rest += " is worse than one of them"
+        rest = f"each of the {len(others)} others is worse than one of them"
+        if len(others) == 1:
+            better = next(each for each in best if (each.name, others[0].name) in table.wins)
+            rest = f"{_label(others[0], names)} is worse than {_label(better, names)}"
     else:
         rest = "the other one is" if len(others) == 1 else f"the {len(others)} others are"
         rest += " ruled out with 95% confidence"
@@ -200,8 +209,8 @@ def _write_price(other: RankedTable, leader: Slice, losses: Sequence[Slice], nam
     theirs, mixed = wording.rate(rival.share.k, rival.share.n), ""
     pair = other.find_pair(leader.name, rival.name)
     if pair and pair.is_mixed:
-        mine, theirs, mixed = wording.percent(pair.of), wording.percent(pair.against), ", mix-adjusted"
-    return f"But {name} is worse by {title}: {mine} against {theirs} of {_label(rival, names)}{mixed}."
+        mine, theirs, mixed = wording.percent(pair.of), wording.percent(pair.against), "mix-adjusted "
+    return f"But {name} is worse by {title}: {mixed}{mine} against {theirs} of {_label(rival, names)}."
 
 
 def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Cost], names: Names) -> str:

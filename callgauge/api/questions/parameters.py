@@ -66,9 +66,7 @@ class Parameter:
             if self.kind in ("integer", "number"):
                 return self._read_number(value)
         except ValueError:
-            raise ProblemError(
-                400, f"{self.name}={value[:40]!r} is not a valid {_WORDS[self.kind]}."
-            ) from None
+            raise ProblemError(400, f"{self.name}={value[:40]!r} is not a {_WORDS[self.kind]}.") from None
         return value
 
     def _read_flag(self, value: str) -> bool:
@@ -100,8 +98,8 @@ class Parameter:
 
 
 _WORDS = {
-    "day": "day; write 2026-11-09",
-    "flag": "true or false",
+    "day": "date; use 2026-11-09",
+    "flag": "boolean; use true or false",
     "integer": "whole number",
     "number": "number",
 }

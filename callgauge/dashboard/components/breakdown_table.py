@@ -44,7 +44,9 @@ def draw_breakdown(
 ) -> None:
     """Draw a table of the strata of one dimension, which the URL key `broken_by` chooses."""
     rate = found.whole.slice.rate
-    with cards.draw_card("For whom", "breakdown", "strata", take=take, height=300, verdict="difference"):
+    with cards.draw_card(
+        "By model, tool or host", "breakdown", "strata", take=take, height=300, verdict="difference"
+    ):
         if not found.strata:
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool, prompt and host.")
             return

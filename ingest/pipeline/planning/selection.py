@@ -32,7 +32,7 @@ def check_format_name(name: str | None) -> str | None:
     if name is None or name in formats():
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge formats` lists them all"
+    hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge formats` lists all formats"
     raise OptionError(f"unknown format {name!r}; {hint}")
 
 

@@ -103,7 +103,7 @@ def read_pointer(data: bytes, address: str) -> Pointer:
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise StoreError(
-            f"{CURRENT} in {address} is not a pointer of Callgauge; check the address, or restore an "
+            f"{CURRENT} in {address} is not a file of Callgauge; check the address, or restore an "
             "earlier version of that file"
         ) from None
 

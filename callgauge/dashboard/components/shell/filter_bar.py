@@ -194,7 +194,7 @@ def _draw_range(newest: date) -> str:
         on_change=take,
         accept_new_options=True,
         filter_mode="contains",
-        width=190,
+        width=220,
         label_visibility="collapsed",
     )
     ends = st.query_params.get_all(DAYS)  # links of before November 2026 hold a range as two values

@@ -56,7 +56,11 @@ PLACES = (
     PalettePlace("Best model by tool", "Models", "models", {"view": "tool"}, "matrix heat map cross table"),
     PalettePlace("Hosts of a model", "Models", "models", {"view": "host"}, "provider server latency"),
     PalettePlace(
-        "Retries", "What failures cost, on Errors", "errors", {"tab": "retries"}, "retry recovered given up"
+        "Retries",
+        "A tab of Errors: what failures cost",
+        "errors",
+        {"tab": "retries"},
+        "retry recovered given up",
     ),
     PalettePlace("Triage status of errors", "Errors", "errors", {}, "known resolved ignored signature"),
     PalettePlace(

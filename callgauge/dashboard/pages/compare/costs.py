@@ -33,7 +33,7 @@ def draw_pass_k(a: CompareSide, b: CompareSide) -> None:
     def verdict_choice() -> str:
         return choose_one("Success", "success", _VERDICTS, "turn_success", lambda name: RATES[name].title)
 
-    with cards.draw_card("The same task again: pass^k", "pass_k", height=200):
+    with cards.draw_card("Same tasks: pass^k", "pass_k", height=200):
         measure = verdict_choice()
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         if split:

@@ -27,7 +27,7 @@ def show() -> None:
     try:
         state = store_queries.service_state()
     except MemoryProblemError as problem:
-        with cards.draw_card("Nights"):
+        with cards.draw_card("Nightly runs"):
             st.error(wording.in_markdown(leave_place_out(str(problem)), 600))
         return
     if state.nights:

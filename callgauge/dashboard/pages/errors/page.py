@@ -34,7 +34,7 @@ from callgauge.dashboard.pages.errors.correlates import (
 )
 from callgauge.dashboard.pages.errors.signature_status import read_known_errors
 
-_TABS = {"errors": "What fails", "retries": "What failures cost"}
+_TABS = {"errors": "What fails", "retries": "Retries"}
 
 
 def show() -> None:

@@ -112,7 +112,7 @@ def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
     more = f" and {len(front) - _NAMED} more" if len(front) > _NAMED else ""
     if len(front) == 1:
         return f"Cheapest, and none succeeds more often: {named[0]}."
-    return f"No other succeeds more often for less: {', '.join(named)}{more}."
+    return f"Best value, from the cheapest to the most successful: {', '.join(named)}{more}."
 
 
 def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:

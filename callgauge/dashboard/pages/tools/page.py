@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -202,8 +202,12 @@ def _draw_page(
         Column("Tool", "name"),
         Column("Calls", "number"),
         *(_rate_column(name, scales[name], columns, shown, few) for name in columns),
+        Column("Worst parameter", "short"),
     ]
-    draw_table(key, "Tools by failures", heads, [_build_row(one, columns, scales, few) for one in shown])
+    rows = store_queries.ask("worst_parameters", **chosen).to_dict("records")
+    worst = {row["tool"]: row for row in rows}
+    cells = [[*_build_row(tool, columns, scales, few), _worst_cell(tool, worst.get(tool))] for tool in shown]
+    draw_table(key, "Tools by failures", heads, cells)
     draw_pager(page_key, pages)
 
 
@@ -215,6 +219,21 @@ def _build_row(tool: str, columns: Columns, scales: Mapping[str, IntervalScale],
         Cell(f"{calls:,}", href=filters.page_link("calls", {"tool": tool}, {}), order=calls),
         *(_rate_cell(columns[name].get(tool), scales[name], few) for name in columns),
     ]
+
+
+def _worst_cell(tool: str, row: Mapping[Hashable, Any] | None) -> Cell:
+    """Return the parameter that goes wrong most often, linked to the page of the tool, opened at it."""
+    if row is None:
+        return Cell("–")
+    return Cell(
+        wording.short_name(row["parameter"], 40),
+        sub=wording.fraction(row["calls"], row["judged"]),
+        mono=True,
+        title=f"{row['code']} in {wording.rate(row['calls'], row['judged'])} of calls",
+        href=filters.page_link("tools", {}, {"tool_open": tool, "parameter": row["parameter"]}),
+        order=row["calls"] / row["judged"] if row["judged"] else 0.0,
+        values={"": row["parameter"], "code": row["code"], "k": row["calls"], "n": row["judged"]},
+    )
 
 
 def _name_cell(tool: str) -> Cell:

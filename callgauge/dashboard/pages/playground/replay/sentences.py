@@ -50,7 +50,7 @@ def describe_order(found: ReplaySummary) -> str:
     counts = [
         f"{found.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if found.changes.get(kind)
     ]
-    return f"Worst first: {', '.join(counts)}."
+    return f"Biggest changes first: {', '.join(counts)}."
 
 
 def _name_condition(scenario: Scenario) -> str:
