@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -189,7 +190,7 @@ class App:
         self.page.keyboard.press("Escape")
         expect(self.page.get_by_role("dialog", name="Filters")).to_be_hidden()
 
-    def expect(self, text: str) -> None:
+    def expect(self, text: str | re.Pattern[str]) -> None:
         """The page shows `text` within some seconds: tables draw themselves after the script has run."""
         expect(self.page.get_by_test_id("stMain")).to_contain_text(text)
 
