@@ -81,6 +81,38 @@ Plotly as one bundle (`PlotlyChart.*.js`, 4.7 MB, 1.2 MB as sent) for the first 
 Models, Prompts and Tools no longer send it. The charts that still use it (cost, trial runs, replay, SQL) are
 loaded when they come into view.
 
+On 2026-11-29, at a load of about 15, with the world of 26,708 calls and three visits of each page: the plain
+page with a Plotly chart took 7294 ms and 3860 ms of processor time; Overview 5451 ms (0.75 ×) and 4080 ms
+(1.06 ×), with a shift of 0.074 (promised: below 0.05); Models 3773 ms (0.52 ×) and 3290 ms (0.85 ×). The
+plain page loads Plotly's 4.7 MB and these do not, so a plain page with a lighter chart would be a harder
+measure: the empty page took 2438 ms and 2160 ms.
+
+## A change of the filters
+
+From the choice of other days until the run is over, in Chromium, in turns with a plain page (a title, a
+selector, one line): 10 times each (9 of the plain page), days that the server had seen before, world of
+26,708 calls, 2 cores with much other work (load 15–21), 2026-11-29. Medians; the time swings with the load,
+so the ratios of the processor times are the ones to trust. *Before* is the commit before this change.
+
+| | time, ms | × plain | CPU of the server, ms | CPU of the browser, ms | CPU × plain |
+|---|---:|---:|---:|---:|---:|
+| plain page | 649 | 1.00 | 70 | 280 | 1.0 |
+| Models, before | 2088 | 3.22 | 215 | 1215 | 4.1 |
+| Models | 1254 | 1.93 | 110 | 905 | 2.9 |
+| Overview, before | 3949 | 6.09 | 420 | 1990 | 6.9 |
+| Overview | 2230 | 3.44 | 195 | 1190 | 4.0 |
+
+Promised are at most 2 × the plain page: Models is just below in time and not in processor time; Overview is
+not. Days that nobody has chosen before take longer: Models 10 × and Overview 26 × the plain page in six
+turns at load 14–18 (before: 20 × and 24 ×; server 390 and 800 ms of processor time, before 480 and 930).
+There Models asks 8 queries that depend on the days, and Overview about 20; the larger ones take about 20 ms
+of processor time each, as much as `EXPLAIN` alone.
+
+What pages derive from answers (rankings, differences, costs, slices) is kept by generation, so that the
+server no longer judges the same again. What is left is the browser's: a run of Models sends 72 messages and
+one of Overview 146. The sources of components are not sent again: messages over 10 kB that the browser
+still has are named only, so that a change sends 22 kB and 44 kB.
+
 ## An idle tab and the server's memory
 
 Processor time of the server for five seconds of one open, idle tab of Overview, three readings of ten
@@ -89,10 +121,11 @@ cores, 2026-11-29, in turns.
 
 | | idle, CPU s per 5 s | page load, CPU s |
 |---|---|---|
-| a collection after every run, a look every 2 s (until November 2026) | 0.37–0.48 | 0.90 |
-| no collection after a run, a look every 2 s | 0.045–0.06 | 0.70 |
+| a collection after every run, a look every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
+| no collection after a run, a look every 2 s | 0.045–0.06 | 0.71 |
 
-A tab now looks every 10 s, so a fifth as often as in the second row.
+A tab now looks every 10 s. Three readings of 30 s, begun six seconds after the page's heading, at
+load 19: 0.208, 0.025 and 0.027 CPU s per 5 s. What the first one caught was not looked into.
 Streamlit collects all generations after every run of a script or fragment, also after each look of an idle
 tab for new data: it walks all imported objects. `runner.postScriptGC = false` leaves that to Python. Memory
 of the server (resident, MB), with ten pages in turn, each visit a new session; then twenty new generations
@@ -103,7 +136,7 @@ with five visits after each:
 | a collection after every run | 288 | 291 | 298 | 302 | 326 | 348 | 345 | 358 | 349 | 113 |
 | none (now) | 291 | 305 | 315 | 311 | 342 | 356 | 356 | 361 | 358 | 89 |
 
-So it costs about 10 MB, and nothing grows with visits or generations. `gc.freeze()` was not needed on top.
+So it costs about 10 MB, and nothing grows with visits or generations.
 """
 
 

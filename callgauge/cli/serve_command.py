@@ -115,7 +115,6 @@ def serve(
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
     _check_port(known)
-    render.print_message(f"Callgauge on http://{known.address}:{known.port} (Ctrl-C stops it)")
     _start(folder, known, signing)
 
 
@@ -188,6 +187,7 @@ def _check_port(known: ServeSettings) -> None:
 
 def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
+    render.print_message(f"Callgauge on http://{known.address}:{known.port} (Ctrl-C stops it)")
     options = ["--server.port", str(known.port), "--server.address", known.address]
     names = [*LOCAL_NAMES, *known.hosts]
     if not is_loopback(known.address):

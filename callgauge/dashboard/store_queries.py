@@ -259,7 +259,8 @@ def _freeze(value: Any) -> Hashable:
         return tuple((name, _freeze(each)) for name, each in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(_freeze, value))
-    return value  # type: ignore[no-any-return]
+    found: Hashable = value
+    return found
 
 
 def _note_parameters(run: PageRun, metric: str, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

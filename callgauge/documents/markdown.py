@@ -13,7 +13,7 @@ _MOST_TABLES = 2
 _LONGEST = 400  # characters of a sentence
 _LONGEST_CELL = 120
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|$&#]|(?<=\S)~)")
-# What GitHub and Discord make a link or a mention without any sign of Markdown. The @ of a version is neither.
+# What GitHub and Discord turn into a link or a mention by itself. The @ of a version is neither.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|(?<!\w)@|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
 _WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
 

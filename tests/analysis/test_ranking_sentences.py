@@ -68,9 +68,7 @@ def test_where_the_mix_decides_the_sentence_has_the_adjusted_rates_and_says_so()
 
 def test_of_two_or_three_that_may_be_the_best_each_is_named() -> None:
     several = [of_slice("a", 200, 1000), of_slice("b", 10, 1000), of_slice("c", 12, 1000)]
-    assert (
-        write(rank(several)) == "The best by parse errors is B or C; the other one is worse than one of them."
-    )
+    assert write(rank(several)) == "The best by parse errors is B or C; A is worse than B."
     several += [of_slice("d", 14, 1000), of_slice("e", 300, 900)]
     assert write(rank(several)) == (
         "The best by parse errors is one of B, C and D; each of the 2 others is worse than one of them."

@@ -95,7 +95,8 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
         )
     label = wording.one_line(hostile("model"), 120)
     details = [
-        ("calls", {"call": broken}, ("tool", "session", "broken", "enginesaid", "result", "describes")),
+        # The name of the session is cut in its middle here.
+        ("calls", {"call": broken}, ("tool", "…<img src=x", "broken", "enginesaid", "result", "describes")),
         ("calls", {"call": long}, ("big",)),
         (
             "sessions",

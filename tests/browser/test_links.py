@@ -87,7 +87,8 @@ def test_a_chosen_rate_goes_along_to_the_next_page_and_nothing_else_does(
     if way == "menu":
         app.page.get_by_role("navigation").get_by_role("link", name="Models", exact=True).click()
     else:
-        app.page.locator("body").press("g")
+        app.page.evaluate("document.activeElement.blur()")  # letters in a field are text
+        app.page.keyboard.press("g")
         app.page.keyboard.press("m")
     app.page.wait_for_url("**/models*")
     app.settle()

@@ -73,6 +73,7 @@ def test_it_is_one_word_or_two_keys_away_and_no_name_is_run(app: App) -> None:
     app.page.wait_for_url("**/trials**")
     app.settle()
     app.page.keyboard.press("Control+k")
+    expect(app.page.get_by_role("combobox", name="Find a page")).to_be_focused()
     app.page.keyboard.type("trials")
     expect(app.page.get_by_role("option", name="Trials").first).to_be_visible()
     app.page.keyboard.press("Escape")

@@ -53,9 +53,10 @@ class FaultCount:
 
     @property
     def top_slice(self) -> str | None:
-        """The slice with most such calls; None without one."""
-        name, share = next(iter(self.by_slice.items()), ("", None))
-        return name if share is not None and share.k else None
+        """The slice with the highest share of such calls, of those with enough calls; None without one."""
+        known = {name: share for name, share in self.by_slice.items() if share.k}
+        enough = {name: share for name, share in known.items() if share.has_enough} or known
+        return max(enough, key=lambda name: enough[name].rate or 0.0, default=None)
 
 
 @dataclass(frozen=True, slots=True)

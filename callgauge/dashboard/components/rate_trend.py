@@ -30,10 +30,10 @@ from callgauge.dashboard.components.memory.trend_marks import (
     find_trend_decisions,
     find_trend_notes,
 )
-from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.components.slice_table import FILTERED
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.components.trend.trend_chart import draw_trend_chart
+from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
@@ -341,9 +341,9 @@ def _draw_table(
             "The first day with the new rate or text; for a rate, the days that hold it (95 %)",
         ),
         Column("What changed", "text"),
-        Column("First seen then", "text", "What this series had not used before"),
+        *([Column("New that day", "text", "What this series had not used before")] if why else []),
     ]
-    rows = []
+    rows: list[list[Cell]] = []
     for one in sorted(letters, key=lambda one: one.day, reverse=True):
         if isinstance(one, TrendEvent):
             rows.append(
@@ -351,15 +351,16 @@ def _draw_table(
                     Cell(letters[one]),
                     Cell(one.day.isoformat()),
                     Cell(one.what, sub=one.detail or None),
-                    Cell(""),
+                    *([Cell("")] if why else []),
                 ]
             )
         else:
-            rows.append(_shift_row(rate, by, one, letters[one], why.get(one, "")))
+            cells = _shift_row(rate, by, one, letters[one])
+            rows.append([*cells, *([Cell(why.get(one, ""))] if why else [])])
     draw_table(f"{key}_marks", "What changed, and when", columns, rows)
 
 
-def _shift_row(rate: RateDefinition, by: str, shift: RateShift, letter: str, why: str) -> list[Cell]:
+def _shift_row(rate: RateDefinition, by: str, shift: RateShift, letter: str) -> list[Cell]:
     worse = None if rate.better is None else (shift.after < shift.before) == rate.is_good
     href = None
     if rate.calls is not None and by in FILTERED:
@@ -373,5 +374,4 @@ def _shift_row(rate: RateDefinition, by: str, shift: RateShift, letter: str, why
             f"{wording.percent(shift.before)} → {wording.percent(shift.after)}",
             sub=f"p {shift.p:.3f}, days shuffled",
         ),
-        Cell(why),
     ]

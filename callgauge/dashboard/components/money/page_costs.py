@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -16,23 +16,13 @@ from callgauge.analysis.measures.costs import (
 )
 from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.viewer import leave_place_out
-from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.memory.records import ModelPrice
+from callgauge.dashboard.shown_slices import list_prices
 from callgauge.prices import PriceList, PriceMatch
 
 
 def read_prices() -> PriceList:
     """Return the prices that hold for the store: the team's and ours. Raises MetricError."""
     return PriceList(list_prices())
-
-
-def list_prices() -> Sequence[ModelPrice]:
-    """Return the team's own prices. Raises MetricError."""
-    try:
-        return tuple(store_queries.team_records().prices)
-    except MemoryProblemError as problem:
-        raise MetricError(leave_place_out(str(problem))) from None
 
 
 def match_shown_models(prices: PriceList) -> dict[str, PriceMatch | None]:

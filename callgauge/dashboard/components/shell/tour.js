@@ -9,22 +9,22 @@ const STEPS = [
   },
   {
     title: "Filters hold on every page",
-    text: "Days, models, prompts and tools stay as you move on. The address keeps them: send it, and a colleague sees the same.",
+    text: "Days and filters stay as you move on. Share copies a link that shows a colleague the same numbers, also tomorrow.",
     find: () => document.querySelector(".st-key-filterbar"),
   },
   {
-    title: "Every number is a door",
-    text: "A rate leads to its calls, and a call to the very byte that broke it.",
+    title: "Numbers are links",
+    text: "A rate opens its calls, and a call shows the byte that broke it.",
     find: () => rowLinks()[0],
   },
   {
     title: "From the answer to the cause",
-    text: "Decide compares models and prompts. Understand shows why. Records holds every call. Try is for your own text.",
+    text: "Models, Prompts and Compare help to decide. Tools and Errors show why. Calls and Sessions list every call. Playground parses your own text.",
     find: () => document.querySelector("[data-testid=stSidebar]"),
   },
   {
     title: "Find anything",
-    text: "Opens pages, models, prompts and tools by name, sessions and calls by id. The key ? lists all keys.",
+    text: "Find opens pages, models, prompts, tools and codes by name, sessions and calls by id. ? opens the glossary and the keys.",
     find: () => document.querySelector(".st-key-palette"),
   },
 ]

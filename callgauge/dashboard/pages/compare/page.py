@@ -8,13 +8,15 @@ import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.comparisons.sides import (
+    CompareSide,
     break_sides_down,
     compare_sides,
     find_basis,
     measure_sides,
     read_work,
 )
-from callgauge.analysis.measures.rates import RATES
+from callgauge.analysis.measures.comparisons import SliceComparison
+from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.verdicts.headlines import ArmNames, suggest_decision, write_headline
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -101,6 +103,12 @@ def show() -> None:
             return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None
 
         draw_breakdown(found, names, smallest, link, make_breakdown_export(a, b, rate))
+    _draw_tabs(a, b, rate, held, smallest)
+
+
+def _draw_tabs(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None, smallest: float
+) -> None:
     with draw_tabs("show", _TABS) as tab:
         if tab == "rates":
             draw_all_rates(a, b, held, smallest)

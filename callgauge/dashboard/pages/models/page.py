@@ -23,7 +23,6 @@ from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.components.shown_slices import ask_slices, rank_slices, read_slices
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.all_rates import draw_all_rates
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
@@ -33,6 +32,7 @@ from callgauge.dashboard.pages.models.heat_map import draw_heat_map
 from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
 from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_ranking
+from callgauge.dashboard.shown_slices import ask_slices, rank_slices, read_slices
 
 _VIEWS = {"model": "Ranking", "prompt": "By prompt", "tool": "By tool", "host": "By host"}
 _TABS = {
@@ -61,10 +61,9 @@ def show() -> None:
         return
     with compared:
         baseline = choose_baseline(by, slices[rate.name]).name if view != "host" else None
+    costs = ask_ranked_costs(by, chosen)
     ranking = SliceRanking(
-        rank_slices(
-            slices, rate, by, chosen, ask_ranked_costs(by, chosen), baseline=baseline, smallest=smallest
-        ),
+        rank_slices(slices, rate, by, chosen, costs, baseline=baseline, smallest=smallest),
         slices,
     )
     with answer:

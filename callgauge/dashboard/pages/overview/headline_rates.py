@@ -25,9 +25,9 @@ from callgauge.analysis.verdicts.goals import GoalState, describe_goal, judge_go
 from callgauge.analysis.verdicts.sentences import format_points
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.money.page_costs import summarise_costs
-from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.pages.overview.sparkline import draw_sparkline
+from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.records import Goal
 from callgauge.stats import ENOUGH, Share
 

@@ -17,7 +17,6 @@ from callgauge.dashboard.components.controls.url_widgets import draw_fold, draw_
 from callgauge.dashboard.components.memory.compared_days import choose_compared_days, draw_named_days
 from callgauge.dashboard.components.memory.goals import draw_goals_form, read_goals
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
-from callgauge.dashboard.components.shown_slices import ask_slices
 from callgauge.dashboard.pages.overview.attention import draw_attention
 from callgauge.dashboard.pages.overview.headline_rates import (
     HEADLINES,
@@ -29,6 +28,7 @@ from callgauge.dashboard.pages.overview.headline_rates import (
 from callgauge.dashboard.pages.overview.load_line import draw_load_line
 from callgauge.dashboard.pages.overview.which_model import draw_models, rank_models, write_answer
 from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
+from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.records import Goal
 
 _ANSWERS = 330  # pixels of the cards in the first row, so that nothing jumps while they load

@@ -17,8 +17,8 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 from callgauge.dashboard.components.money.leading_rates import draw_leading_rates
-from callgauge.dashboard.components.shown_slices import rank_slices, read_slices
 from callgauge.dashboard.components.slice_table import draw_thin_slices
+from callgauge.dashboard.shown_slices import rank_slices, read_slices
 
 _ROWS = 6
 

@@ -16,10 +16,10 @@ from callgauge.dashboard.components.controls.links import draw_link, session_lin
 from callgauge.dashboard.components.controls.paging import ListStep, draw_steps, find_steps, read_newest
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.components.timeline import draw_timeline
 from callgauge.dashboard.pages.sessions import URL_KEYS, session_head, session_search, timelines
 from callgauge.dashboard.pages.sessions.drawing import make_drawing_data
 from callgauge.dashboard.pages.sessions.session_filters import kept_keys, list_link, read_filters
+from callgauge.dashboard.pages.sessions.timeline import draw_timeline
 from callgauge.dashboard.pages.sessions.timeline_items import Row, ShownSession
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace
 from callgauge.dashboard.shown_page import record_answer

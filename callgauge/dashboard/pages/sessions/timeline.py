@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from callgauge.dashboard import components
 from callgauge.dashboard.components.controls.component_files import read_source
 
 
@@ -20,6 +21,6 @@ def draw_timeline(key: str, data: Mapping[str, Any]) -> None:
         "timeline",
         html="<div class='timeline'>\n</div>",
         css=read_source(__file__, "timeline.css"),
-        js=read_source(__file__, "drawing.js", "timeline.js"),
+        js=read_source(components.__file__, "drawing.js") + read_source(__file__, "timeline.js"),
     )
     draw(key=key, data=data)

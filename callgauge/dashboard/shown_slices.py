@@ -14,8 +14,11 @@ from callgauge.analysis.comparisons.rankings import (
 from callgauge.analysis.measures.costs import Cost
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
+from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
-from callgauge.dashboard.components.money.page_costs import list_prices
+from callgauge.dashboard.viewer import leave_place_out
+from callgauge.memory.memory_file import MemoryProblemError
+from callgauge.memory.records import ModelPrice
 
 
 def ask_slices(*, related: bool = True, **given: Any) -> Sequence[Slice]:
@@ -50,3 +53,11 @@ def rank_slices(
         "ranking",
         *(rate.name, by, chosen, baseline, smallest, list_prices() if costs else ()),
     )
+
+
+def list_prices() -> Sequence[ModelPrice]:
+    """Return the team's own prices. Raises MetricError."""
+    try:
+        return tuple(store_queries.team_records().prices)
+    except MemoryProblemError as problem:
+        raise MetricError(leave_place_out(str(problem))) from None
