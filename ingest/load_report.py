@@ -181,11 +181,6 @@ class RetentionReport:
     generation: str | None
     seconds: float
 
-    @property
-    def is_anything_old(self) -> bool:
-        """Whether anything was removed, or would be."""
-        return bool(self.sessions_removed or self.sessions_without_text or self.quotes_removed)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupReport:

@@ -121,7 +121,8 @@ def retain(
     if as_json:
         print(render.to_json(asdict(report) | {"reports_removed": reports}))
     else:
-        print(render.retention_text(report, store, read_record(store), reports=reports))
+        backups = read_record(store)
+        print(render.retention_text(report, store, backups, reports=reports, dry_run=dry_run))
 
 
 def backup(

@@ -208,7 +208,7 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
 
 @pytest.mark.parametrize("url", ["", "ftp://x", "models.test/v1"])
 def test_an_address_is_checked_when_it_is_given(url: str) -> None:
-    with pytest.raises(ValueError, match="no address"):
+    with pytest.raises(ValueError, match=r"is not an address; it must begin with http:// or https://"):
         Endpoint(url)
     with pytest.raises(
         ValueError, match="is not an API: use openai-chat, openai-responses, anthropic, gemini"

@@ -61,7 +61,11 @@ def test_retain_and_forget_tell_of_reports(tmp_path: Path) -> None:
         return CliRunner().invoke(app, [words[0], "--store", str(store), *words[1:]]).stdout
 
     trial = run("retain", "--text-days", "300", "--dry-run")
-    assert f"1 nightly report from before {today - timedelta(300)}\n" in trial
+    assert trial.splitlines() == [
+        f"no content to delete (of sessions last active before {today - timedelta(300)})",
+        f"1 nightly report from before {today - timedelta(300)}",
+        "nothing was deleted (dry run)",
+    ]
     assert len(list_report_nights(store)) == 2
     assert json.loads(run("retain", "--text-days", "300", "--json"))["reports_removed"] == 1
     assert list_report_nights(store) == [today]

@@ -44,7 +44,7 @@ def test_a_dry_run_says_what_a_load_would_do(log: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].split()[:4] == ["new", "session_history", "1", "files"]
-    assert lines[-2] == f"would reject: {tmp_path / 'other'} is empty"
+    assert lines[-2] == f"unreadable: {tmp_path / 'other'} is empty"
     assert lines[-1].startswith("a load would read 1 files, ")
     assert not (tmp_path / "store").exists()
     as_json = json.loads(run("ingest", log, "--store", tmp_path / "store", "--dry-run", "--json").stdout)

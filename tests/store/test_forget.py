@@ -255,6 +255,6 @@ def test_old_data_goes_by_a_command(logs: Path, store: Path) -> None:
     command = ["retain", "--store", str(store), "--text-days", "30"]
     future = date(2027, 3, 1)
     assert run(app, ["retain", "--store", str(store)]).exit_code == 2
-    assert apply_retention(store, text_days=30, today=future, dry_run=True).is_anything_old
+    assert apply_retention(store, text_days=30, today=future, dry_run=True).sessions_without_text
     told = run(app, [*command, "--fact-days", "36500", "--dry-run", "--json"])
     assert json.loads(told.stdout)["generation"] is None

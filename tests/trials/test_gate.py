@@ -184,7 +184,7 @@ def test_the_command_ends_with_the_code_of_the_gate(
     exit_code, told, _ = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == code
     assert f"(exit {code})" in told
-    assert ("more tasks would tell" in told) == (code == 6)
+    assert ("would be enough if the difference stays the same" in told) == (code == 6)
     assert run_command(root)[0] == 0
 
 

@@ -66,7 +66,12 @@ def _backup_lines(backups: Mapping[str, Sequence[str]], store: Path) -> list[str
 
 
 def retention_text(
-    report: RetentionReport, store: Path, backups: Mapping[str, Sequence[str]], *, reports: int
+    report: RetentionReport,
+    store: Path,
+    backups: Mapping[str, Sequence[str]],
+    *,
+    reports: int,
+    dry_run: bool,
 ) -> str:
     """Return what retention deleted, with the number of nightly `reports`. `backups`: earlier ones."""
     lines = []
@@ -75,12 +80,16 @@ def retention_text(
             f"{_count(report.sessions_removed, 'session')} last active before {report.facts_before} with "
             f"{_count(report.turns_removed, 'turn')} and {_count(report.calls_removed, 'tool call')}; "
             "their daily sums stay"
+            if report.sessions_removed
+            else f"no sessions to delete (last active before {report.facts_before})"
         )
     if report.text_before is not None:
         lines.append(
             f"the content of {_count(report.sessions_without_text, 'session')} last active before "
             f"{report.text_before} with {_count(report.calls_without_text, 'tool call')}; "
             "their outcomes and diagnostics stay"
+            if report.sessions_without_text
+            else f"no content to delete (of sessions last active before {report.text_before})"
         )
     if reports:
         lines.append(f"{_count(reports, 'nightly report')} from before {report.text_before}")
@@ -90,12 +99,10 @@ def retention_text(
         lines.append(f"{report.undated:,} sessions keep their calls because part of them has no time")
     if report.generation is not None:
         lines += [_PUBLISHED.format(report.generation, store), *_backup_lines(backups, store)]
-    elif report.is_anything_old:
+    elif dry_run:
         lines.append(_TRIAL)
     else:
-        lines.append(
-            "nothing else is old enough" if reports else "nothing is old enough; nothing was deleted"
-        )
+        lines.append("nothing else was deleted" if reports else "nothing was deleted")
     return "\n".join(lines)
 
 
