@@ -65,7 +65,7 @@ def test_what_the_load_did_not_read_is_not_read_now(said: dict[str, Any], note: 
 
 def test_another_version_of_the_parser_is_named() -> None:
     assert reparse_call(stored(), TOOL).note is None
-    assert "those of version 1. “callgauge reparse”" in str(
+    assert "the stored diagnostics are from version 1. “callgauge reparse” updates the store." in str(
         reparse_call(stored(parser_version="1"), TOOL).note
     )
 

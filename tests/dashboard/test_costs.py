@@ -115,16 +115,14 @@ def test_a_hardly_priced_model_is_not_in_the_chart_of_cost_against_success(store
 
 
 def test_the_ranking_has_the_same_amounts(priced: Path) -> None:
-    rows = {
-        row["Model"]["text"]: row for row in sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
-    }
+    rows = {row["Model"]["text"]: row for row in sheet_of(opened(MODELS), "Parse errors by model")}
     assert rows["falcon"]["Cost / success"]["text"] == "$4.00"
-    assert rows["heron"]["Cost"]["sub"] == "unpriced 40 of 40 model calls"
+    assert rows["heron"]["Cost / success"]["text"] == "–"
 
 
 def test_one_sentence_says_which_models_succeed_most_for_their_money(priced: Path) -> None:
     text = said(opened(MODELS, tab="cost")).replace("\\", "")
-    assert "No other succeeds more often for less: falcon ($2.00 a turn, 50%), <img" in text
+    assert "Best value, from the cheapest to the most successful: falcon ($2.00 a turn, 50%), <img" in text
     assert "($6.00 a turn, 100%)" in text
 
 
@@ -146,8 +144,8 @@ def test_without_a_price_the_command_is_said(store: Path) -> None:
     publish(store, {"tool_calls": calls(40, 0, model="falcon"), "turns": turns("falcon", 40, 40)})
     app = opened(MODELS, tab="cost")
     assert "callgauge prices FILE --store DIR" in said(app)
-    (row,) = sheet_of(opened(MODELS, columns="cost"), "Parse errors by model")
-    assert row["Cost"]["sub"] == "unpriced 40 of 40 model calls"
+    (row,) = sheet_of(opened(MODELS), "Parse errors by model")
+    assert row["Cost / success"]["text"] == "–"
 
 
 def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from callgauge.dashboard.page_files import page_file
 from tests.analysis.store_fixture import a_call, publish, small_tables
 from tests.dashboard.conftest import opened, said
 from tests.dashboard.sheets import sheet_of
@@ -43,6 +44,5 @@ def test_schema_errors_without_definitions_are_not_measured(store: Path) -> None
 
 def test_a_card_of_a_rate_that_was_not_measured_says_what_it_takes(store: Path) -> None:
     without_definitions(store)
-    assert "Needed repair: not measured. It takes the model's own text and a tool definition." in said(
-        opened()
-    )
+    note = "Strict failures: not measured. It takes the model's own text and a tool definition."
+    assert note in said(opened(page_file("models"), rate="strict_failure", all_rates="1"))

@@ -102,7 +102,7 @@ def test_a_signature_opens_by_its_id_with_the_tools_and_models_that_have_it(fail
 
 def test_the_calls_page_lists_the_calls_of_a_signature_and_lets_it_go(failing: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py", signature=signature_of(failing, MISSING))
-    assert "6 calls" in said(app)
+    assert "6 of 58 calls match the filters. 6 failed." in said(app)
     app.button(key="no_signature").click().run()
     assert "58 calls" in said(app)
     assert "signature" not in app.query_params

@@ -191,7 +191,7 @@ def test_a_model_is_split_into_its_hosts_and_the_sentence_names_the_worse_one() 
         ("heron", "west-2", "No clear difference"),
     ]
     query = dict(parse_qsl(rows[1]["Parse errors"]["href"].split("?")[1]))
-    assert "40 calls, 40.0% of all 100 calls" in said(opened(CALLS, **query))
+    assert "40 of 100 calls match the filters." in said(opened(CALLS, **query))
     query = dict(parse_qsl(rows[1]["Difference"]["href"].split("?")[1]))
     assert "west-2 is worse than east-1" in said(opened(COMPARE, **query)).replace("\\", "")
 

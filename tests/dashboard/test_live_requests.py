@@ -79,7 +79,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
         LiveReply(error="models.test: HTTP 401: bad key"),
     )
     app = open_with(sender, monkeypatch)
-    assert "the server's key pays" in said(app)
+    assert "is paid with the server's key" in said(app)
     assert sender.asked == []
     app.number_input(key="live_times").set_value(4)
     app.button(key="send_live").click().run()
@@ -90,7 +90,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
     told = said(app)
     assert "1 of 3 replies with a clean call." in told
     assert "1 coerced, 1 without a call, 1 without an answer" in told
-    assert "300 tokens read, 60 written" in told
+    assert "300 input and 60 output tokens" in told
     rows = sheet_of(app, "Replies of the model")
     assert [row["Arguments"]["text"] for row in rows] == ["clean", "coerced", "no call", "no answer"]
 

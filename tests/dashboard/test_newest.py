@@ -269,10 +269,18 @@ def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("of_three_days")
-@pytest.mark.parametrize(("name", "search"), [("call", "app.py"), ("session", "please")])
-def test_a_list_that_could_not_look_at_all_days_says_back_to_which_one_it_did(name: str, search: str) -> None:
-    app = opened(f"callgauge/dashboard/pages/{name}s/page.py", q=search)
-    assert f"1 {name} or more" in said(app)
+@pytest.mark.parametrize(
+    ("page", "search", "count"),
+    [
+        ("calls", "app.py", "1 or more of 3 calls match the filters."),
+        ("sessions", "please", "1 session or more"),
+    ],
+)
+def test_a_list_that_could_not_look_at_all_days_says_back_to_which_one_it_did(
+    page: str, search: str, count: str
+) -> None:
+    app = opened(f"callgauge/dashboard/pages/{page}/page.py", q=search)
+    assert count in said(app)
     assert "back to 2026-11-20" in said(app)
 
 

@@ -42,11 +42,11 @@ def describe(*nights: PastNight) -> str:
     ("outcomes", "words"),
     [
         (("done", "skipped", "done", "done"), ""),
-        (("done", "done", "failed", "failed"), "last night failed: backup, report"),
-        (("failed",), "last night failed: load"),
-        (("broken off",), "last night broke off: load"),
-        ((None,), "last night broke off: load"),
-        (("done", "stopped"), "last night was stopped: retention"),
+        (("done", "done", "failed", "failed"), "last nightly run failed: backup, report"),
+        (("failed",), "last nightly run failed: load"),
+        (("broken off",), "last nightly run broke off: load"),
+        ((None,), "last nightly run broke off: load"),
+        (("done", "stopped"), "last nightly run was stopped: retention"),
     ],
 )
 def test_what_was_wrong_with_the_last_night_is_told(outcomes: tuple[Outcome, ...], words: str) -> None:
@@ -113,20 +113,20 @@ def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> No
     app = opened(PAGE)
     assert not app.exception
     newest, before = sheet_of(app, "Nightly runs, the newest first")
-    assert [newest[title]["text"] for title in ("Night", "Files", "Calls", "Rejected")] == [
+    assert [newest[title]["text"] for title in ("Nightly run", "Files", "Calls", "Unreadable")] == [
         "2026-11-27", "412", "61,204", "1 file, 3 lines",
     ]  # fmt: skip
     assert [newest[step.capitalize()]["text"] for step in STEPS] == ["done", "skipped", "failed", "done"]
     assert (newest["Load"]["sub"], newest["Retention"]["title"]) == ("2 tries", "no [retention]")
-    assert newest["What went wrong"]["text"].startswith("backup: <img")
-    assert before["What went wrong"]["text"] == ""
+    assert newest["Problem"]["text"].startswith("backup: <img")
+    assert before["Problem"]["text"] == ""
     assert before["Backup"]["text"] == "done"
     rows = sheet_of(app, "Sources of callgauge.toml")
     assert [(row["Source"]["text"], row["State"]["text"]) for row in rows] == [
         ("gateway-eu", "no data for 2 days"),
         ("gateway-us", "gives data"),
     ]
-    assert r"last night failed\: backup" in said(app)
+    assert r"last nightly run failed\: backup" in said(app)
     assert r"gateway\-eu has been silent for 2 days" in said(app)
 
 
@@ -138,12 +138,12 @@ def test_what_names_places_of_the_server_is_for_admins(served: Path, monkeypatch
     app = opened(PAGE)
     newest, before = sheet_of(app, "Nightly runs, the newest first")
     assert newest["Backup"]["text"] == "failed"
-    assert newest["What went wrong"]["text"] == "an admin sees why"
-    assert before["What went wrong"]["text"] == ""
+    assert newest["Problem"]["text"] == "visible to admins"
+    assert before["Problem"]["text"] == ""
     sources = sheet_of(app, "Sources of callgauge.toml")
     assert [(row["State"]["text"], row["State"].get("sub")) for row in sources][1] == (
         "not loaded",
-        "an admin sees why",
+        "visible to admins",
     )
     assert str(served) not in str(sources)
 
@@ -162,7 +162,7 @@ def test_the_overview_says_what_failed_and_who_is_silent(served: Path) -> None:
     app = opened()
     assert not app.exception
     doors = [str(link.proto.label) for link in app.get("page_link")]
-    assert any("Last night failed: backup →" in label for label in doors), doors
+    assert any("Last nightly run failed: backup →" in label for label in doors), doors
     assert any(r"gateway\-eu silent for 2 days →" in label for label in doors), doors
     assert any(
         "▲" in label and r"No data from gateway\-eu" in label and "for 2 days" in label for label in doors

@@ -70,7 +70,7 @@ def test_models_compare_and_the_api_print_one_interval(uneven: Path) -> None:
         opened(f"{PAGES}/compare/page.py", a_model="owl", b_model="heron"),
         "Parse errors by tool, heron and owl",
     )[0]
-    assert [whole[name]["sub"] for name in ("Baseline: owl", "heron")] == [models["owl"], models["heron"]]
+    assert [whole[name]["sub"] for name in ("owl", "heron")] == [models["owl"], models["heron"]]
 
 
 def test_tools_retries_compare_and_the_api_print_one_interval(uneven: Path) -> None:
@@ -82,4 +82,4 @@ def test_tools_retries_compare_and_the_api_print_one_interval(uneven: Path) -> N
         opened(f"{PAGES}/compare/page.py", a_tool="Read", b_tool="Edit"),
         "Parse errors by model, Edit and Read",
     )[0]
-    assert [whole[name]["sub"] for name in ("Baseline: Read", "Edit")] == [failed["Read"], failed["Edit"]]
+    assert [whole[name]["sub"] for name in ("Read", "Edit")] == [failed["Read"], failed["Edit"]]

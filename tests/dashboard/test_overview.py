@@ -112,7 +112,7 @@ def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
     words = said(opened())
-    assert "A retry is the same tool called again after a fault, in a later step of the same turn" in words
+    assert "A retry is the same tool called again after a failure, in a later step of the same turn" in words
     assert "What could not be measured is in neither number of a rate" in words
 
 

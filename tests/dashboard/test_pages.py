@@ -95,7 +95,7 @@ def test_headline_rates_print_their_counts_and_interval(small: Path) -> None:
     assert app.metric[0].label == "Parse errors"
     assert app.metric[0].value == "2.3%"
     # All 44 calls are of one session: Wilson (1927) with one observation, proportion_confint(1 / 44, 1).
-    assert "1 / 44 calls  \n0.01–80.3%" in said(app)
+    assert "1 / 44 calls · 0.01–80.3%" in said(app)
 
 
 def test_a_filter_narrows_every_number(small: Path) -> None:
@@ -141,7 +141,7 @@ def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: P
     app = opened("callgauge/dashboard/pages/calls/page.py", model="falcon-3")
     app.selectbox(key="fault").set_value("refused").run()
     app.text_input(key="q").set_value("nowhere in any call").run()
-    assert "The filters leave nothing: days, model, fault layer, search." in said(app)
+    assert "The filters leave nothing: days, model, failure stage, search." in said(app)
     app.button(key="clear").click().run()
     assert "44 calls" in said(app)
     assert not {"model", "fault", "q"} & set(app.query_params)
@@ -150,7 +150,7 @@ def test_the_button_of_an_empty_list_clears_all_that_its_sentence_names(small: P
 def test_reset_clears_the_filters_of_the_page_too(small: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py", model="falcon-3")
     app.selectbox(key="outcome").set_value("failed").run()
-    assert "1 call" in said(app)
+    assert "1 of 43 calls matches the filters." in said(app)
     app.button(key="reset").click().run()
     assert "44 calls" in said(app)
 
@@ -196,7 +196,7 @@ def test_the_usual_days_are_the_newest_28_and_all_days_are_one_choice_away(store
 
 def test_what_is_no_range_of_days_is_said_and_the_usual_days_stay(small: Path) -> None:
     app = opened(days="last year")
-    assert "“last year” is no range of days" in said(app)
+    assert "“last year” is not a range of days" in said(app)
     assert "1 / 44 calls" in said(app)
 
 
@@ -213,7 +213,7 @@ def test_a_link_of_before_with_two_days_still_means_them(store: Path) -> None:
 def test_cards_that_the_filters_do_not_touch_say_so(small: Path) -> None:
     words = said(opened("callgauge/dashboard/pages/data/page.py", inventory="1"))
     assert words.count("Filtered by source only, not by day, model, prompt or tool.") == 2
-    assert "Not filtered. A file is read once, and again when it grew." in words
+    assert "Not filtered. A file is read once, and again when it grows." in words
 
 
 def test_a_new_generation_is_shown_on_the_next_run(small: Path) -> None:

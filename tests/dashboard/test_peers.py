@@ -85,7 +85,7 @@ def test_a_value_read_otherwise_than_by_us_is_told() -> None:
         ({"type": "object"}, "declares no properties"),
         ({"properties": {"a": {"anyOf": [{"type": "string"}]}}}, "`anyOf` at $.a"),
         ({"properties": {"a": {"type": "string", "pattern": "x"}}}, "`pattern` at $.a"),
-        ({"properties": {"a": True}}, "$.a is no schema"),
+        ({"properties": {"a": True}}, "$.a is not an object schema"),
         ({"properties": {"a": {"enum": [{}]}}}, "lists more than plain values"),
         (
             {"properties": {"a": {"type": "number"}}, "additionalProperties": {"type": "number"}},

@@ -95,7 +95,7 @@ def test_a_name_that_is_taken_is_said_and_the_first_view_stays(nights: MemoryFil
     app = dialog()
     app.text_input(key="view_name").set_value("Monday ")
     click(app, "Save view")
-    assert "You have a view of this name" in said(app)
+    assert "You have a view with this name" in said(app)
     assert [view.page for view in remembered(nights).views] == ["errors"]
 
 
@@ -397,7 +397,7 @@ def test_who_may_not_write_sees_no_control_and_a_sentence(
     signature = signature_of(opened(PAGE["errors"]))
     notes.add_note(nights, "day", "2026-11-12", "seen by all", day=SINCE)
     sign_in(monkeypatch, user)
-    sentence = "You may read" if user.name else "Without sign-in, only somebody on this machine"
+    sentence = "You can read" if user.name else "Without sign-in, only users of this machine"
     writes = ("Keep", "Save", "Add note", "Acknowledge", "Delete", "Remove")
     for page, query in (
         ("overview", {}),

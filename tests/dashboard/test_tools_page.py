@@ -69,7 +69,7 @@ def test_the_tool_that_loses_most_stands_first_and_leads_to_itself_and_its_calls
     assert table["rows"][0][0]["href"].startswith("tools?tool_open=search")
     assert table["rows"][0][1] | {"text": "30"} == table["rows"][0][1]
     assert [column["title"] for column in table["columns"]] == [
-        "Tool", "Calls", "Parse errors", "Retry rate", "Turn success", "Given up",
+        "Tool", "Calls", "Parse errors", "Retry rate", "Turn success", "Given up", "Worst parameter",
     ]  # fmt: skip
     assert sum(bool(column["help"]) for column in table["columns"]) <= 2
     assert table["rows"][0][1]["href"] == "calls?tool=search"

@@ -120,7 +120,7 @@ def _source_row(source: SourceState, now: datetime) -> list[Cell]:
 
 def _state_cell(source: SourceState, now: datetime) -> Cell:
     if source.problem and not current_viewer().is_admin:
-        return Cell("not loaded", sub="an admin sees why", tone="bad")
+        return Cell("not loaded", sub="visible to admins", tone="bad")
     if source.problem:
         return Cell(
             "not loaded",
