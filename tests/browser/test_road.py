@@ -60,7 +60,7 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
 
     app.open()
     app.expect("10 / 40 calls")
-    page.get_by_role("link", name="See these calls").first.click()
+    page.get_by_test_id("stMain").get_by_role("link", name="Calls", exact=True).first.click()
     arrive("**/calls?fault=arguments")
     app.expect("10 of 40 calls match")
     page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()

@@ -150,8 +150,7 @@ def _draw_rate(
         ]
         st.caption("  \n".join(line for line in lines if line))
         if share.k and rate.calls and not rate.is_good:
-            label = f"See {'these' if rate.noun == 'call' else 'their'} calls"
-            st.page_link(page_file("calls"), label=wording.link_label(label), query_params=rate.calls)
+            st.page_link(page_file("calls"), label=wording.link_label("Calls"), query_params=rate.calls)
 
 
 def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:

@@ -41,5 +41,5 @@ def draw_load_line(shown: int) -> None:
         ):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if everything > shown:
-            label = f"Show all {everything:,} calls"
+            label = f"All {everything:,} calls"
             st.button(label, on_click=filters.show_all_days, key="all_days", type="tertiary")
