@@ -300,4 +300,4 @@ def test_rejected_files_and_old_data_need_attention_last(store: Path) -> None:
     run = {"run_id": 1, "finished_at": "2026-11-30T02:00:00"}
     files = [{"file_id": number, "status": "rejected"} for number in (7, 8)]
     words = [door.replace("\\", "") for door in doors(overview(store, ingest_runs=[run], files=files))]
-    assert any(door.startswith(":gray[○]") and "2 files are rejected" in door for door in words)
+    assert any(door.startswith(":gray[○]") and "2 files are not recognised" in door for door in words)

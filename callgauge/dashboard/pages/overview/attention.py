@@ -124,7 +124,7 @@ def _draw_quiet_items() -> None:
     load = store_queries.ask("last_load").iloc[0]
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"
-    files = f"{wording.plural(rejected, 'file')} {are} rejected" if rejected else ""
+    files = f"{wording.plural(rejected, 'file')} {are} not recognised" if rejected else ""
     is_told = store_queries.known_service_state().find_silent(datetime.now(UTC))
     newest = f"The newest turn was {wording.plural(days, 'day')} old at the load"
     newest = "" if is_told or not days else newest

@@ -8,7 +8,6 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.load_state import (
-    describe_lag,
     describe_night,
     describe_rejected,
     describe_silence,
@@ -33,11 +32,10 @@ def draw_load_line(shown: int) -> None:
     parts = [f"{wording.plural(shown, 'call')}{span}", loaded]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="load_line"):
         st.caption(" · ".join(parts), width="content")
-        lag = "" if silence else describe_lag(load.newest, load.loaded_at)  # else the silence says it
         night = describe_night(service, today)
-        refused = f"{rejected} not readable" if rejected else ""
+        unreadable = f"{rejected} not readable" if rejected else ""
         for words in filter(
-            None, (night[:1].upper() + night[1:], refused, wording.in_markdown(silence, 200), lag)
+            None, (night[:1].upper() + night[1:], unreadable, wording.in_markdown(silence, 200))
         ):
             st.page_link(page_file("data"), label=wording.link_label(f"{words} →"), width="content")
         if everything > shown:
