@@ -72,9 +72,7 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
     assert advice(found) == (
         "keep @12 for heron (2.0% instead of 50.0% parse errors). Overall: no clear difference."
     )
-    label = (
-        "The difference depends on the model: for heron it is not that of the others (p < 0.001, corrected)."
-    )
+    label = "The difference depends on the model: heron differs from the others (p < 0.001, corrected)."
     assert describe_dimension(found, "model", lambda _, value: value) == label
     no_sign = "No sign that the difference depends on the tool."
     assert describe_dimension(found, "tool", lambda _, value: value) == no_sign

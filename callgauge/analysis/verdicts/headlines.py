@@ -289,8 +289,8 @@ def describe_dimension(found: Breakdown, dimension: str, label: Label) -> str:
         chance = best.contrast_p or 0.0
         p = "p < 0.001" if chance < 0.001 else f"p {chance:.3f}"
         return (
-            f"The difference depends on the {noun}: for {label(dimension, best.name)} it is not that of "
-            f"the others ({p}, corrected)."
+            f"The difference depends on the {noun}: {label(dimension, best.name)} differs from the others "
+            f"({p}, corrected)."
         )
     if sum(each.contrast_p is not None for each in strata) > 1:
         return f"No sign that the difference depends on the {noun}."
