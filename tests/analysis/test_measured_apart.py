@@ -111,4 +111,6 @@ def test_a_tool_without_a_definition_is_not_compared(reader: StoreReader) -> Non
     verdict = judge_tools([each for each in measured if each.rate.name == "parse_error"], measured)
     assert [each.name for each in verdict.judged] == ["defined"]
     assert verdict.undefined == 1
-    assert write_tools(verdict).startswith("Only defined has enough data: 24 of 240 calls")
+    assert write_tools(verdict).startswith(
+        "Only defined has enough data (parse errors: 24 of 240 calls (10.0%))."
+    )

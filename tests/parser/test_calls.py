@@ -223,7 +223,7 @@ def test_code_and_prose_hold_no_call(text: str, catalog: ToolCatalog | None) -> 
 
 
 def test_a_dialect_that_does_not_exist_is_an_error_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="'klingon' is no dialect"):
+    with pytest.raises(ValueError, match="'klingon' is not a dialect"):
         extract_tool_calls("", dialect="klingon")
 
 
