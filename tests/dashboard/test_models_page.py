@@ -328,7 +328,7 @@ def test_the_first_bad_day_is_marked_with_what_was_new(store: Path) -> None:
     row = next(row for row in rows if "→" in row["What changed"]["text"])
     assert row["From"]["text"] == "2026-11-11"
     assert row["What changed"]["text"] == "falcon: parse errors 16.7% → 50.0%"
-    assert row["First seen then"]["text"] == "prompt p2"
+    assert row["New that day"]["text"] == "prompt p2"
     assert row["From"]["href"] == "calls?model=falcon&days=2026-11-11&fault=arguments"
     assert "1 change found in 1 series" in said(app)
 

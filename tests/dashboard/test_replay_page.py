@@ -24,7 +24,7 @@ from callgauge.dashboard.pages.playground.replay.sentences import (
 from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.analysis.test_replay import READ, as_tool, stored, summed
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import sheet_of
+from tests.dashboard.sheets import sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/playground/page.py"
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}}
@@ -197,8 +197,8 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     mark = run(replay()).query_params["reading"]
     monkeypatch.setattr("callgauge.analysis.replay.jobs.AT_ONCE", 10)
     app = fresh_browser(reading=mark)
-    assert not app.header
     assert "Press the button to start." in said(app)
+    assert not sheets(app)
 
 
 @pytest.mark.thorough

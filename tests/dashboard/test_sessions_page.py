@@ -115,7 +115,7 @@ def test_of_five_thousand_steps_only_the_window_is_sent(long: Path) -> None:
     line = time_line(opened(SESSIONS, session="s1"))
     assert len(drawn_calls(line)) == 10
     assert len(line["strip"]["cells"]) == 240
-    assert line["where"] == "1–10 of 5,000 · 5 faults"
+    assert line["where"] == "1–10 of 5,000 · 5 failed calls"
     assert line["later"] == ["10 later", "sessions?session=s1&from=11"]
     assert line["earlier"] is None
 

@@ -52,7 +52,7 @@ def test_a_link_runs_what_it_carries(small: Path) -> None:
     ("sql", "words"),
     [
         ("DROP TABLE codes", "DROP is not allowed. This page only reads"),
-        ("FROM read_csv('/etc/passwd')", "read_csv() is refused"),
+        ("FROM read_csv('/etc/passwd')", "read_csv() is not allowed"),
         ("FROM no_such_table", "Table with name no_such_table does not exist"),
         ("SELECT 1 WHERE false", "The query gives no rows."),
     ],

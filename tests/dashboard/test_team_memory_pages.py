@@ -137,7 +137,7 @@ def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     assert not remembered(nights).views[0].shared
     click(app, "Delete view")
     assert remembered(nights).views == []
-    assert "No saved view yet." in said(app)
+    assert "No saved views yet." in said(app)
 
 
 def test_a_note_on_a_day_is_added_at_a_trend_and_marked_there(nights: MemoryFile) -> None:
@@ -259,7 +259,7 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
         {"model": ("heron-large",)},
     )
     click(app, "Save rule")
-    assert "There is a rule of this name" in said(app)
+    assert "A rule with this name exists" in said(app)
 
 
 def signature_of(app: AppTest) -> str:
@@ -383,7 +383,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
         {"model": ("falcon-3",)},
     )
     links = here_links(opened(PAGE["compare"], a_model="heron-large", b_model="kestrel-14b"))
-    href = str(links["Against baseline falcon"])
+    href = str(links["Compared with falcon"])
     assert {"a_model=falcon-3", "a_days=2026-10-20_2026-10-31", "b_model=kestrel-14b"} <= set(
         href.split("?")[1].split("&")
     )

