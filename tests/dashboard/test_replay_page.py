@@ -14,7 +14,6 @@ from callgauge.analysis.replay.scenarios import Scenario
 from callgauge.analysis.replay.tally import CodeMoves, ReplaySummary
 from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages import shell
-from callgauge.dashboard.pages.playground.replay import tab
 from callgauge.dashboard.pages.playground.replay import tab as replay_tab
 from callgauge.dashboard.pages.playground.replay.sentences import (
     describe_edits,
@@ -196,7 +195,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     replayed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = run(replay()).query_params["reading"]
-    monkeypatch.setattr(tab, "AT_ONCE", 10)
+    monkeypatch.setattr(replay_tab, "AT_ONCE", 10)
     app = fresh_browser(reading=mark)
     assert "Press the button to start." in said(app)
     assert not sheets(app)
