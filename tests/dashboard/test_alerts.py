@@ -23,7 +23,7 @@ def sentences(app: AppTest) -> list[str]:
     """The sentences of the card on rates and errors, without the signs before them; not those on the load."""
     labels = [str(link.proto.label) for link in app.get("page_link")]
     items = [label for label in labels if label[0] == ":" and label.split("[")[1][0] in "▲▼○"]
-    return [label.split("] ", 1)[1] for label in items if " rejected]" not in label]
+    return [label.split("] ", 1)[1] for label in items if " not recognised]" not in label]
 
 
 def lines_on(store: Path, rate: Rate, last: date) -> list[str]:

@@ -72,7 +72,7 @@ def test_nothing_observed_has_no_interval() -> None:
 
 @pytest.mark.parametrize(("k", "n"), [(2, 1), (-1, 3), (1, 0)])
 def test_more_hits_than_tries_is_refused(k: int, n: int) -> None:
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="is not a share"):
         Share(k, n)
 
 

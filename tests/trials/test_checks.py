@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("own_checks:says_yes", True, None),
         ("own_checks:waits", True, None),
-        ("own_checks:says_no", False, "own_checks:says_no says no"),
+        ("own_checks:says_no", False, "own_checks:says_no returned false"),
         ("own_checks:says_why", False, "the city is wrong"),
         (
             "own_checks:says_nothing",

@@ -84,7 +84,7 @@ def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
     except (TypeError, ValueError):  # it may hand objects on to what takes plain ones only
         return "checks whole objects"
     if missing := [key for key in asked.missing if key not in asked.there]:
-        return f"needs {_list_keys(missing)}, which are missing"
+        return f"needs {_list_keys(missing)}: not there"
     if asked.there:
         return f"goes by {_list_keys(list(asked.there))}: another log's"
     if asked.either:
