@@ -204,7 +204,7 @@ def replayed(**query: str) -> AppTest:
     app = opened(PAGE, tool_open="search", **query)
     for _ in range(120):
         if "Replaying" not in said(app):
-            return app
+            return app.run()  # it may have ended after this run had drawn the sentence
         time.sleep(0.5)
         app.run()
     raise AssertionError("the replay did not end")
