@@ -117,9 +117,9 @@ def dimension(name: str) -> str:
 _DIMENSIONS = {"harness_version": "agent version", "provider": "host"}
 
 
-def list_words(words: Sequence[str]) -> str:
-    """Write a list as it is said: a, b and c."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+def list_words(words: Sequence[str], last: str = "and") -> str:
+    """Write a list as it is said: a, b and c. `last`: the word before the last one."""
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def utc(moment: datetime | None) -> str:

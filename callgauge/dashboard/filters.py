@@ -235,8 +235,7 @@ def value_label(dimension: str, value: str) -> str:
     A prompt without a name goes by its id also where prompts go by their names.
     """
     held = "prompt" if dimension == "prompt_name" else dimension
-    labels: dict[str, str] = st.session_state.get(_LABELS, {}).get(held, {})
-    return labels.get(value, value)
+    return known_labels(held).get(value, value)
 
 
 def short_label(dimension: str, value: str) -> str:

@@ -13,7 +13,6 @@ from callgauge.analysis import wording
 Kind = Literal["tool", "step"]
 KINDS: Mapping[Kind, str] = {"tool": "Tool call", "step": "Model step"}
 """What is timed, in words."""
-NOUNS: Mapping[Kind, str] = {"tool": "tool call", "step": "model step"}
 PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of them took at most this long"}
 """The percentiles by their names in the metric `latency`, each with its meaning."""
 
@@ -35,7 +34,7 @@ class Latency:
     @property
     def basis(self) -> str:
         """On how many it was measured: measured on 98.1 % of tool calls."""
-        return wording.known_share(self.n, self.total, NOUNS[self.kind])
+        return wording.known_share(self.n, self.total, KINDS[self.kind].lower())
 
 
 def read_latencies(rows: pd.DataFrame) -> list[Latency]:
@@ -45,16 +44,3 @@ def read_latencies(rows: pd.DataFrame) -> list[Latency]:
 
 def _read_latency(row: Mapping[Any, Any]) -> Latency:
     return Latency(row["slice"], row["kind"], row["n"], row["total"], row["p50"], row["p95"])
-
-
-def format_duration(ms: float | None) -> str:
-    """Write a duration with two or three digits and its unit: 750 ms, 1.4 s, 2 min; a dash for None."""
-    if ms is None:
-        return "–"
-    if ms < 10:
-        return f"{ms:.2g} ms"
-    if ms < 1000:
-        return f"{float(f'{ms:.2g}' if ms < 100 else f'{ms:.3g}'):.0f} ms"
-    if ms < 100_000:
-        return f"{ms / 1000:.{1 if ms >= 10_000 else 2}f} s"
-    return f"{ms / 60_000:.1f} min"

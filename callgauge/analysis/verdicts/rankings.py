@@ -270,4 +270,4 @@ def _label(each: Slice, names: Names) -> str:
 def _list_or(several: Sequence[Slice], names: Names) -> str:
     """Write X or Y; of more W, X, Y and Z."""
     labels = [_label(each, names) for each in several]
-    return " or ".join(labels) if len(labels) < 3 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+    return wording.list_words(labels, "or" if len(labels) < 3 else "and")

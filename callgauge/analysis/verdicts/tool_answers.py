@@ -95,7 +95,7 @@ def write_tool_answer(
 
 def describe_effect(effect: EditEffect) -> str:
     """Return a sentence on what a wider type would fix, and what it would break."""
-    accepting = f"accepting {_join_or(effect.accepts)}"
+    accepting = f"accepting {wording.list_words(effect.accepts, 'or')}"
     counts = [
         f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
         for kind, fixed, total in (
@@ -124,7 +124,7 @@ def describe_fault_kind(fault: ParameterFault) -> str:
     if fault.kind is not FaultKind.TYPE:
         return _FAULTS[fault.kind]
     kinds = [KINDS[kind] for kind in list_kinds(fault) if kind in KINDS]
-    return f"is sent as {_join_or(kinds)}" if kinds else "has a value of another type"
+    return f"is sent as {wording.list_words(kinds, 'or')}" if kinds else "has a value of another type"
 
 
 def _describe_fault(fault: ParameterFault) -> str:
@@ -222,7 +222,3 @@ def _sum_shares(shares: Sequence[Share]) -> Share:
 
 def _shorten_name(name: str) -> str:
     return wording.one_line(name, _LONGEST)
-
-
-def _join_or(words: Sequence[str]) -> str:
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

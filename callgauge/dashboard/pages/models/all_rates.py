@@ -10,7 +10,7 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.costs import DIMENSIONS as PRICED
-from callgauge.analysis.measures.latency import KINDS, PERCENTILES, Latency, format_duration, read_latencies
+from callgauge.analysis.measures.latency import KINDS, PERCENTILES, Latency, read_latencies
 from callgauge.analysis.measures.rates import GROUPS, LISTED, RATES
 from callgauge.analysis.measures.slices import MEASURED_ENOUGH, make_slices
 from callgauge.dashboard import filters, store_queries
@@ -127,7 +127,7 @@ def _latency_cell(latency: Latency, percentile: str) -> Cell:
     if ms is None:
         return Cell("–", title="not measured", values={"ms": None, "n": 0, "total": latency.total})
     return Cell(
-        format_duration(ms),
+        wording.duration(None if ms is None else ms / 1000),
         sub=None if latency.n >= NEARLY_ALL * latency.total else latency.basis,
         title=latency.basis,
         pale=latency.n < MEASURED_ENOUGH * latency.total,

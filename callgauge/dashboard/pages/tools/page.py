@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.latency import Latency, format_duration, read_latencies
+from callgauge.analysis.measures.latency import Latency, read_latencies
 from callgauge.analysis.measures.rates import LISTED, RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.tools import judge_tools, sort_by_failures, write_tools
@@ -164,13 +164,13 @@ def _latency_cells(one: Latency | None) -> list[Cell]:
         return [Cell("–", sub="not measured"), Cell("–")]
     return [
         Cell(
-            format_duration(one.p50),
+            wording.duration(one.p50 / 1000),
             sub=wording.fraction(one.n, one.total),
             title=one.basis,
             order=one.p50,
             values={"ms": one.p50, "n": one.n},
         ),
-        Cell(format_duration(one.p95), order=one.p95, values={"ms": one.p95}),
+        Cell(wording.duration(one.p95 / 1000), order=one.p95, values={"ms": one.p95}),
     ]
 
 
