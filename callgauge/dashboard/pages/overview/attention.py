@@ -52,8 +52,8 @@ def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
 
     The days of the filters do not count: the same alerts show whatever days the page shows.
     """
-    given = tuple((name, value) for name, value in chosen.items() if name not in ("from_day", "to_day"))
-    return _find_attention(store_queries.shown_generation(), given)
+    given = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
+    return store_queries.derive(lambda ask: attention.find_attention(ask, given), "attention", given)
 
 
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
@@ -130,12 +130,6 @@ def _draw_quiet_items() -> None:
     newest = "" if is_told or not days else newest
     for words in filter(None, (files, newest)):
         st.page_link(page_file("data"), label=f":gray[○] {wording.link_label(words)}")
-
-
-@st.cache_data(max_entries=200, show_spinner=False)
-def _find_attention(shown: Generation, given: tuple[tuple[str, Any], ...]) -> Attention | None:  # noqa: ARG001
-    """Return what needs attention in one generation, cached: it follows from its rows alone."""
-    return attention.find_attention(store_queries.ask, dict(given))
 
 
 def _read_records() -> tuple[TeamRecords, str | None]:
