@@ -21,19 +21,25 @@ _PAGE = "_address_page"
 class PageUrlKeys:
     """The URL keys of one page, `URL_KEYS` in the `__init__.py` of its folder.
 
-    Reset removes the keys that narrow the view (`narrowing`: key and the words for it) and those for a place
-    in the view (`place`: a choice, a page number, an open item). Reset leaves `kept`: the page's subject and
-    settings.
+    Reset removes the keys that narrow the view (`narrowing`: key and the words for it), those for a place in
+    the view (`place`: a choice, a page number, an open item) and those of the open tab (`parts`), which alone
+    give nothing to reset. Reset leaves `kept`: the page's subject and settings.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
     place: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+
+    @property
+    def resettable(self) -> tuple[str, ...]:
+        """The keys that give something to reset when the URL has them."""
+        return (*self.narrowing, *self.place)
 
     @property
     def dropped(self) -> tuple[str, ...]:
         """The keys that Reset removes from the URL."""
-        return (*self.narrowing, *self.place)
+        return (*self.resettable, *self.parts)
 
 
 @dataclass(frozen=True, slots=True)

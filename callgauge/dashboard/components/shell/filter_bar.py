@@ -27,7 +27,6 @@ _CALENDAR = "_calendar"
 _PICK_DATES = "Pick dates"
 _INVALID = "_invalid_days"
 _PANEL = "filters"
-_PARTS = {"tab", "view", "show", "about"}  # URL keys of an open part of the page, which filter nothing
 _SHORTENED = 120  # characters of a label in the panel
 
 
@@ -86,7 +85,7 @@ def _is_offered(name: str, rows: pd.DataFrame) -> bool:
 
 
 def _has_something_to_reset() -> bool:
-    names = {*DIMENSIONS, *declared_url_keys().dropped} - _PARTS
+    names = (*DIMENSIONS, *declared_url_keys().resettable)
     return st.session_state.get(DAYS, PRESETS[0]) != PRESETS[0] or any(
         name in st.query_params for name in names
     )

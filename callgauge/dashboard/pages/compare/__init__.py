@@ -10,10 +10,10 @@ URL_KEYS = PageUrlKeys(
         "rate",
         *ARM_KEYS,
         "broken_by",
-        "show",
         "group",
         "anew",
         "success",
     ),
+    parts=("show",),
     kept=("smallest",),
 )

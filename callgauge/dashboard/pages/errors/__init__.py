@@ -5,7 +5,8 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 URL_KEYS = PageUrlKeys(
     narrowing={"signature": "error signature"},
     place=(
-        "tab", "signature_page", "stages", "traits", "status", "narrow",
+        "signature_page", "stages", "traits", "status", "narrow",
         "by", "layer", "costs", "beside",
     ),
+    parts=("tab",),
 )  # fmt: skip

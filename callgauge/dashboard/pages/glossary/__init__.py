@@ -2,4 +2,4 @@
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 
-URL_KEYS = PageUrlKeys(place=("about",))
+URL_KEYS = PageUrlKeys(parts=("about",))

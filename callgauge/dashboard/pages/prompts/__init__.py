@@ -3,6 +3,7 @@
 from callgauge.dashboard.url_keys import PageUrlKeys
 
 URL_KEYS = PageUrlKeys(
-    place=("rate", "of", "version", "versus", "broken_by", "show", "before", "after"),
+    place=("rate", "of", "version", "versus", "broken_by", "before", "after"),
+    parts=("show",),
     kept=("smallest",),
 )
