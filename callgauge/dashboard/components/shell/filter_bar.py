@@ -96,7 +96,7 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
     draw = st.components.v2.component(
         "filters",
         html="<div class='filters'></div>",
-        css=read_source(__file__, "filter_panel.css"),
+        css=read_source(__file__, "buttons.css", "filter_panel.css"),
         js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "filter_panel.js"),
     )
     groups = [

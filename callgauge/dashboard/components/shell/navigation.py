@@ -6,8 +6,8 @@ filters when they are copied.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
@@ -36,44 +36,6 @@ _KEY = "palette_find"
 _HTML = "<div class='palette'></div>"
 _FILES = ("icons.js", "keys.js", "tour.js", "palette.js")
 _MOST_VIEWS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class PalettePlace:
-    """A part of a page that the palette finds by its title, its sentence or other `words` for it."""
-
-    title: str
-    about: str
-    page: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    words: str = ""
-
-
-PLACES = (
-    PalettePlace(
-        "Best model by prompt", "Models", "models", {"view": "prompt"}, "matrix heat map cross table"
-    ),
-    PalettePlace("Best model by tool", "Models", "models", {"view": "tool"}, "matrix heat map cross table"),
-    PalettePlace("Hosts of a model", "Models", "models", {"view": "host"}, "provider server latency"),
-    PalettePlace(
-        "Retries",
-        "A tab of Errors: what failures cost",
-        "errors",
-        {"tab": "retries"},
-        "retry recovered given up",
-    ),
-    PalettePlace("Triage status of errors", "Errors", "errors", {}, "known resolved ignored signature"),
-    PalettePlace(
-        "Replay", "Stored calls, on Playground", "playground", {"tab": "stored"}, "what if definition policy"
-    ),
-    PalettePlace(
-        "Unreadable lines and files", "Data", "data", {}, "rejected rejects skipped failed load ingest"
-    ),
-    PalettePlace("Alert rules", "Decisions", "decisions", {"about": "rules"}, "alarm threshold notify"),
-    PalettePlace("Notes", "Decisions", "decisions", {"about": "notes"}, "comment annotation"),
-    PalettePlace("Saved views", "Decisions", "decisions", {"about": "views"}, "bookmark favourite"),
-    PalettePlace("Glossary", "What the terms mean", "glossary", {}, "help definition words terms"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +106,7 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
     draw = st.components.v2.component(
         "palette",
         html=_HTML,
-        css=read_source(__file__, "palette.css"),
+        css=read_source(__file__, "buttons.css", "palette.css"),
         js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, *_FILES),
     )
     draw(
@@ -152,9 +114,6 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         data={
             "pages": [asdict(page) for page in pages],
             "kept": filters.page_link("", {}, {}).removeprefix("?"),
-            "places": _list_places(),
-            "glossary": filters.page_link("glossary", {}, {}),
-            "search": filters.page_link("calls", {}, {"q": "SEARCHED"}),
             "values": list_values(asked) if is_asked else None,
             "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
             "tour": tour,
@@ -166,19 +125,6 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
     )
     if st.session_state.get(_SAVING):
         st.rerun()  # a dialog that this fragment opened would go with its next run
-
-
-def _list_places() -> list[dict[str, str]]:
-    return [
-        {
-            "title": place.title,
-            "about": place.about,
-            "words": place.words,
-            "icon": place.page,
-            "href": filters.page_link(place.page, {}, place.query),
-        }
-        for place in PLACES
-    ]
 
 
 def _note_asked() -> None:

@@ -3,6 +3,20 @@ const ASK_PAUSE = 200 // milliseconds without a key before the server is asked
 const SHORTEST = 3 // characters; the server finds ids by no shorter text
 const NEAR = 4 // letters of a word that may have a typing error
 const MOST = 6 // results a group, once something is typed
+// Parts of pages that are found by their title, their sentence or other words: page, URL keys, title, sentence, words.
+const PLACES = [
+  ["models", { view: "prompt" }, "Best model by prompt", "Models", "matrix heat map cross table"],
+  ["models", { view: "tool" }, "Best model by tool", "Models", "matrix heat map cross table"],
+  ["models", { view: "host" }, "Hosts of a model", "Models", "provider server latency"],
+  ["errors", { tab: "retries" }, "Retries", "A tab of Errors: what failures cost", "retry recovered given up"],
+  ["errors", {}, "Triage status of errors", "Errors", "known resolved ignored signature"],
+  ["playground", { tab: "stored" }, "Replay", "Stored calls, on Playground", "what if definition policy"],
+  ["data", {}, "Unreadable lines and files", "Data", "rejected rejects skipped failed load ingest"],
+  ["decisions", { about: "rules" }, "Alert rules", "Decisions", "alarm threshold notify"],
+  ["decisions", { about: "notes" }, "Notes", "Decisions", "comment annotation"],
+  ["decisions", { about: "views" }, "Saved views", "Decisions", "bookmark favourite"],
+  ["glossary", {}, "Glossary", "What the terms mean", "help definition words terms"],
+]
 const IS_MAC = /mac|iphone|ipad/i.test(navigator.platform)
 
 // Whether two words differ by one letter that is wrong, missing, added, or swapped with its neighbour.
@@ -39,11 +53,11 @@ function best(items, words, most) {
   return fitting.sort(([one], [other]) => other - one).slice(0, most).map(([, item]) => item)
 }
 
-function hrefOf(kind, value, kept) {
+// The address of a page with some URL keys; `kept`: those of the filters.
+function addressOf(page, query, kept) {
   const params = new URLSearchParams(kept)
-  params.delete(kind.key)
-  params.append(kind.key, value)
-  return `${kind.page}?${params}`
+  for (const [key, value] of Object.entries(query)) params.set(key, value)
+  return `${page}?${params}`
 }
 
 function groupsOf(state, text) {
@@ -51,11 +65,12 @@ function groupsOf(state, text) {
   const { pages, kept } = state.data
   const views = state.data.views.map((view) => ({ ...view, icon: view.page }))
   const shown = [["Pages", best(pages.map((page) => ({ ...page, icon: page.name, letter: page.key })), words, MOST)]]
-  if (words.length) shown.push(["On a page", best(state.data.places, words, MOST)])
+  const places = PLACES.map(([page, query, title, about, others]) => ({ title, about, words: others, icon: page, href: addressOf(page, query, kept) }))
+  if (words.length) shown.push(["On a page", best(places, words, MOST)])
   shown.push(["Saved views", best(views, words, MOST).slice(0, MOST)])
   if (words.length) {
     for (const kind of state.values) {
-      const items = kind.values.map(([title, value]) => ({ title, icon: kind.page, mono: true, href: hrefOf(kind, value, kept) }))
+      const items = kind.values.map(([title, value]) => ({ title, icon: kind.page, mono: true, href: addressOf(kind.page, { [kind.key]: value }, kept) }))
       shown.push([kind.title, best(items, words, MOST)])
     }
     if (state.found.text === text.trim()) {
@@ -68,8 +83,8 @@ function groupsOf(state, text) {
   if (found.length || !words.length) return found
   const typed = text.trim()
   return [["Nothing has this name", [
-    { title: `Search the arguments of calls for “${typed}”`, icon: "calls", href: state.data.search.replace("SEARCHED", encodeURIComponent(typed)) },
-    { title: "Look it up in the glossary", icon: "glossary", href: state.data.glossary },
+    { title: `Search the arguments of calls for “${typed}”`, icon: "calls", href: addressOf("calls", { q: typed }, kept) },
+    { title: "Look it up in the glossary", icon: "glossary", href: addressOf("glossary", {}, kept) },
   ]]]
 }
 
@@ -226,7 +241,7 @@ function makeHelp(root, state, startTour) {
   return {
     open() {
       if (dialog.open) return
-      glossary.href = state.data.glossary
+      glossary.href = addressOf("glossary", {}, state.data.kept)
       const pages = ["Go to", state.data.pages.map((page) => [["g", page.key], page.title])]
       columns.replaceChildren(...[...LISTED, pages].map(section))
       dialog.showModal()
