@@ -1,4 +1,4 @@
-"""`ingest.sessions.row_batches`: rows in, columns out; a value that does not fit costs itself and is told."""
+"""`ingest.sessions.row_batches` makes columns of rows; a value that does not fit is left out and reported."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str
     first_totals, second_totals = (
         {row["dimension"]: row["total"] for row in rows if row["total"]} for rows in (of_a, of_b)
     )
-    found = [
+    shifts = [
         MakeupShift(
             dimension,
             value,
@@ -187,5 +187,5 @@ def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str
         for dimension, value in dict.fromkeys([*firsts, *seconds])
         if dimension not in left_out and dimension in first_totals and dimension in second_totals
     ]
-    differing = [shift for shift in found if shift.change]
+    differing = [shift for shift in shifts if shift.change]
     return sorted(differing, key=lambda shift: (-abs(shift.change), shift.dimension, shift.value))

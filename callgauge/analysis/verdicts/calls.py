@@ -61,13 +61,12 @@ def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
     return end[0].upper() + end[1:]
 
 
-def describe_matches(found: str, total: int, failed: int | None) -> str:
+def describe_matches(matches: str, total: int, failed: int | None) -> str:
     """Return how many of all calls match the filters of a list, and how many of these failed.
 
-    `found`: the number of matches, with the words `or more` where it is a lower bound; `failed`: None where
+    `matches`: the number of matches, with the words `or more` where it is a lower bound; `failed`: None where
     it is not known.
     """
     rest = "" if failed is None else f" {failed:,} failed."
-    return (
-        f"{found} of {wording.plural(total, 'call')} match{'es' if found == '1' else ''} the filters.{rest}"
-    )
+    verb = "matches" if matches == "1" else "match"
+    return f"{matches} of {wording.plural(total, 'call')} {verb} the filters.{rest}"

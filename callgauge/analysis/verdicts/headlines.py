@@ -49,24 +49,24 @@ _WORDS: Mapping[Standing, str] = {
 }
 
 
-def write_headline(found: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
+def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
     """Return the sentences that answer whether one arm is better than the other, for whom not, at what price.
 
     `smallest`: the smallest difference of interest, a share.
     """
-    named = found.find_named(smallest)
+    named = breakdown.find_named(smallest)
     sentences = [
-        _describe_whole(found, names, named, smallest),
-        *_describe_named(found, named, label, smallest),
-        _describe_dependence(found, smallest),
-        *_describe_prices(found, names, smallest),
-        found.basis.sentence if found.basis else "",
+        _describe_whole(breakdown, names, named, smallest),
+        *_describe_named(breakdown, named, label, smallest),
+        _describe_dependence(breakdown, smallest),
+        *_describe_prices(breakdown, names, smallest),
+        breakdown.basis.sentence if breakdown.basis else "",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def write_advice(
-    found: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_effect: bool = True
+    breakdown: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_effect: bool = True
 ) -> str:
     """Return which arm to take, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
 
@@ -74,35 +74,35 @@ def write_advice(
     now. `smallest`: the smallest difference of interest, a share. `with_effect`: also how many failed calls a
     split decision saves.
     """
-    split = found.find_split(smallest)
+    split = breakdown.find_split(smallest)
     sentences = [
-        _advise_split(found, split, names, label, smallest, with_effect=with_effect)
+        _advise_split(breakdown, split, names, label, smallest, with_effect=with_effect)
         if split
-        else _advise_whole(found, names, label, smallest),
-        *_describe_prices(found, names, smallest),
-        found.basis.sentence if found.basis else "",
+        else _advise_whole(breakdown, names, label, smallest),
+        *_describe_prices(breakdown, names, smallest),
+        breakdown.basis.sentence if breakdown.basis else "",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def suggest_decision(found: Breakdown, names: ArmNames, smallest: float) -> str:
+def suggest_decision(breakdown: Breakdown, names: ArmNames, smallest: float) -> str:
     """Return the title that a decision begins with; empty where the verdict is split or has a price."""
-    whole = found.whole.standing(smallest)
-    is_split = any(each.standing(smallest) is not whole for each in found.find_named(smallest))
-    if is_split or found.list_prices(smallest):
+    whole = breakdown.whole.standing(smallest)
+    is_split = any(each.standing(smallest) is not whole for each in breakdown.find_named(smallest))
+    if is_split or breakdown.list_prices(smallest):
         return ""
     return f"Take {names.of}" if whole is Standing.BETTER else f"Keep {names.against}"
 
 
 def _advise_split(
-    found: Breakdown, split: Split, names: ArmNames, label: Label, smallest: float, *, with_effect: bool
+    breakdown: Breakdown, split: Split, names: ArmNames, label: Label, smallest: float, *, with_effect: bool
 ) -> str:
     take, keep = (_list_values(strata, label, smallest) for strata in (split.better, split.worse))
     advice = f"take {names.of} for {take}; keep {names.against} for {keep}."
-    standing = found.whole.standing(smallest)
+    standing = breakdown.whole.standing(smallest)
     if standing in _WORDS:
-        advice += f" Overall {names.of} is {_WORDS[standing]}: {_describe_rates(found.whole)}."
-    return advice + (_describe_effect(found, split, names) if with_effect else "")
+        advice += f" Overall {names.of} is {_WORDS[standing]}: {_describe_rates(breakdown.whole)}."
+    return advice + (_describe_effect(breakdown, split, names) if with_effect else "")
 
 
 def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:
@@ -129,11 +129,11 @@ def _describe_choice(held: SliceComparison, smallest: float) -> str:
     return f"{first} instead of {second} {held.slice.rate.phrase}{mixed}"
 
 
-def _describe_effect(found: Breakdown, split: Split, names: ArmNames) -> str:
+def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
     """Return what the change is worth a week: where it helps, and for all values; empty without traffic."""
-    rate = found.whole.slice.rate
-    gain = _sum_gain(split.better, found.weekly, rate)
-    everywhere = _sum_gain(found.strata[split.dimension], found.weekly, rate)
+    rate = breakdown.whole.slice.rate
+    gain = _sum_gain(split.better, breakdown.weekly, rate)
+    everywhere = _sum_gain(breakdown.strata[split.dimension], breakdown.weekly, rate)
     if round(gain) < 1:
         return ""
     values = f"all {wording.plural_of(wording.dimension(split.dimension))}"
@@ -173,15 +173,15 @@ def _round(number: float) -> str:
     return f"{round(number, min(0, 2 - digits)):,.0f}"
 
 
-def _advise_whole(found: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
-    standing, named = found.whole.standing(smallest), found.find_named(smallest)
-    rates = _describe_rates(found.whole)
+def _advise_whole(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
+    standing, named = breakdown.whole.standing(smallest), breakdown.find_named(smallest)
+    rates = _describe_rates(breakdown.whole)
     worse, better = (
         _list_values([each for each in named if each.standing(smallest) is wanted], label, smallest)
         for wanted in (Standing.WORSE, Standing.BETTER)
     )
     if standing is Standing.WORSE and not better:
-        most = [each for each in named if _exceeds(each, found)]
+        most = [each for each in named if _exceeds(each, breakdown)]
         more = f" Most of all for {_list_strata(most, label)}." if most else ""
         return f"keep {names.against}. {names.of} is worse: {rates}.{more}"
     if standing is Standing.WORSE:
@@ -196,13 +196,13 @@ def _advise_whole(found: Breakdown, names: ArmNames, label: Label, smallest: flo
         return f"{advice}. Overall: {_OVERALL.get(standing, 'neither is better')}."
     if standing in _WORDS:
         return f"{names.of} has {_WORDS[standing]} of it: {rates}."
-    return _describe_whole(found, names, named, smallest)
+    return _describe_whole(breakdown, names, named, smallest)
 
 
 def _describe_whole(
-    found: Breakdown, names: ArmNames, named: Sequence[StratumComparison], smallest: float
+    breakdown: Breakdown, names: ArmNames, named: Sequence[StratumComparison], smallest: float
 ) -> str:
-    whole = found.whole
+    whole = breakdown.whole
     standing, rates = whole.standing(smallest), _describe_rates(whole)
     rates = f"{whole.slice.rate.phrase} {rates}" if rates else ""
     if standing in (Standing.BETTER, Standing.WORSE):
@@ -233,56 +233,56 @@ def _describe_standing(whole: SliceComparison, standing: Standing) -> str:
     return _OVERALL[standing]
 
 
-def _describe_dependence(found: Breakdown, smallest: float) -> str:
+def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
     """Say on what the difference depends where no value of it has a clear difference of its own."""
-    standing = found.whole.standing(smallest)
+    standing = breakdown.whole.standing(smallest)
     if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
         return ""
     decided = {
         dimension
-        for dimension, strata in found.strata.items()
+        for dimension, strata in breakdown.strata.items()
         if any(each.standing(smallest) in DECIDED for each in strata)
     }
-    unclear = [name for name in found.list_differing() if name not in decided]
+    unclear = [name for name in breakdown.list_differing() if name not in decided]
     if not unclear:
         return ""
     noun = wording.dimension(unclear[0])
     return f"The difference depends on the {noun}, but no {noun} alone shows a clear difference."
 
 
-def _describe_prices(found: Breakdown, names: ArmNames, smallest: float) -> Iterator[str]:
+def _describe_prices(breakdown: Breakdown, names: ArmNames, smallest: float) -> Iterator[str]:
     """Yield by which other leading rates the arm that is not better by this rate is."""
-    where = " there" if found.find_helped(smallest) else ""
-    for price in found.list_prices(smallest):
+    where = " there" if breakdown.find_helped(smallest) else ""
+    for price in breakdown.list_prices(smallest):
         by = f"{_WORDS[price.standing(smallest)]} by {price.slice.rate.phrase}{where}"
         yield f"But {names.of} is {by}: {_describe_rates(price)}."
 
 
 def _describe_named(
-    found: Breakdown, named: Sequence[StratumComparison], label: Label, smallest: float
+    breakdown: Breakdown, named: Sequence[StratumComparison], label: Label, smallest: float
 ) -> list[str]:
-    sentences = [_describe_stratum(found, each, label, smallest) for each in named[:_NAMED]]
+    sentences = [_describe_stratum(breakdown, each, label, smallest) for each in named[:_NAMED]]
     more = len(named) - _NAMED
     return [*sentences, f"And {more} more, below."] if more > 0 else sentences
 
 
-def _describe_stratum(found: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
+def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
     held, name = each.held, label(each.dimension, each.name)
     if held is None or held.difference is None:
         return ""
-    whole, own = found.whole.standing(smallest), each.standing(smallest)
+    whole, own = breakdown.whole.standing(smallest), each.standing(smallest)
     points = f"{format_rounded(held.difference.estimate)} points"
     rates = f"{_describe_rates(held)} ({points}, {describe_sessions(held)})"
     word = _WORDS[own].capitalize()
     if own is whole:
-        return f"{'Most of all' if _exceeds(each, found) else 'Less so'} for {name}: {rates}."
+        return f"{'Most of all' if _exceeds(each, breakdown) else 'Less so'} for {name}: {rates}."
     opposite = whole in _WORDS
     return f"But {word.lower()} for {name}: {rates}." if opposite else f"{word} for {name}: {rates}."
 
 
-def describe_dimension(found: Breakdown, dimension: str, label: Label) -> str:
+def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> str:
     """Say in a sentence whether the difference depends on a dimension."""
-    strata, noun = found.strata[dimension], wording.dimension(dimension)
+    strata, noun = breakdown.strata[dimension], wording.dimension(dimension)
     unlike = [each for each in strata if each.is_unlike_others]
     if unlike:
         best = min(unlike, key=lambda each: each.contrast_p or 0.0)
@@ -297,9 +297,9 @@ def describe_dimension(found: Breakdown, dimension: str, label: Label) -> str:
     return f"Not enough data to say whether the difference depends on the {noun}."
 
 
-def _exceeds(stratum: StratumComparison, found: Breakdown) -> bool:
+def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
     """Return True when the difference within a stratum is larger than the whole one."""
-    one, whole = stratum.held.difference if stratum.held else None, found.whole.difference
+    one, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
     return one is not None and whole is not None and abs(one.estimate) >= abs(whole.estimate)
 
 
@@ -333,8 +333,8 @@ def _describe_rates(held: SliceComparison) -> str:
 def _write_rates(held: SliceComparison) -> tuple[str, str]:
     """Return the rate of each side in words, mix-adjusted where the verdict is."""
     if held.is_at_same_mix and held.same_mix and held.p is not None:
-        found = held.same_mix.found
-        return wording.percent(found.of), wording.percent(found.against)
+        adjusted = held.same_mix.found
+        return wording.percent(adjusted.of), wording.percent(adjusted.against)
     one, other = held.slice.share, held.other.share if held.other else held.slice.share
     return wording.rate(one.k, one.n), wording.rate(other.k, other.n)
 

@@ -85,15 +85,15 @@ def describe_cost(steps: int, tokens: float, known: int, retried: int) -> str:
 
 def describe_kinds(changed: Share, identical: Share) -> str:
     """Return whether a changed retry works more often than an identical one."""
-    found = compare_rates(changed, identical)
-    if found is None:
+    difference = compare_rates(changed, identical)
+    if difference is None:
         return "Changed and identical retries cannot be compared: one kind does not occur."
     rates = f"{wording.rate(changed.k, changed.n)} against {wording.rate(identical.k, identical.n)}"
     if not (changed.has_enough and identical.has_enough):
         return f"Not enough data to say whether changed arguments help: {rates} worked."
-    if not found.is_decisive:
+    if not difference.is_decisive:
         return f"No clear difference between changed and identical arguments: {rates} worked."
-    better = "more" if found.estimate > 0 else "less"
+    better = "more" if difference.estimate > 0 else "less"
     return f"Retries with changed arguments work {better} often than identical ones: {rates}."
 
 

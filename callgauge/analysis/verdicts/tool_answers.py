@@ -175,11 +175,11 @@ def _describe_few(name: str, faults: ToolFaults) -> str:
 
 
 def _describe_nothing(name: str, faults: ToolFaults) -> str:
-    found = f"No parameter of {name} fails or needs repair in {wording.plural(faults.judged, 'call')}"
+    sentence = f"No parameter of {name} fails or needs repair in {wording.plural(faults.judged, 'call')}"
     interval = faults.wrong.share.interval
     if interval is None:
-        return f"{found}."
-    return f"{found}; a fault in more than {wording.percent(interval.high)} of calls would show."
+        return f"{sentence}."
+    return f"{sentence}; a fault in more than {wording.percent(interval.high)} of calls would show."
 
 
 def _describe_models(by_model: Mapping[str, Share]) -> str:
@@ -191,15 +191,13 @@ def _describe_models(by_model: Mapping[str, Share]) -> str:
         name: _sum_shares([other for another, other in by_model.items() if another != name]) for name in solid
     }
     differences = {
-        name: found
-        for name, share in solid.items()
-        if (found := compare_rates(share, rest[name])) is not None
+        name: gap for name, share in solid.items() if (gap := compare_rates(share, rest[name])) is not None
     }
-    adjusted = dict(zip(differences, holm([found.p for found in differences.values()]), strict=True))
+    adjusted = dict(zip(differences, holm([gap.p for gap in differences.values()]), strict=True))
     above = [
         name
-        for name, found in differences.items()
-        if found.estimate > 0 and found.is_decisive and adjusted[name] < LEVEL
+        for name, gap in differences.items()
+        if gap.estimate > 0 and gap.is_decisive and adjusted[name] < LEVEL
     ]
     if above:
         most = max(above, key=lambda name: (solid[name].rate or 0.0, solid[name].k))
@@ -208,7 +206,7 @@ def _describe_models(by_model: Mapping[str, Share]) -> str:
         return f", most often by {_shorten_name(most)} ({wording.rate(solid[most].k, solid[most].n)})"
     everywhere = len(solid) == len(by_model) and len(differences) == len(solid)
     rates = _sum_shares(list(by_model.values())).rate or 0.0
-    if everywhere and rates > SMALLEST and all(found.is_within(SMALLEST) for found in differences.values()):
+    if everywhere and rates > SMALLEST and all(gap.is_within(SMALLEST) for gap in differences.values()):
         return ", about equally often by all models"
     return ""
 

@@ -56,8 +56,8 @@ def describe_not_judged(row: Row) -> str | None:
 
 def say_not_judged(row: Row, reason: str) -> str:
     """Return a sentence that the parser has no verdict, and who has one where the call failed."""
-    said = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
-    return f"The parser did not judge this: {reason}.{said}"
+    verdict = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
+    return f"The parser did not judge this: {reason}.{verdict}"
 
 
 def is_harness_fault(row: Row) -> bool:

@@ -124,8 +124,8 @@ def _take_choice() -> None:
     labels = filters.known_labels(choice["name"])
     chosen = choice.get("values")
     if isinstance(chosen, list):
-        found = [_find_value(labels, value) for value in chosen if isinstance(value, dict)]
-        st.session_state[choice["name"]] = [value for value in found if value is not None]
+        values = [_find_value(labels, value) for value in chosen if isinstance(value, dict)]
+        st.session_state[choice["name"]] = [value for value in values if value is not None]
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:

@@ -165,13 +165,13 @@ def _read_examples(chosen: Mapping[str, Any]) -> Sequence[Row]:
     if not firsts:
         return []
     days = [row["ts"].date() for row in firsts.values() if isinstance(row["ts"], datetime)]
-    found = store_queries.ask(
+    rows = store_queries.ask(
         "sequence_calls",
         calls=tuple(firsts),
         sessions=tuple({row["session_id"] for row in firsts.values()}),
         since=min(days) if len(days) == len(firsts) else None,
     )
-    return found.to_dict("records")
+    return rows.to_dict("records")
 
 
 def _build_example(attempts: Sequence[Row], columns: int) -> list[Cell]:

@@ -32,11 +32,11 @@ def draw_which_prompt(
             lambda ask: judge_pairs(ask, rate, "prompt", pairs, chosen, smallest),
             *("newest prompts", rate.name, pairs, chosen, smallest),
         )
-        for name, (of, against), found in zip(newest.name.astype(str), pairs, judged, strict=True):
+        for name, (of, against), breakdown in zip(newest.name.astype(str), pairs, judged, strict=True):
             names = ArmNames(_short_label(name, of), _short_label(name, against))
             advice = "no calls here to compare."
-            if found:
-                advice = write_advice(found, names, filters.short_label, smallest, with_effect=False)
+            if breakdown:
+                advice = write_advice(breakdown, names, filters.short_label, smallest, with_effect=False)
             with st.container(gap="xxsmall"):
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(advice, 900)}")
                 label = f"Versions of {wording.one_line(name, 40)}"

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
@@ -58,26 +59,24 @@ def show() -> None:
     if rows.empty:
         cards.show_no_matches("calls")
         return
-    found: dict[str, dict[str, Slice]] = {name: {} for name in (*rates, invented_tools.RATE, "defined")}
-    for one in make_slices(rows):
-        found[one.rate.name][one.name] = one
-    invented = invented_tools.find_invented(found[invented_tools.RATE])
-    nameless = found[invented_tools.RATE].get(invented_tools.NAMELESS)
+    by_rate = _group_by_rate(rows, (*rates, invented_tools.RATE, "defined"))
+    invented = invented_tools.find_invented(by_rate[invented_tools.RATE])
+    nameless = by_rate[invented_tools.RATE].get(invented_tools.NAMELESS)
     apart = {invented_tools.NAMELESS, *invented}
-    names = dict.fromkeys(name for each in rates for name in found[each] if name not in apart)
-    columns = {name: found[name] for name in dict.fromkeys((rate.name, *SHOWN))}
-    columns[GIVEN_UP.name] = {name: _count_given_up(one) for name, one in found[_RECOVERED].items()}
+    names = dict.fromkeys(name for each in rates for name in by_rate[each] if name not in apart)
+    columns = {name: by_rate[name] for name in dict.fromkeys((rate.name, *SHOWN))}
+    columns[GIVEN_UP.name] = {name: _count_given_up(one) for name, one in by_rate[_RECOVERED].items()}
     ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
-    _draw_answer(rate.name, names, found, chosen)
+    _draw_answer(rate.name, names, by_rate, chosen)
     several = columns[rate.name].values()
-    draw_measured_note(rate, [*several, *found["defined"].values()])
+    draw_measured_note(rate, [*several, *by_rate["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
         _draw_all_rates(solid, chosen)
-    unknown = [found[invented_tools.RATE][name] for name in invented]
+    unknown = [by_rate[invented_tools.RATE][name] for name in invented]
     invented_tools.draw_list(unknown, nameless.total if nameless else 0, chosen)
     if not few:
         return
@@ -86,6 +85,14 @@ def show() -> None:
     if fold is not None:
         with fold:
             _draw_page("few_tools", "few_page", few, rate.name, columns, chosen, few=True)
+
+
+def _group_by_rate(rows: pd.DataFrame, rates: Iterable[str]) -> dict[str, dict[str, Slice]]:
+    """Return the slices of `rows` by rate and tool, with an empty dict for a rate without any."""
+    by_rate: dict[str, dict[str, Slice]] = {name: {} for name in rates}
+    for tool in make_slices(rows):
+        by_rate[tool.rate.name][tool.name] = tool
+    return by_rate
 
 
 def _count_given_up(recovered: Slice) -> Slice:
@@ -126,10 +133,7 @@ def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
     if fold is None:
         return
     listed = names[:_MOST]
-    found: dict[str, dict[str, Slice]] = {name: {} for name in OTHERS}
-    rows = store_queries.ask("slices", rates=OTHERS, by="tool", **chosen)
-    for one in make_slices(rows):
-        found[one.rate.name][one.name] = one
+    by_rate = _group_by_rate(store_queries.ask("slices", rates=OTHERS, by="tool", **chosen), OTHERS)
     times = {
         each.slice: each
         for each in read_latencies(store_queries.ask("latency", by="tool", **chosen))
@@ -137,7 +141,7 @@ def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
     }
     scales = {
         name: make_scale([several[tool].share for tool in listed if tool in several])
-        for name, several in found.items()
+        for name, several in by_rate.items()
     }
     heads = [
         Column("Tool", "name"),
@@ -149,7 +153,7 @@ def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
         cells = [
             [
                 _name_cell(tool),
-                *(rate_cell(found[name].get(tool), scales[name]) for name in OTHERS),
+                *(rate_cell(by_rate[name].get(tool), scales[name]) for name in OTHERS),
                 *_latency_cells(times.get(tool)),
             ]
             for tool in listed
