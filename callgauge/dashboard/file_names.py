@@ -25,8 +25,8 @@ def name_file(stem: str, suffix: str) -> str:
         chosen = filters.chosen_filters()
         values = [
             filters.value_label(name, value)
-            for name in filters.DIMENSIONS
-            for value in getattr(chosen, f"{name}s") or ()
+            for name, several in chosen.by_dimension().items()
+            for value in several
         ]
         parts += values[:_NAMED]
         if len(values) > _NAMED:

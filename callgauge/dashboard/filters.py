@@ -61,10 +61,14 @@ class Filters:
     def parameters(self) -> dict[str, Any]:
         return asdict(self)
 
+    def by_dimension(self) -> dict[str, tuple[str, ...]]:
+        """Return the chosen values of each dimension; none where all count."""
+        return {name: getattr(self, f"{name}s") or () for name in DIMENSIONS}
+
     def active_names(self) -> list[str]:
         """Return the words for the filters that narrow the view."""
         days = ["days"] if self.from_day or self.to_day else []
-        return days + [wording.dimension(name) for name in DIMENSIONS if getattr(self, f"{name}s")]
+        return days + [wording.dimension(name) for name, values in self.by_dimension().items() if values]
 
 
 def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
@@ -254,8 +258,7 @@ def page_link(
     `narrowed`: values that replace the filter of a dimension; `own`: the page's own URL keys; `days`: the
     first and the last day, in place of those of the filters.
     """
-    filters = chosen_filters()
-    values = {name: getattr(filters, f"{name}s") or () for name in DIMENSIONS}
+    values: dict[str, tuple[str, ...]] = chosen_filters().by_dimension()
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
     text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(DAYS)

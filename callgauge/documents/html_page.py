@@ -9,10 +9,9 @@ from pathlib import Path
 
 from callgauge.analysis import wording
 from callgauge.documents.document import Chart, Document, DocumentCell, DocumentColumn, DocumentTable, Method
-from callgauge.documents.svg import draw_chart, draw_interval, draw_legend, draw_share
+from callgauge.documents.svg import draw_chart, draw_interval, draw_legend, draw_share, escape
 
 _STYLE = Path(__file__).with_name("page.css")
-_LONGEST = 400  # characters of a sentence
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 
@@ -29,11 +28,6 @@ def write_page(title: str, parts: Sequence[str]) -> str:
     )
     body = "\n".join(parts)
     return f"{head}<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-
-
-def escape(text: str, limit: int = _LONGEST) -> str:
-    """Return a text as HTML shows it, on one line, invisible characters shown."""
-    return html.escape(wording.one_line(text, limit))
 
 
 def write_html(document: Document) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from callgauge.analysis import wording
 from callgauge.documents.document import Chart, ChartAxis, ChartPoint, ChartSeries
 
-_LONGEST = 400  # characters of a description
+_LONGEST = 400  # characters of a sentence
 _LABEL = 40
 _TREND_WIDTH, _TREND_HEIGHT, _EDGE = 160, 36, 3  # pixels
 _WIDTH, _HEIGHT = 760, 300
@@ -39,7 +39,7 @@ def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected
         usual = f'<line class="usual" x1="{_EDGE}" x2="{_TREND_WIDTH - _EDGE}" y1="{height}" y2="{height}"/>'
     return (
         f'<svg class="trend" viewBox="0 0 {_TREND_WIDTH} {_TREND_HEIGHT}" width="{_TREND_WIDTH}" '
-        f'height="{_TREND_HEIGHT}" role="img"><title>{_escape(words)}</title>{usual}'
+        f'height="{_TREND_HEIGHT}" role="img"><title>{escape(words)}</title>{usual}'
         f'<polyline points="{line}"/><circle cx="{x}" cy="{y}" r="2.5"/></svg>'
     )
 
@@ -72,7 +72,7 @@ def draw_chart(chart: Chart) -> str:
     inside = "".join(_list_marks(chart))
     return (
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
-        f"<title>{_escape(chart.words or chart.title)}</title>{inside}</svg>"
+        f"<title>{escape(chart.words or chart.title)}</title>{inside}</svg>"
     )
 
 
@@ -83,7 +83,7 @@ def draw_legend(chart: Chart) -> str:
         return ""
     keys = "".join(
         f'<li class="s{series.colour}"><svg width="22" height="10">'
-        f"{_draw_key(series)}</svg>{_escape(series.name)}</li>"
+        f"{_draw_key(series)}</svg>{escape(series.name)}</li>"
         for series in named
     )
     return f'<ul class="legend">{keys}</ul>'
@@ -186,7 +186,7 @@ def _list_point_marks(chart: Chart, series: ChartSeries, point: ChartPoint, heig
 
 
 def _write_text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_escape(text, _LABEL)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text, _LABEL)}</text>'
 
 
 def _place_x(chart: Chart, value: float) -> float:
@@ -201,5 +201,6 @@ def _fraction(axis: ChartAxis, value: float) -> float:
     return min(1.0, max(0.0, (value - axis.low) / ((axis.high - axis.low) or 1.0)))
 
 
-def _escape(text: str, limit: int = _LONGEST) -> str:
+def escape(text: str, limit: int = _LONGEST) -> str:
+    """Return a text as HTML and SVG show it, on one line, invisible characters shown."""
     return html.escape(wording.one_line(text, limit))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from callgauge.analysis import wording
@@ -172,7 +172,16 @@ class TrendChart:
     @property
     def drawn_marks(self) -> list[Mark]:
         """The marks on the drawn days, each within these days."""
-        return [mark for mark in self.marks if mark.last >= self.first and mark.day <= self.last]
+        return [
+            replace(
+                mark,
+                day=max(mark.day, self.first),
+                first=max(mark.first, self.first),
+                last=min(mark.last, self.last),
+            )
+            for mark in self.marks
+            if mark.last >= self.first and mark.day <= self.last
+        ]
 
     def list_units(self) -> list[date]:
         """Return the first day of each unit of time, also of those without a point."""

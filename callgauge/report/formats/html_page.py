@@ -6,8 +6,8 @@ import html
 from collections.abc import Iterator, Sequence
 
 from callgauge.analysis import wording
-from callgauge.documents.html_page import escape, write_page
-from callgauge.documents.svg import draw_small_trend
+from callgauge.documents.html_page import write_page
+from callgauge.documents.svg import draw_small_trend, escape
 from callgauge.report.content.morning_report import MorningReport, ReportItem, ReportRate, TrendPoint
 from callgauge.stats import Interval
 

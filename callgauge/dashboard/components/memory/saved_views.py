@@ -98,11 +98,10 @@ def ask_view_name(page: str, title: str, query: str) -> None:
 
 def suggest_name(title: str) -> str:
     """Return a name for the current view: its page and the first chosen values."""
-    chosen = filters.chosen_filters()
     values = [
         filters.short_label(name, value)
-        for name in filters.DIMENSIONS
-        for value in getattr(chosen, f"{name}s") or ()
+        for name, several in filters.chosen_filters().by_dimension().items()
+        for value in several
     ]
-    days = st.query_params.get("days")
+    days = st.query_params.get(filters.DAYS)
     return " · ".join([title, *values[:_NAMED], *([days] if days else [])])

@@ -13,7 +13,6 @@ from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.shown_page import ShownPage
 from callgauge.dashboard.url_keys import declared_url_keys
 
-_DAYS = "days"
 _LONGEST_VALUE = 60  # characters of a filter's value, of which a few are named
 _NAMED = 3
 
@@ -25,11 +24,9 @@ def write_path(page: ShownPage, days: str | None) -> str:
     """
     pairs = {key: st.query_params.get_all(key) for key in st.query_params}
     if page.is_filtered:
-        chosen = filters.chosen_filters()
-        for name in filters.DIMENSIONS:
-            values = getattr(chosen, f"{name}s") or ()
+        for name, values in filters.chosen_filters().by_dimension().items():
             pairs[name] = [filters.value_label(name, value) for value in values]
-        pairs[_DAYS] = [days] if days else []
+        pairs[filters.DAYS] = [days] if days else []
     for key, setting in page.settings.items():
         pairs[key] = [setting.text] if setting.text else []
     query = urlencode([(key, text) for key, texts in pairs.items() for text in texts])
@@ -55,7 +52,7 @@ def fix_days() -> str:
 
 def moving_days() -> str | None:
     """Return the chosen days where they move with new data (28 days, all days); None for dates."""
-    text = st.query_params.get(_DAYS) or PRESETS[0]
+    text = st.query_params.get(filters.DAYS) or PRESETS[0]
     try:
         days = read_range(text)
     except ValueError:
@@ -72,10 +69,9 @@ def describe_view(page: ShownPage) -> dict[str, str]:
     """Return what was chosen, by its name: the days, the filters, and the settings of the page."""
     settings = {}
     if page.is_filtered:
-        chosen = filters.chosen_filters()
         settings["Days"] = fix_days().replace(TimeRange().text, "all days")
-        for name in filters.DIMENSIONS:
-            if values := getattr(chosen, f"{name}s"):
+        for name, values in filters.chosen_filters().by_dimension().items():
+            if values:
                 settings[wording.dimension(name).capitalize()] = _list_values(name, values)
     for key, words in declared_url_keys().narrowing.items():
         if (text := st.query_params.get(key)) and key not in page.settings:

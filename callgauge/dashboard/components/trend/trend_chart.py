@@ -61,9 +61,9 @@ def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str
         "marks": [
             {
                 "text": mark.text,
-                "day": max(mark.day, chart.first).isoformat(),
-                "first": max(mark.first, chart.first).isoformat(),
-                "last": min(mark.last, chart.last).isoformat(),
+                "day": mark.day.isoformat(),
+                "first": mark.first.isoformat(),
+                "last": mark.last.isoformat(),
                 "lines": [numbers[name] for name in mark.series if name in numbers] or None,
             }
             for mark in chart.drawn_marks

@@ -50,7 +50,7 @@ def _convert_panel(
         [(tick, chart.label_tick(tick)) for tick in chart.ticks],
         chart.y_title,
     )
-    bands = [band for mark in marks for band in _list_mark_bands(mark, chart)]
+    bands = [band for mark in marks for band in _list_mark_bands(mark)]
     bands += [ChartBand("y", at.interval.low, at.interval.high) for at in chart.levels if at.interval]
     series = [
         ChartSeries(
@@ -64,7 +64,7 @@ def _convert_panel(
     if chart.whole:
         series += _convert_line(chart, chart.whole, has_points=False)
     series += [converted for line in lines for converted in _convert_line(chart, line)]
-    texts = [ChartText(mark.text, _place_mark(mark, chart), up.high) for mark in marks]
+    texts = [ChartText(mark.text, mark.day.toordinal() - _HALF, up.high) for mark in marks]
     return Chart(title, words, series, across, up, bands, texts)
 
 
@@ -79,16 +79,11 @@ def _label_day(day: date, chart: TrendChart) -> str:
     return f"{day:%b %Y}" if chart.unit.name == "month" else f"{day.day} {day:%b}"
 
 
-def _place_mark(mark: Mark, chart: TrendChart) -> float:
-    return max(mark.day, chart.first).toordinal() - _HALF
-
-
-def _list_mark_bands(mark: Mark, chart: TrendChart) -> Iterator[ChartBand]:
-    at = _place_mark(mark, chart)
+def _list_mark_bands(mark: Mark) -> Iterator[ChartBand]:
+    at = mark.day.toordinal() - _HALF
     yield ChartBand("x", at, at)
-    first, last = max(mark.first, chart.first), min(mark.last, chart.last)
-    if first < last:
-        yield ChartBand("x", first.toordinal() - _HALF, last.toordinal() - _HALF)
+    if mark.first < mark.last:
+        yield ChartBand("x", mark.first.toordinal() - _HALF, mark.last.toordinal() - _HALF)
 
 
 def _convert_line(chart: TrendChart, line: TrendLine, *, has_points: bool = True) -> Iterator[ChartSeries]:
