@@ -127,7 +127,7 @@ def _latency_cell(latency: Latency, percentile: str) -> Cell:
     if ms is None:
         return Cell("–", title="not measured", values={"ms": None, "n": 0, "total": latency.total})
     return Cell(
-        wording.duration(None if ms is None else ms / 1000),
+        wording.duration(ms / 1000),
         sub=None if latency.n >= NEARLY_ALL * latency.total else latency.basis,
         title=latency.basis,
         pale=latency.n < MEASURED_ENOUGH * latency.total,
