@@ -68,11 +68,6 @@ class SliceComparison:
         return self.same_mix is not None and self.difference is self.same_mix.found.difference
 
     @property
-    def as_plain(self) -> SliceComparison:
-        """The same with the difference of the plain rates as the one to be told, to be drawn beside it."""
-        return SliceComparison(self.slice, self.plain, self.p)
-
-    @property
     def does_other_work(self) -> bool:
         """True when the two have less than half of their work in common."""
         uncommon = self.same_mix is not None and not self.same_mix.found.is_comparable
@@ -214,11 +209,6 @@ class RankedTable:
     def judged(self) -> list[Slice]:
         """The slices that may be judged, the best first."""
         return [row.slice for row in self.rows if row.slice.name in self.ranks]
-
-    @property
-    def is_by_mix(self) -> bool:
-        """True when some difference from the reference is mix-adjusted."""
-        return any(row.is_at_same_mix and row.p is not None for row in self.rows)
 
     def find_losses(self, name: str) -> list[Slice]:
         """Return the slices that are better than this one, the best first."""
