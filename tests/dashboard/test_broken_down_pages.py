@@ -151,8 +151,9 @@ def test_every_group_of_rates_has_a_line(sample: Path) -> None:
 
 
 def test_the_keys_of_both_pages_are_declared() -> None:
-    assert {"of", "version", "versus", "broken_by", "show", "before", "after"} <= set(PROMPTS_KEYS.place)
-    assert {"broken_by", "show", "group", "anew"} <= set(COMPARE_KEYS.place)
+    assert {"of", "version", "versus", "broken_by", "before", "after"} <= set(PROMPTS_KEYS.place)
+    assert {"broken_by", "group", "anew"} <= set(COMPARE_KEYS.place)
+    assert PROMPTS_KEYS.parts == COMPARE_KEYS.parts == ("show",)
 
 
 def two_versions(store: Path, *models: str, **more: Any) -> None:
