@@ -136,6 +136,7 @@ def test_a_file_in_no_format_exits_with_3_beside_a_good_one_and_with_1_alone(
     assert run("ingest", other, "--store", tmp_path / "b").exit_code == 1
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -290,6 +291,7 @@ def test_formats_lists_what_each_can_tell() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_serve_lets_the_network_in_only_when_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for address in (EVERYWHERE, "192.0.2.7", "gauge.test", "::"):
         told = refused(run("serve", "--store", tmp_path / "store", "--address", address), 2)
@@ -391,6 +393,7 @@ def test_a_store_that_is_held_can_be_waited_for(log: Path, tmp_path: Path) -> No
     assert run("ingest", log, "--store", store, "--wait").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path: Path) -> None:
     store, size = tmp_path / "store", log.stat().st_size
     with log.open("a") as stream:

@@ -494,6 +494,7 @@ def test_the_order_of_the_slices_does_not_matter() -> None:
         )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("arms", [3, 5, 12])
 @pytest.mark.parametrize("by_mix", [False, True])
 def test_what_is_best_does_not_depend_on_the_reference(arms: int, by_mix: bool) -> None:

@@ -207,6 +207,7 @@ def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
     assert (len(found.rows), found.left) == (3, 1)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
     """Holm's correction holds it at 5 % of stores; the limit is three standard errors beyond."""

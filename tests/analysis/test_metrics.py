@@ -67,6 +67,7 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date | datetime) else value
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("path", CASE_FILES, ids=lambda path: path.stem)
 def test_a_metric_gives_the_rows_that_its_cases_expect(
     empty: duckdb.DuckDBPyConnection, path: Path, accept: bool

@@ -336,6 +336,7 @@ def test_a_process_that_dies_is_a_sentence(generation: Path, monkeypatch: pytest
     assert "nested too deeply" in refusal(generation, "SELECT 1")
 
 
+@pytest.mark.thorough
 def test_no_more_queries_run_at_once_than_the_machine_bears(generation: Path) -> None:
     slow = [
         threading.Thread(target=refusal, args=(generation, "SELECT sleep_ms(60000)", QueryLimits(seconds=8)))

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import App
 
 
+@pytest.mark.thorough
 def test_a_click_anywhere_in_a_row_shows_the_call_beside_the_list_and_back_undoes_it(app: App) -> None:
     app.open("/calls?outcome=failed")
     first, entries = app.page.url, app.page.evaluate("history.length")

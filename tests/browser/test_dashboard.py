@@ -49,6 +49,7 @@ def _not_stock(finding: str, nodes: list[str]) -> list[str]:
     return [node for node in nodes if not (scrolls and node.startswith('<pre class="st-emotion-cache'))]
 
 
+@pytest.mark.thorough
 def test_a_filter_changes_the_numbers_and_the_address(app: App) -> None:
     app.open()
     app.expect("1 / 44 calls")
@@ -69,6 +70,7 @@ def test_a_filter_goes_along_from_page_to_page_and_back(app: App) -> None:
     app.expect("1 / 43 calls")
 
 
+@pytest.mark.thorough
 def test_a_number_leads_to_its_call_in_two_clicks_and_back(app: App) -> None:
     app.open()
     app.page.get_by_role("link", name="Syntax").click()
@@ -154,6 +156,7 @@ def test_the_playground_follows_the_typing(app: App) -> None:
     expect(app.page.get_by_role("region", name="Verdict under each policy")).to_contain_text("repaired")
 
 
+@pytest.mark.thorough
 def test_a_copied_link_opens_what_was_on_the_screen_and_the_case_can_be_saved(app: App) -> None:
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("/playground?example=Clean")

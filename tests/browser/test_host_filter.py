@@ -23,6 +23,7 @@ def _two_hosts(served: Served) -> Iterator[None]:
     publish(served.store, small_tables(), number=9)
 
 
+@pytest.mark.thorough
 def test_a_host_is_chosen_by_its_name_and_kept_from_page_to_page(app: App) -> None:
     dialogs: list[str] = []
     app.page.on("dialog", lambda dialog: dialogs.append(dialog.message))

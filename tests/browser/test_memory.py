@@ -32,6 +32,7 @@ def focus_field(app: App, label: str) -> None:
     pytest.fail(f"Tab does not reach {label}")
 
 
+@pytest.mark.thorough
 def test_a_view_is_saved_and_opened_again_at_its_exact_address_by_keyboard(app: App, served: Served) -> None:
     opened(app, "/models?model=falcon-3&days=All+days&rate=mended")
     saved = app.page.url

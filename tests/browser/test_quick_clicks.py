@@ -43,6 +43,7 @@ class HeldAnswers:
         self.is_holding = False
 
 
+@pytest.mark.thorough
 def test_the_second_of_two_quick_clicks_counts_and_back_undoes_it(app: App) -> None:
     answers = HeldAnswers(app)
     app.open("/models?days=all")

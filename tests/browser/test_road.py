@@ -90,6 +90,7 @@ def test_the_road_from_a_rate_to_a_replayed_definition(road: Served, context: Br
     page.close()
 
 
+@pytest.mark.thorough
 def test_a_query_runs_from_the_keyboard_travels_in_the_link_and_comes_back(app: App) -> None:
     app.open("/sql")
     query = app.page.get_by_label("Query", exact=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import App
 
 
+@pytest.mark.thorough
 def test_a_fault_leads_to_its_call_its_session_and_the_next(app: App) -> None:
     app.open("/calls?fault=syntax")
     app.page.get_by_role("link", name=re.compile("^2026-11-20")).first.click()
@@ -46,6 +48,7 @@ LIST_AROUND = """() => {
 }"""
 
 
+@pytest.mark.thorough
 def test_keys_move_over_turns_and_failures_of_the_open_session_wherever_the_focus_is(app: App) -> None:
     app.open("/sessions?session=s1&session_page=1")
     app.page.evaluate(LIST_AROUND)

@@ -25,6 +25,7 @@ def headline(page: Page) -> str:
     return verdict.inner_text()
 
 
+@pytest.mark.thorough
 def test_a_shared_link_opens_the_same_sentence_for_somebody_else(app: App, browser: Browser) -> None:
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("/prompts")
@@ -45,6 +46,7 @@ def test_a_shared_link_opens_the_same_sentence_for_somebody_else(app: App, brows
     other.close()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_report_opens_without_a_server_and_asks_for_nothing(
     app: App, browser: Browser, tmp_path: Path, theme: str

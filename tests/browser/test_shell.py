@@ -121,6 +121,7 @@ def test_what_is_not_there_is_said(app: App) -> None:
     app.page.wait_for_url("**/calls?*q=%3Cb%3Enowhere*")
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("typed", "name"),
     [("retry", "Retries"), ("falcn", "falcon-3"), ("share", "Share"), ("json_parse", "json_parse_error")],

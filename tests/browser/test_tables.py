@@ -20,6 +20,7 @@ def findings(app: App) -> Locator:
     return app.page.get_by_role("region", name="Diagnostics by code")
 
 
+@pytest.mark.thorough
 def test_a_head_sorts_and_the_link_shows_the_same_in_a_fresh_browser(
     app: App, browser: Browser, served: Served
 ) -> None:
@@ -126,6 +127,7 @@ def test_the_file_of_a_card_is_the_table_on_the_screen(app: App) -> None:
 ARABIC, HEBREW = "مساعد@2", "עוזר@12"
 
 
+@pytest.mark.thorough
 def test_a_name_that_reads_from_right_to_left_keeps_its_version_behind_it(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -166,6 +166,7 @@ def test_on_a_terminal_there_is_a_bar_that_is_gone_in_the_end(tmp_path: Path) ->
     )
 
 
+@pytest.mark.thorough
 def test_a_load_does_without_pandas(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(session("s1"), "utf-8")

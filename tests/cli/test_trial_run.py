@@ -215,6 +215,7 @@ def test_a_server_that_is_not_there_is_code_1(tmp_path: Path) -> None:
     assert "404" in err
 
 
+@pytest.mark.thorough
 def test_ctrl_c_waits_for_what_is_under_way(tmp_path: Path) -> None:
     def slow(asked: Asked) -> Emitted:
         emitted = brain(asked)
@@ -233,6 +234,7 @@ def test_ctrl_c_waits_for_what_is_under_way(tmp_path: Path) -> None:
     assert len(list(folder.rglob("sessions/*/*.jsonl"))) == len(ended)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
     def stuck(asked: Asked) -> Emitted:
         emitted = brain(asked)
@@ -259,6 +261,7 @@ def wait_for_trials(folder: Path, number: int) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.thorough
 def test_probe_prints_a_row_for_each_model(tmp_path: Path, server: ModelServer) -> None:
     plan = write_plan(tmp_path, server.url)
     code, out, err = run_process("probe", plan, "--json", folder=tmp_path)

@@ -43,6 +43,7 @@ def test_tasks_go_to_the_output_and_what_is_left_out_is_said(store: Path) -> Non
     assert "left out: 1: the tool has no definition; supply the definitions with --tools FILE" in told.stderr
 
 
+@pytest.mark.thorough
 def test_the_command_works_in_a_process_of_its_own(store: Path) -> None:
     words = [sys.executable, "-m", "callgauge", "trial", "tasks", "--store", str(store), "--failed"]
     told = subprocess.run(words, capture_output=True, cwd=Path(__file__).parents[2])

@@ -151,6 +151,7 @@ def test_the_example_is_written_once(tmp_path: Path) -> None:
     assert run("init-config", tmp_path / "no" / "callgauge.toml").exit_code == 1
 
 
+@pytest.mark.thorough
 def test_ingest_loads_all_sources_of_a_file(tmp_path: Path) -> None:
     file = write_team(tmp_path, TOML + "[load]\nresults = false\n")
     told = run("ingest", "--config", file, "--quiet")

@@ -140,6 +140,7 @@ def test_the_price_of_a_day_is_that_of_the_turns_day(store: Path) -> None:
     assert (row["Cost"]["text"], row["Cost"]["sub"]) == ("$120.00", "unpriced 10 of 30 model calls")
 
 
+@pytest.mark.thorough
 def test_without_a_price_the_command_is_said(store: Path) -> None:
     publish(store, {"tool_calls": calls(40, 0, model="falcon"), "turns": turns("falcon", 40, 40)})
     app = opened(MODELS, tab="cost")

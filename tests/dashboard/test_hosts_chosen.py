@@ -97,6 +97,7 @@ def test_calls_without_a_host_are_chosen_as_unknown() -> None:
     assert {row["Host"]["text"] for row in sheet_of(app, "Calls")} == {"unknown"}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("hosts", [(None,), ("east-1",), ("east-1", None)])
 def test_a_store_with_a_single_host_offers_none(store: Path, hosts: tuple[str | None, ...]) -> None:
     publish(store, {"tool_calls": [call for host in hosts for call in hosted(20, 2, host)]})
@@ -129,6 +130,7 @@ def test_every_page_opens_with_a_hostile_host_and_shows_it_as_text(page: str) ->
     assert not re.search(r"(?<!\\)<img", said(app))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.usefixtures("odd_hosts")
 @pytest.mark.parametrize(("host", "count"), [(SCRIPT, "100 calls"), (COMMA, "100 calls")])
 def test_an_odd_name_is_chosen_by_a_link_of_the_page_itself(host: str, count: str) -> None:
@@ -140,6 +142,7 @@ def test_an_odd_name_is_chosen_by_a_link_of_the_page_itself(host: str, count: st
     assert count in said(opened(CALLS, **dict(parse_qsl(query))))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("two_hosts")
 def test_links_saved_views_and_chips_keep_the_host() -> None:
     app = opened(MODELS, days=DAYS, provider="west-2")
@@ -226,6 +229,7 @@ def test_the_preset_of_two_hosts_keeps_the_model_of_slice_b() -> None:
     assert (query["a_provider"], query["b_provider"]) == (["east-1"], ["west-2"])
 
 
+@pytest.mark.thorough
 def test_sixty_hosts_are_all_compared(store: Path) -> None:
     made = [call for n in range(60) for call in hosted(28, 20 if n == 7 else 2, f"host-{n:02}")]
     publish(store, {"tool_calls": made})

@@ -77,6 +77,7 @@ def test_the_card_begins_with_the_tie_group_at_the_top(ranked: Path) -> None:
     assert r" or falcon\; heron is worse than " in answer
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("asked", [{"base_model": "falcon"}, {"smallest": "5"}, {"tab": "cost"}])
 def test_the_sentence_is_the_same_for_every_baseline_and_tab(ranked: Path, asked: dict[str, str]) -> None:
     assert opened(PAGE, **asked).header[0].value == opened(PAGE).header[0].value

@@ -38,6 +38,7 @@ def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Pa
     assert "Not measured: these logs keep neither the model's text nor a tool definition." in words
 
 
+@pytest.mark.thorough
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
     calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
     words = said(overview(store, FINDINGS, tool_calls=calls))
@@ -57,6 +58,7 @@ def test_turns_of_which_the_log_reports_nothing_have_derived_success(store: Path
     assert "few: 2 / 2 turns · 20.7–100%  \n50% reported by the log, the others derived" in words
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("defined", "caption"),
     [
@@ -172,6 +174,7 @@ def model_calls(
     ]
 
 
+@pytest.mark.thorough
 def test_the_best_models_are_named_with_their_interval_and_the_thin_ones_only_counted(store: Path) -> None:
     calls = [
         *model_calls("good", "2026-11-20", 1, 80, 1000),

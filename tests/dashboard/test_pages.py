@@ -122,6 +122,7 @@ def test_days_from_the_url_that_the_store_does_not_span_do_no_harm(small: Path, 
     assert not app.error
 
 
+@pytest.mark.thorough
 def test_reset_clears_the_filters(small: Path) -> None:
     app = opened(model="falcon-3")
     app.button(key="reset").click().run()
@@ -200,6 +201,7 @@ def test_what_is_no_range_of_days_is_said_and_the_usual_days_stay(small: Path) -
     assert "1 / 44 calls" in said(app)
 
 
+@pytest.mark.thorough
 def test_a_link_of_before_with_two_days_still_means_them(store: Path) -> None:
     days = ("2026-11-18", "2026-11-19", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]

@@ -75,6 +75,7 @@ def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
     assert "95%, 400 sessions." in small_print
 
 
+@pytest.mark.thorough
 def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
     """The kidney stones of Charig et al. (1986), three times as many: the new version is better at both."""
     counts = {("v1", "small"): (234, 36), ("v1", "large"): (55, 25)}

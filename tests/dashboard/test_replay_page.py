@@ -173,6 +173,7 @@ def fresh_browser(**query: str) -> AppTest:
     return replay(**query)
 
 
+@pytest.mark.thorough
 def test_a_link_opens_with_its_settings_and_its_result(replayed: Path) -> None:
     edited = json.dumps({"name": "read_file", "input_schema": WIDER})
     first = run(replay(replay_tool="read_file", definition=pack_text(edited)))

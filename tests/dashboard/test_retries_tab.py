@@ -210,6 +210,7 @@ def test_the_tool_given_up_on_most_is_named_leads_the_table_and_has_three_exampl
     assert examples[0]["Session"]["href"] == "sessions?session=write59&call=write59-1"
 
 
+@pytest.mark.thorough
 def test_without_a_clear_tool_the_examples_are_of_any(store: Path) -> None:
     publish(store, {"tool_calls": [*sequences("a", 60, 40), *sequences("b", 58, 42)]})
     app = opened_tab()

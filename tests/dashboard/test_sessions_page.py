@@ -167,6 +167,7 @@ def test_one_goes_from_fault_to_fault_and_from_turn_to_turn(long: Path) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_a_window_that_begins_within_a_turn_says_so_and_does_not_repeat_its_message(long: Path) -> None:
     head = time_line(opened(SESSIONS, session="s1", **{"from": "101"}))["turns"][0]
     assert (head["title"], head["user"]) == ("Turn 1, continued", None)

@@ -81,6 +81,7 @@ def models_on(first: str, bad: Sequence[int], days: int) -> list[dict[str, objec
     ]
 
 
+@pytest.mark.thorough
 def test_a_link_with_fixed_days_shows_the_same_after_the_next_load(store: Path, handed: Handed) -> None:
     before = models_on("2026-11-01", (4, 60), 10)
     publish(store, {"tool_calls": before})
@@ -238,6 +239,7 @@ def test_each_panel_of_a_trend_becomes_a_chart_on_the_same_scale() -> None:
     assert [len(chart.texts) for chart in charts] == [0, 0, 1, 0]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("page", "query", "names"),
     [

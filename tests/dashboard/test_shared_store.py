@@ -13,6 +13,7 @@ from ingest.store.shared.outage import note_outage
 from tests.dashboard.conftest import opened
 
 
+@pytest.mark.thorough
 def test_a_page_goes_on_and_says_since_when_the_object_store_is_gone(small: Path) -> None:
     assert not opened().warning
     note_outage(small, "the shared store s3://bucket/team cannot be reached")

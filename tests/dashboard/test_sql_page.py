@@ -97,6 +97,7 @@ def test_text_of_a_log_stays_text_and_long_values_say_how_long_they_are(small: P
 EVIL = f"=1\u202e\u200b\x1b[31m {HOSTILE}"
 
 
+@pytest.mark.thorough
 def test_a_hostile_column_is_text_in_the_table_the_chart_and_the_files(small: Path) -> None:
     name = EVIL.replace('"', '""')
     sql = f'SELECT tool AS "{name}", 1 AS "{name} 2", [tool] AS many FROM tool_calls LIMIT 5'  # noqa: S608

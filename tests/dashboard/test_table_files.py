@@ -196,6 +196,7 @@ def measured(store: Path) -> Path:
     return store
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("page", "query"),
     [(page, {}) for page in COUNTING] + [(page_of(name), query) for name, query in OTHER_VIEWS],

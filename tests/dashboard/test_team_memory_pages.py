@@ -307,6 +307,7 @@ def test_errors_are_narrowed_to_a_status(nights: MemoryFile) -> None:
     assert "No error has this triage status here." in said(opened(PAGE["errors"], status="back"))
 
 
+@pytest.mark.thorough
 def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_later_days(
     store: Path,
 ) -> None:

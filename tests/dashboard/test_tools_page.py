@@ -214,6 +214,7 @@ def verdict(app: AppTest) -> str:
     return str(app.header[0].value).replace("\\", "")
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_tool_answers_with_the_parameter_and_what_a_wider_type_fixes(as_text: Path) -> None:
     assert verdict(opened(PAGE, tool_open="search")).startswith(
         "search: limit is sent as text in 40.0% of calls, mostly by slate."

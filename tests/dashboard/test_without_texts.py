@@ -123,6 +123,7 @@ def test_sql_cannot_name_the_tables_behind_the_views(connection: duckdb.DuckDBPy
         allow_statement(connection, sql)
 
 
+@pytest.mark.thorough
 def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
     """Of a column that is shown in one case and hidden in another, they would tell both."""
     asked = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
@@ -144,6 +145,7 @@ def test_sql_answers_without_texts(connection: duckdb.DuckDBPyConnection) -> Non
         assert PLANTED not in str(connection.sql(allow_statement(connection, sql)).fetchall())
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("without_texts")
 def test_the_process_of_a_query_opens_no_texts(generation: Path) -> None:
     with pytest.raises(SqlError, match="alone"):
@@ -156,6 +158,7 @@ def test_the_process_of_a_query_opens_no_texts(generation: Path) -> None:
     assert {tuple(row.values()) for row in found.table.to_pylist()} == {(None, "coded")}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("may", [LOCAL_USER, User("bob", "viewer", may_write=True), NETWORK_USER])
 def test_files_with_texts_and_sql_are_an_admins(
     small: Path, monkeypatch: pytest.MonkeyPatch, may: User

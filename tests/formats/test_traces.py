@@ -191,6 +191,7 @@ def unrecorded(length: int) -> list[dict[str, Any]]:
     return [*calls, *(tool(length + number, None, 2 * number + 1, "a") for number in range(length))]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("shape", [chain, circle, tools_in_tools, siblings, unrecorded])
 def test_the_time_grows_with_the_number_of_spans_only(shape: Any) -> None:
     def seconds(length: int) -> float:

@@ -100,6 +100,7 @@ def test_the_reason_of_the_end_has_one_spelling(
     assert ask(wire, Emitted("No.", stop=stop), streams=streams).stop is reason
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_stream_that_is_cut_at_any_byte_is_no_reply_or_the_whole_one(wire: str) -> None:
     emitted = Emitted("Hi", [("search", '{"q": "ü"}')], ids=["call_a"])

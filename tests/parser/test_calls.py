@@ -294,6 +294,7 @@ def counted() -> Iterator[list[int]]:
         sys.setprofile(None)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("unit", UNITS)
 def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> None:
     steps = []

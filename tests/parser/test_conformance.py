@@ -24,6 +24,7 @@ from tests.parser.strategies import (
 )
 
 
+@pytest.mark.thorough
 @examples(400)
 @given(arguments=objects, tool=sound_definitions)
 def test_the_result_fits_the_definition_or_there_is_an_error(
@@ -56,6 +57,7 @@ _NEAR_MISSES = scalars | st.sampled_from(
 )
 
 
+@pytest.mark.thorough
 @examples(400)
 @given(
     arguments=st.dictionaries(

@@ -7,6 +7,7 @@ import random
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -259,6 +260,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @examples(500)
 @given(
     before=st.lists(pieces, max_size=6),

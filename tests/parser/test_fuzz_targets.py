@@ -14,6 +14,7 @@ from tests.fuzz.texts import raw_arguments
 SEEDS = range(300)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeded_bytes_break_no_promise(name: str) -> None:
     for seed in SEEDS:

@@ -232,6 +232,7 @@ def test_a_place_is_found_through_references_and_lists() -> None:
     ]
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tool=definitions)
 def test_no_definition_makes_it_raise(tool: ToolDefinition) -> None:

@@ -269,6 +269,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("tool", [None, TOOL, RECURSIVE], ids=["no definition", "plain", "recursive"])
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_ends_in_a_result(raw: str, tool: ToolDefinition | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def test_any_object_and_any_definition_give_a_result_that_keeps_its_promises(
     check_request(parse_arguments(raw, tool), raw)
 
 
+@pytest.mark.thorough
 @examples(400)
 @given(raw=broken, tool=st.none() | definitions)
 def test_any_corruption_gives_a_result_that_keeps_its_promises(raw: str, tool: ToolDefinition | None) -> None:
@@ -122,6 +124,7 @@ def test_reading_our_own_output_changes_nothing(raw: str, tool: ToolDefinition |
     check_again(parse_arguments(raw, tool), tool)
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(raw=any_text | broken, other=any_text | broken, tool=st.none() | definitions)
 def test_the_same_text_reads_alike_whatever_was_read_before(

@@ -82,6 +82,7 @@ def test_a_defect_is_undone_inside_surroundings_too(
     assert_undone(Broken(text, python.codes | dressed.codes), value)
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(value=objects)
 def test_a_cut_text_gives_what_was_sent_of_it_marked_as_lossy_or_an_error(value: dict[str, Any]) -> None:

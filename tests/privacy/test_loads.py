@@ -78,6 +78,7 @@ def test_no_secret_is_in_the_store_in_any_form(
     assert ask(store, "SELECT count(*) FROM files") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_codes_and_places_are_those_of_a_load_that_keeps_everything(logs: Path, store: Path) -> None:
     query = """
         SELECT line, tool, outcome, code, span_start, span_end
@@ -104,6 +105,7 @@ def test_a_redacted_file_is_in_whatever_its_name_and_a_grown_one_is_read_again(
     assert ask(store, "SELECT count(*) FROM files") == [(1,)]
 
 
+@pytest.mark.thorough
 def test_two_files_in_two_homes_of_short_names_are_two_files(tmp_path: Path, store: Path) -> None:
     for name in ("al", "bo", "cy"):
         folder = tmp_path / "home" / name
@@ -128,6 +130,7 @@ def test_other_rules_and_another_key_read_the_files_again(logs: Path, store: Pat
     assert (store / KEY).stat().st_mode & 0o077 == 0, "the key is nobody else's"
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "private", [REDACTED, PrivacyOptions(results=False)], ids=["redacted", "without results"]
 )
@@ -158,6 +161,7 @@ def test_a_copy_loaded_with_redaction_takes_the_place_of_the_one_without(logs: P
     assert load([logs], store, private=REDACTED).unchanged == 1
 
 
+@pytest.mark.thorough
 def test_without_results_nothing_that_a_tool_said_is_kept(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(session("s1", raw=f'{{"to": "{MAIL}"}}'))
     report = load([logs], store, private=PrivacyOptions(results=False))

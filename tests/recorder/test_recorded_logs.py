@@ -55,6 +55,7 @@ def read_calls(logs: Path, store: Path) -> list[tuple[object, ...]]:
         return opened.execute(CALLS).fetchall()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 def test_the_recorders_log_shows_the_calls_of_the_session_logs(wire: str, tmp_path: Path) -> None:
     async def scene() -> None:

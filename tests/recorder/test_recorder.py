@@ -150,6 +150,7 @@ def test_a_request_sent_in_chunks_passes_as_it_comes(tmp_path: Path) -> None:
     run(scene())
 
 
+@pytest.mark.thorough
 def test_two_hundred_streams_at_once_are_each_identical_both_ways(tmp_path: Path) -> None:
     many = 200
     draw = random.Random(7)

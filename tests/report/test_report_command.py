@@ -29,6 +29,7 @@ def run(*words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
+@pytest.mark.thorough
 def test_a_report_is_sent_once_however_often_it_is_asked_for(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

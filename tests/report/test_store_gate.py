@@ -46,6 +46,7 @@ def judge(
     return found
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("gate", "days", "verdict", "code"),
     [
@@ -112,6 +113,7 @@ def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
     assert "share calls" in describe_gate(found)
 
 
+@pytest.mark.thorough
 def test_a_kept_baseline_is_found_by_its_name(store: Path) -> None:
     save_baseline(MemoryFile(store), "before the switch", (date(2026, 10, 20), date(2026, 11, 9)))
     by_name, by_days = (judge(store, "no-worse=0.03", baseline=one) for one in ("before the switch", BEFORE))
@@ -194,6 +196,7 @@ def test_a_gate_that_cannot_be_read_says_how_one_is_written(text: str, told: str
         read_rate_margin(text)
 
 
+@pytest.mark.thorough
 def test_the_command_prints_the_sentence_and_exits_with_the_worst_code(published: Path) -> None:
     words = [
         "gate",
@@ -222,6 +225,7 @@ HOSTS_COMPARED = [
 ]
 
 
+@pytest.mark.thorough
 def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None:
     store = tmp_path / "store"
     publish(store, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
@@ -253,6 +257,7 @@ def test_a_store_that_holds_nothing_is_no_verdict(tmp_path: Path) -> None:
     assert "callgauge ingest" in found.stderr
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("spans", [NAMED[2], NAMED[6]], ids=lambda spans: spans.setting)
 def test_wrong_passes_and_wrong_failures_are_few(spans: Spans) -> None:
     random = np.random.default_rng(31)

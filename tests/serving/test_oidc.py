@@ -66,6 +66,7 @@ def test_the_rules_say_who_is_what(
     assert f"name='{claims['email'].lower()}', role='{role}'" in browser.get("/").text
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("claims", "reason"),
     [

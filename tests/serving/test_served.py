@@ -135,6 +135,7 @@ def test_a_viewer_sees_pages_and_asks_no_sql(site: Served, cookies: dict[str, st
     assert '"event": "page", "user": "bob", "role": "viewer", "page": "sql"' in log
 
 
+@pytest.mark.thorough
 def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
     site: Served, cookies: dict[str, str]
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_deeply_nested_document_is_refused_not_a_crash() -> None:
     assert found == ["not_json"]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.text() | st.integers(-9, 9), max_size=4), max_size=5))
 def test_any_objects_come_back_from_any_container(objects: list[dict[str, Any]]) -> None:
     lines = "".join(json.dumps(one) + "\n" for one in objects)

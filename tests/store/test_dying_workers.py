@@ -63,6 +63,7 @@ def reasons(report: LoadReport) -> dict[str, str]:
     return {Path(one.path).name: one.reason for one in report.rejected}
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_costs_the_file_it_was_at(
     logs: Path, store: Path, tmp_path: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:

@@ -208,6 +208,7 @@ def test_killed_at_every_write_the_next_retention_completes_it(logs: Path, tmp_p
         assert len(list(store.iterdir())) == 3, "CURRENT, the lock and one generation"
 
 
+@pytest.mark.thorough
 def test_a_backup_killed_at_any_write_is_whole_or_not_there(logs: Path, tmp_path: Path) -> None:
     base = tmp_path / "base"
     night(logs)

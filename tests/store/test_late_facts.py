@@ -115,6 +115,7 @@ def lines_of(log: str, *kinds: str) -> str:
     return "".join(line for line in log.splitlines(True) if json.loads(line)["type"] in kinds)
 
 
+@pytest.mark.thorough
 def test_a_result_whose_call_never_comes_stays_listed(logs: Path, store: Path) -> None:
     log = session("s", turns=(1,))
     (logs / "b.jsonl").write_text(lines_of(log, "session_start", "observation", "turn_end"))
@@ -161,6 +162,7 @@ def test_a_result_of_a_call_that_has_one_is_a_copy_and_no_reject(logs: Path, sto
     assert ask(store, "SELECT count(*), sum(calls), sum(steps) FROM turns WHERE NOT duplicate") == [(1, 1, 2)]
 
 
+@pytest.mark.thorough
 def test_a_result_that_fails_late_is_the_fault_of_its_call(logs: Path, store: Path) -> None:
     log = session("s", turns=(2,), raw="]")
     cut = log.splitlines(True)

@@ -164,6 +164,7 @@ def test_files_that_trade_places_lose_nothing(logs: Path, store: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_chain_of_loads_ends_where_one_load_does(logs: Path, store: Path) -> None:
     for night in range(4):
         write(

@@ -61,6 +61,7 @@ def test_names_that_differ_in_their_end_only_stay_apart() -> None:
     assert shorten_name(one) == one
 
 
+@pytest.mark.thorough
 def test_every_table_has_the_same_cut_name(logs: Path, store: Path) -> None:
     (logs / "a.jsonl").write_text(named(session(LONG), LONG))
     report = load([logs], store)

@@ -194,6 +194,7 @@ def test_retention_brings_an_older_store_up_to_date(logs: Path, store: Path) -> 
     assert contents(store, list(sums)) == sums
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("sealed", [False, True])
 def test_days_without_facts_take_turn_success_from_what_the_log_reported(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool

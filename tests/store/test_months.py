@@ -129,6 +129,7 @@ def test_models_of_days_without_facts_are_renamed_in_their_months(logs: Path, st
     assert ask(store, models) == [("counted as one",)]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_load_leaves_the_months_of_other_days_alone(logs: Path, store: Path) -> None:
     first_night(logs)

@@ -259,6 +259,7 @@ def test_a_content_that_comes_back_is_not_read_again(logs: Path, store: Path) ->
     assert load([logs], store).generation is None
 
 
+@pytest.mark.thorough
 def test_replacing_removes_what_is_no_longer_in_the_file(logs: Path, store: Path, tmp_path: Path) -> None:
     in_turn(logs / "app.jsonl", store, [session("a"), session("b", day=2) + session("c", day=2)])
     write_over(logs / "app.jsonl", session("c", day=2, turns=(2,)) + session("d", day=3))

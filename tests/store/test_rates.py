@@ -37,6 +37,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     return Facts(folder / "store")
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("table", ROLLUPS)
 @pytest.mark.parametrize("store", ["samples", "nights"])
 def test_a_rollup_is_what_a_count_of_the_facts_gives(
@@ -93,6 +94,7 @@ def test_sessions_count_where_they_have_an_observation(tmp_path: Path) -> None:
     assert sums(tmp_path, "salvaged") == [(0, 2, 2, 1)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("syntax", "schema", "layer", "expected"),
     [
@@ -124,6 +126,7 @@ def test_a_stage_that_could_not_be_seen_is_not_measured_whatever_the_result_says
     assert tuple(sums(tmp_path, rate)[0][:2] for rate in rates) == expected
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("syntax", "schema", "outcome", "expected"),
     [
@@ -235,6 +238,7 @@ def test_what_became_of_a_call_is_observed_where_its_result_tells(tmp_path: Path
     assert found == {"execution": (1, 3, 7), "tool_rejected": (1, 3, 7), "refused": (1, 4, 7)}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("said", "cut_off"),
     [

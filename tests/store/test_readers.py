@@ -85,6 +85,7 @@ def test_a_reader_answers_during_loads_and_sees_each_generation_whole(logs: Path
         assert [moment for moment, _, _ in answers if began < moment < ended], "no answer during a load"
 
 
+@pytest.mark.thorough
 def test_an_open_reader_keeps_its_generation_after_it_was_removed(logs: Path, store: Path) -> None:
     (logs / "0.jsonl").write_text(session("s0", turns=(2,)))
     load([logs], store)

@@ -53,6 +53,7 @@ def test_where_nothing_was_loaded_it_says_so(tmp_path: Path) -> None:
         list(list_rejects(tmp_path / "none"))
 
 
+@pytest.mark.thorough
 def test_a_retry_reads_again_what_an_upgrade_can_read(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

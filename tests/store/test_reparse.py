@@ -51,6 +51,7 @@ def tools_file(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_calls_of_an_older_parser_are_judged_as_todays_load_would(logs: Path, store: Path) -> None:
     night(logs)
     fresh = store.with_name("fresh")
@@ -77,6 +78,7 @@ def test_judging_what_every_format_left_again_changes_nothing(store: Path) -> No
     assert {table: rows for table, rows in after.items() if rows != before[table]} == {}
 
 
+@pytest.mark.thorough
 def test_definitions_given_later_need_no_log(logs: Path, store: Path) -> None:
     night(logs)
     tools, fresh = tools_file(logs), store.with_name("fresh")

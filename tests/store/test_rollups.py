@@ -115,6 +115,7 @@ DENIED: Row = {"result_status": "denied", "fault_layer": "refused"}
 SHOWN = a_turn(1, results_expected=True)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
@@ -157,6 +158,7 @@ def traits(store: Path, trait: str) -> list[tuple[Any, ...]]:
     return ask(store, f"SELECT {sums} FROM daily_traits WHERE trait = '{trait}' ORDER BY ALL")  # noqa: S608
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("size", "found"), [(0, 4), (31, 4), (32, 5), (63, 5), (64, 6), (1_023, 9), (1_024, 10), (300_000, 16)]
 )

@@ -282,6 +282,7 @@ def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch
     assert all(set(rows) <= set(found[table]) for table, rows in whole.items())
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_pages_programs_and_sql_see_all_segments(logs: Path, store: Path) -> None:
     for step in (first_night, new_night):

@@ -53,6 +53,7 @@ def test_a_group_never_changes() -> None:
     assert groups_by_sql([("claude_code", "s1"), ("otlp", "é"), (None, "s1"), ("", "s1")]) == [23, 6, 4, 4]
 
 
+@pytest.mark.thorough
 def test_sessions_are_spread_evenly_over_fifty_groups() -> None:
     sizes = Counter(groups_by_sql([("claude_code", f"session-{number}") for number in range(5_000)]))
     assert sorted(sizes) == list(range(50))

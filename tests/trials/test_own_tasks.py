@@ -158,6 +158,7 @@ def test_an_earlier_call_that_was_broken_stands_in_the_history_as_text(tmp_path:
     assert any("The arguments are no JSON." in one.text for one in task.messages)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("reason", "changed"),
     [
@@ -354,6 +355,7 @@ def test_without_tasks_there_are_no_files() -> None:
     assert (package.files, package.tasks, package.left_out) == ({}, 0, {"user": 3})
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("text", [HOSTILE, '"""\n[arms]\nx = 1', "a\x7f\u2028b\\", "..", "𝓧 \ud83d"])
 def test_hostile_names_and_texts_stay_what_they_are(tmp_path: Path, text: str) -> None:
     whole = text.encode("utf-8", "replace").decode()
