@@ -17,6 +17,7 @@ from bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_ta
 from bench.parser.promises import (
     Promise,
     of_accuracy,
+    of_boundaries,
     of_hostile,
     of_mutations,
     of_speed,
@@ -64,6 +65,12 @@ leaves is found by trying every mend of one bracket: where several make JSON, th
 where it cannot, the answer is open. *Refused*: no object, although the text told it. *Lossy*: another
 object, reported as such. *Silent*: another object, and nothing that a caller could stop at."""
 
+_BOUNDARIES = """Calls as in the mutations, and those of the corpus, each without one to four characters in a
+row at a boundary of a member, made by `bench/parser/mutations/boundaries.py` with a seed. What a text or a
+number lost is lost in the right answer too. Where a name or a bracket lost something, or nothing is left that
+parts the two sides, the restored object is right, and so is a refusal or any object that is marked; the name
+as it is spelled is right only for a reader that has no definition. *Lossy* and *silent* as above."""
+
 _WRITTEN = """Replies of models without native tool use, made by `bench/written_calls/` with a seed:
 every notation with every slip that it can have, one slip each, and values that hold code, tags, fences, other
 scripts, JSON, or the tokens of the notation itself. Each is read once with its dialect told, and once not.
@@ -91,6 +98,20 @@ def accuracy_part(accuracy: Accuracy) -> list[str]:
 def mutations_part(judged: list[JudgedMutant]) -> list[str]:
     lines = ["## Mutations", "", _MUTATIONS, "", "### Mutations, by reader", "", *readers_table(judged), ""]
     return [*lines, "### Mutations, by kind of defect", "", *kinds_table(judged), ""]
+
+
+def boundaries_part(judged: list[JudgedMutant]) -> list[str]:
+    lines = [
+        "## Boundaries",
+        "",
+        _BOUNDARIES,
+        "",
+        "### Boundaries, by reader",
+        "",
+        *readers_table(judged),
+        "",
+    ]
+    return [*lines, "### Boundaries, by what was lost", "", *kinds_table(judged), ""]
 
 
 def written_part(judged: list[written_calls.JudgedText]) -> list[str]:
@@ -159,6 +180,7 @@ class Results:
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
+    boundaries: list[JudgedMutant] = field(default_factory=list)
     written: list[written_calls.JudgedText] = field(default_factory=list)
     timed: list[Timed] = field(default_factory=list)
     endured: list[Endured] = field(default_factory=list)
@@ -167,13 +189,15 @@ class Results:
 
 def page(results: Results) -> str:
     promises = [
-        *of_accuracy(results.accuracy), *of_mutations(results.mutants), *of_written(results.written),
+        *of_accuracy(results.accuracy), *of_mutations(results.mutants),
+        *of_boundaries(results.boundaries), *of_written(results.written),
         *of_speed(results.timed), *of_hostile(results.endured),
     ]  # fmt: skip
     lines = [
         _HEAD, "", *_circumstances(), "",
         "## What is promised", "", *promises_table(promises), "",
-        *accuracy_part(results.accuracy), *mutations_part(results.mutants), *written_part(results.written),
+        *accuracy_part(results.accuracy), *mutations_part(results.mutants),
+        *boundaries_part(results.boundaries), *written_part(results.written),
         *speed_part(results.timed), *hostile_part(results.endured, results.peers),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
@@ -184,6 +208,7 @@ def renew(results: Results, part: str) -> None:
     parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
         "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
         "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
+        "boundaries": (lambda: boundaries_part(results.boundaries), of_boundaries(results.boundaries)),
         "written": (lambda: written_part(results.written), of_written(results.written)),
         "speed": (lambda: speed_part(results.timed), of_speed(results.timed)),
         "hostile": (lambda: hostile_part(results.endured, results.peers), of_hostile(results.endured)),

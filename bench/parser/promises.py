@@ -73,6 +73,13 @@ def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
         yield Promise("mutations: findings about the text without a place", "0", str(unplaced), not unplaced)
 
 
+def of_boundaries(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
+    counted = tally_mutants(one for one in judged if one.reader == OURS)
+    if counted.total:
+        yield _at_least("lost at a boundary: right", 0.85, counted.share(Verdict.RIGHT))
+        yield _at_most("lost at a boundary: wrong and silent", 0.01, counted.share(Verdict.SILENT))
+
+
 def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:
     held = list(judged)
     for told in (True, False):

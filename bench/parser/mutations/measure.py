@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bench.parser.mutations import mutants
 from bench.parser.mutations.answers import Mutant, answers, verdict
+from bench.parser.mutations.boundaries import boundary_losses
 from bench.parser.readings import Reading
 from bench.parser.scoring import Tally, Verdict
 from bench.parser.tables import percent, table
@@ -46,8 +47,17 @@ class JudgedMutant:
 
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Every mutant through every reader that is installed, without its definition and with it."""
-    texts = list(mutants(each))
+    """`each` mutants of every kind through the readers."""
+    return _measure(readers, list(mutants(each)))
+
+
+def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
+    """Calls that lost something at a boundary through the readers: 50 texts for each mutant of a kind."""
+    return _measure(readers, list(boundary_losses(50 * each)))
+
+
+def _measure(readers: Iterable[str], texts: list[tuple[str, Mutant]]) -> list[JudgedMutant]:
+    """Every text through every reader that is installed, without its definition and with it."""
     return [
         one
         for reader, with_definition in READERS.items()
