@@ -90,7 +90,7 @@ def measure(
 
 
 def _judged(peer: Peer, corpus: Corpus, wanted: Callable[[str], bool]) -> Iterator[Judged]:
-    parts = {"malformed": corpus.malformed, "coercions": corpus.coercions, "defects": corpus.defects}
+    parts = corpus.parts
     if not peer.typed and peer.name != OURS:
         del parts["coercions"]
     worker = Worker(peer.name)
