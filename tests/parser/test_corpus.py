@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_the_held_out_calls_are_many_and_each_calls_a_tool_it_was_offered() -> N
 
 # --- files that hold their own definitions ---------------------------------------------------------------
 
-OWN_TOOLS = {path.stem: read(path) for path in (CORPUS / "first_sight.json",)}
+OWN_TOOLS = {path.stem: read(path) for path in (CORPUS / "first_sight.json", CORPUS / "bug_reports.json")}
 OWN_FIELDS = {"id", "kind", "raw", "tool", "intended", "others", "ask", "note", "source"}
 
 
@@ -151,3 +152,9 @@ def test_the_texts_at_first_sight_are_half_with_a_definition_and_a_third_to_refu
     assert len(entries) >= 150
     assert 0.4 <= sum("tool" in entry for entry in entries) / len(entries) <= 0.6
     assert 0.3 <= sum(entry["intended"] is None for entry in entries) / len(entries) <= 0.4
+
+
+def test_every_bug_report_names_its_repository_and_number() -> None:
+    entries = OWN_TOOLS["bug_reports"]["entries"]
+    assert len(entries) >= 100
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", entry["source"]) for entry in entries)
