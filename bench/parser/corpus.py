@@ -82,16 +82,24 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
         defects=tuple(_entry(one, "single defects", offered) for one in entries_in(folder / "defects.json")),
         first_sight=_with_own_tools(folder / "first_sight.json"),
         bug_reports=_with_own_tools(folder / "bug_reports.json"),
-        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json")),
+        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json"))
+        + _calls_with_own_tools(folder / "reported_calls.json"),
     )
 
 
 def _with_own_tools(path: Path) -> tuple[Entry, ...]:
     """The entries of a file that holds its own definitions, by their kind."""
-    if not path.exists():
-        return ()
-    offered = ToolCatalog.load(json.loads(path.read_bytes())["tools"])
+    offered = _tools_in(path)
     return tuple(_entry(one, one["kind"], offered) for one in entries_in(path))
+
+
+def _calls_with_own_tools(path: Path) -> tuple[CallEntry, ...]:
+    offered = _tools_in(path)
+    return tuple(_call(one, offered) for one in entries_in(path))
+
+
+def _tools_in(path: Path) -> ToolCatalog:
+    return ToolCatalog.load(json.loads(path.read_bytes())["tools"]) if path.exists() else ToolCatalog()
 
 
 def entries_in(path: Path) -> list[dict[str, Any]]:

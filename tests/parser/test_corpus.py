@@ -158,3 +158,15 @@ def test_every_bug_report_names_its_repository_and_number() -> None:
     entries = OWN_TOOLS["bug_reports"]["entries"]
     assert len(entries) >= 100
     assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", entry["source"]) for entry in entries)
+
+
+def test_every_reported_call_names_its_source_and_calls_a_tool_it_was_offered() -> None:
+    reported = read(CORPUS / "reported_calls.json")
+    parameters = {tool["name"]: tool["input_schema"]["properties"].keys() for tool in reported["tools"]}
+    assert repeated(entry["id"] for entry in reported["entries"]) == []
+    for entry in reported["entries"]:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", entry["source"]), entry["id"]
+        assert entry["tools"], entry["id"]
+        for call in entry["calls"]:
+            assert call["name"] in entry["tools"], entry["id"]
+            assert call["arguments"].keys() <= parameters[call["name"]], entry["id"]
