@@ -13,7 +13,7 @@ from bench import written_calls
 from bench.parser.accuracy import Accuracy
 from bench.parser.hostile import MODES, Endured, PeerEndured
 from bench.parser.mutations import KINDS, SEED
-from bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table
+from bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table, restored_table
 from bench.parser.promises import (
     Promise,
     of_accuracy,
@@ -111,7 +111,8 @@ def boundaries_part(judged: list[JudgedMutant]) -> list[str]:
         *readers_table(judged),
         "",
     ]
-    return [*lines, "### Boundaries, by what was lost", "", *kinds_table(judged), ""]
+    lines += ["### Boundaries, by what was lost", "", *kinds_table(judged), ""]
+    return [*lines, "### Boundaries, the right object itself", "", *restored_table(judged), ""]
 
 
 def written_part(judged: list[written_calls.JudgedText]) -> list[str]:

@@ -103,7 +103,9 @@ def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> b
 
 
 def misfits(value: Any, schema: Mapping[str, Any]) -> int:
-    """How often a value differs from its definition: wrong types, undeclared names, missing ones."""
+    """How often a value differs from its definition: wrong types or words, undeclared names, missing ones."""
+    if value not in schema.get("enum", (value,)):
+        return 1
     names = schema.get("type") or []
     names = [names] if isinstance(names, str) else names
     if names and not any(_is_a(value, name) for name in names):

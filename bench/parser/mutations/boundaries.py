@@ -7,6 +7,7 @@ value (`": "`). What was lost of a text or a number is lost in the right answer 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -22,6 +23,8 @@ from bench.parser.readings import Tool
 from bench.parser.scoring import is_strict_json
 
 LONGEST = 4
+_COMMENT = re.compile(r"#|/[/*]")
+"""In a text without its first quote, these may begin a comment."""
 
 
 def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mutant]]:
@@ -159,9 +162,10 @@ class _Loss:
 
     def mutant(self, tool: Tool, arguments: dict[str, Any], text: str) -> Mutant:
         known = not (self.brackets or self.names or self.unknown) and self._parted()
+        intended = arguments if self.unknown else self._object()
+        known_if_defined = known and self._ends_known() and not misfits(intended, tool.schema)
         return Mutant(
-            (self.kind,), tool, text, arguments if self.unknown else self._object(),
-            known and self._clear(), known and self._ends_known(),
+            (self.kind,), tool, text, intended, known and self._clear(), known_if_defined,
             any_mark=True, as_spelled=self._object(self.names) if all(self.names.values()) else None,
         )  # fmt: skip
 
@@ -177,7 +181,8 @@ class _Loss:
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:
-        return not (self._lost_start() and TELLING.search(str(self._side(1))))
+        after = str(self._side(1))
+        return not (self._lost_start() and (TELLING.search(after) or _COMMENT.search(after)))
 
     def _lost_end(self) -> bool:
         token = self.tokens[self.boundary[0]]
