@@ -46,11 +46,13 @@ judgement; read the files and quarrel with them.
 no arguments. *Wrong, silent*: another object, and nothing reported at which a caller could stop: for
 `lenient` an error or a finding that is `lossy`, for the others an exception or their own word that the text
 was cut. *Wrong, told*: another object, reported as such. *Refused*: no object. Anything but an object
-counts as refused, as no tool takes it. *Right, defined*: of the texts that come with a definition, which
-the readers `json-repair + schema`, `baml`, `pydantic` and `msgspec` are made for. *Hung*: more than 2 s or
-the process died. *Unsaid*: texts that were changed without any report; readers that report nothing have all
-of theirs here. The peers are given the benefit of the doubt: a null they add for an absent parameter is no
-difference, and refusing the whole is right where one value must be refused."""
+counts as refused, as no tool takes it. Texts *at first sight* and *public bug reports* can have several
+right objects; where a person could not tell the arguments, a report of the doubt is right, too. *Right,
+defined*: of the texts that come with a definition, which the readers `json-repair + schema`, `baml`,
+`pydantic` and `msgspec` are made for. *Hung*: more than 2 s or the process died. *Unsaid*: texts that were
+changed without any report; readers that report nothing have all of theirs here. The peers are given the
+benefit of the doubt: a null they add for an absent parameter is no difference, and refusing the whole is
+right where one value must be refused."""
 
 _MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in other
 scripts, paths, regular expressions, JSON in strings), each with one defect of {len(KINDS)} kinds, or with two
