@@ -23,6 +23,7 @@ from bench.parser.readings import Tool
 from bench.parser.scoring import is_strict_json
 
 LONGEST = 4
+_SIGNS = {":", "=", ",", "\\", '"'}
 _COMMENT = re.compile(r"#|/[/*]")
 """In a text without its first quote, these may begin a comment."""
 
@@ -116,7 +117,7 @@ class _Loss:
     unknown: bool = False
     """Does nothing tell any more what a value was?"""
     untold: bool = False
-    """Does nothing tell that something was lost: the end of a literal, a blank outside of quotes?"""
+    """Could what is left be read otherwise: the end of a literal, a blank or a sign outside of quotes?"""
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -137,10 +138,13 @@ class _Loss:
 
     def _value(self, index: int, token: Token, kept: str) -> None:
         inner = _inner(token, kept)
-        self.untold |= token.kind is Kind.OTHER and kept.isalpha() and not token.text.startswith(kept)
-        self.untold |= token.kind is Kind.STRING and kept.strip() != kept
+        start_lost = not token.text.startswith(kept)
+        if token.kind is Kind.OTHER:
+            self.untold |= start_lost and kept.isalpha()
+        else:
+            self.untold |= kept.strip() != kept or (start_lost and kept[:1] in _SIGNS)
         try:
-            value = json.loads(f'"{inner}"' if token.kind is Kind.STRING else kept)
+            value = json.loads(f'"{inner}"') if token.kind is Kind.STRING else _number(kept)
             json.dumps(value, ensure_ascii=False).encode()
         except ValueError:  # half an escape, half a literal, nothing
             self.unknown = True
@@ -204,6 +208,14 @@ class _Loss:
             "".join(other.get(index, token.text) for index, token in enumerate(self.tokens))
         )
         return value
+
+
+def _number(kept: str) -> Any:
+    """What is left of a number or a literal: `0.` and `007` are numbers, too."""
+    try:
+        return json.loads(kept)
+    except ValueError:
+        return float(kept)
 
 
 def _inner(token: Token, kept: str) -> str:
