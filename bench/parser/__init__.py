@@ -1,10 +1,11 @@
 """How well, how fast and how safely broken arguments are read, by `lenient` and by its peers.
 
 `./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With `accuracy`, `mutations`,
-`written` (calls written as text), `speed` or `hostile` it runs that part alone and writes nothing, unless
-`--write` is given, which renews the part's own section. `accuracy --show GROUP` lists what is not right in a
-group (a defect, `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`), `mutations --show KIND`
-what is not right of a kind of defect.
+`boundaries` (characters lost between members), `written` (calls written as text), `speed` or `hostile` it
+runs that part alone and writes nothing, unless `--write` is given, which renews the part's own section.
+`accuracy --show GROUP` lists what is not right in a group (a defect, `malformed`, `coercions`, `defects`,
+`calls`, a dialect, or `all`), `mutations --show KIND` or `boundaries --show KIND` what is not right of a kind
+of defect. `--show` alone means `all`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev bench parser", description=__doc__)
     parser.add_argument("part", nargs="?", choices=tuple(_PARTS), help="run only this")
-    parser.add_argument("--show", metavar="GROUP", help="list what is not right in a group, or in all")
+    parser.add_argument(
+        "--show", metavar="GROUP", nargs="?", const="all", help="list what is not right in a group, or in all"
+    )
     parser.add_argument("--write", action="store_true", help="put a part that is run alone on the page")
     parser.add_argument("--reader", default=OURS, choices=PEERS, help="whose, with --show (lenient)")
     parser.add_argument("--only", action="store_true", help="leave the peers out")
@@ -56,8 +59,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _show(options: argparse.Namespace) -> int:
-    if options.part == "mutations":
-        judged = mutations.measure([options.reader], _each(options))
+    if options.part in _MUTANTS:
+        judged = _MUTANTS[options.part]([options.reader], _each(options))
         print("\n".join(mutations.shown(judged, options.show)))
         return 0
     held = corpus.read_corpus(options.corpus)
@@ -84,6 +87,11 @@ def _mutations(options: argparse.Namespace, readers: list[str], results: page.Re
     _print(page.mutations_part(results.mutants), promises.of_mutations(results.mutants))
 
 
+def _boundaries(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
+    results.boundaries = mutations.measure_boundaries(readers, _each(options))
+    _print(page.boundaries_part(results.boundaries), promises.of_boundaries(results.boundaries))
+
+
 def _written(options: argparse.Namespace, readers: list[str], results: page.Results) -> None:
     results.written = written_calls.judge_texts(rounds=1 if options.quick else written_calls.ROUNDS)
     _print(page.written_part(results.written), promises.of_written(results.written))
@@ -101,9 +109,11 @@ def _hostile(options: argparse.Namespace, readers: list[str], results: page.Resu
     _print(page.hostile_part(results.endured, results.peers), promises.of_hostile(results.endured))
 
 
+_MUTANTS = {"mutations": mutations.measure, "boundaries": mutations.measure_boundaries}
 _PARTS = {
     "accuracy": _accuracy,
     "mutations": _mutations,
+    "boundaries": _boundaries,
     "written": _written,
     "speed": _speed,
     "hostile": _hostile,

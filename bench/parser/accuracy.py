@@ -84,13 +84,13 @@ def measure(
         judge_calls(entry, told)
         for told in (True, False)
         for entry in calls
-        if not (told and entry.dialect == NO_DIALECT)
+        if not (told and entry.dialect in NOT_TOLD)
     ]
     return accuracy
 
 
 def _judged(peer: Peer, corpus: Corpus, wanted: Callable[[str], bool]) -> Iterator[Judged]:
-    parts = {"malformed": corpus.malformed, "coercions": corpus.coercions, "defects": corpus.defects}
+    parts = corpus.parts
     if not peer.typed and peer.name != OURS:
         del parts["coercions"]
     worker = Worker(peer.name)
@@ -118,8 +118,8 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 
 # --- calls written as text, which of these readers only ours looks for --------------------------------
 
-NO_DIALECT = "none"
-"""Texts without a call: there is no dialect that a reader could be told."""
+NOT_TOLD = ("none", "reported")
+"""Texts without a call, and those of bug reports: there is no dialect that a reader could be told."""
 _OUR_NAMES = {
     "anthropic": "anthropic_invoke",
     "json_bare": "bare_json",

@@ -19,7 +19,8 @@ class Entry:
     """One text and what a careful person reads in it; `intended` None = it must be refused.
 
     `refused` are the paths whose value no reading can save. `place` and `codes`: where the one defect is
-    and the codes that name it.
+    and the codes that name it. `others` are as right as `intended`, and with `ask` so is a refusal, or any
+    object that is reported as a loss or a doubt.
     """
 
     id: str
@@ -31,6 +32,8 @@ class Entry:
     place: tuple[int, int] | None = None
     codes: tuple[str, ...] = ()
     spacing: bool = True  # False: text that holds JSON is compared as JSON
+    others: tuple[dict[str, Any], ...] = ()
+    ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,20 @@ class Corpus:
     malformed: tuple[Entry, ...] = ()
     coercions: tuple[Entry, ...] = ()
     defects: tuple[Entry, ...] = ()
+    first_sight: tuple[Entry, ...] = ()
+    bug_reports: tuple[Entry, ...] = ()
     calls: tuple[CallEntry, ...] = ()
 
+    @property
+    def parts(self) -> dict[str, tuple[Entry, ...]]:
+        """The texts of arguments, by what they are for."""
+        return {
+            "malformed": self.malformed, "coercions": self.coercions, "defects": self.defects,
+            "first sight": self.first_sight, "bug reports": self.bug_reports,
+        }  # fmt: skip
+
     def __len__(self) -> int:
-        return len(self.malformed) + len(self.coercions) + len(self.defects) + len(self.calls)
+        return sum(map(len, self.parts.values())) + len(self.calls)
 
 
 def read_corpus(folder: Path = CORPUS) -> Corpus:
@@ -67,8 +80,26 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
             for one in entries_in(folder / "coercions.json")
         ),
         defects=tuple(_entry(one, "single defects", offered) for one in entries_in(folder / "defects.json")),
-        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json")),
+        first_sight=_with_own_tools(folder / "first_sight.json"),
+        bug_reports=_with_own_tools(folder / "bug_reports.json"),
+        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json"))
+        + _calls_with_own_tools(folder / "reported_calls.json"),
     )
+
+
+def _with_own_tools(path: Path) -> tuple[Entry, ...]:
+    """The entries of a file that holds its own definitions, by their kind."""
+    offered = _tools_in(path)
+    return tuple(_entry(one, one["kind"], offered) for one in entries_in(path))
+
+
+def _calls_with_own_tools(path: Path) -> tuple[CallEntry, ...]:
+    offered = _tools_in(path)
+    return tuple(_call(one, offered) for one in entries_in(path))
+
+
+def _tools_in(path: Path) -> ToolCatalog:
+    return ToolCatalog.load(json.loads(path.read_bytes())["tools"]) if path.exists() else ToolCatalog()
 
 
 def entries_in(path: Path) -> list[dict[str, Any]]:
@@ -87,6 +118,7 @@ def _entry(written: dict[str, Any], group: str, offered: ToolCatalog) -> Entry:
         written["id"], group, raw, written["intended"], _tool(written.get("tool"), offered),
         tuple(written.get("refused", ())), (place[0], place[1]) if place else None,
         tuple(written.get("codes", ())),
+        others=tuple(written.get("others", ())), ask=written.get("ask", False),
     )  # fmt: skip
 
 

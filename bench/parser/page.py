@@ -13,10 +13,11 @@ from bench import written_calls
 from bench.parser.accuracy import Accuracy
 from bench.parser.hostile import MODES, Endured, PeerEndured
 from bench.parser.mutations import KINDS, SEED
-from bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table
+from bench.parser.mutations.measure import JudgedMutant, kinds_table, readers_table, restored_table
 from bench.parser.promises import (
     Promise,
     of_accuracy,
+    of_boundaries,
     of_hostile,
     of_mutations,
     of_speed,
@@ -45,11 +46,13 @@ judgement; read the files and quarrel with them.
 no arguments. *Wrong, silent*: another object, and nothing reported at which a caller could stop: for
 `lenient` an error or a finding that is `lossy`, for the others an exception or their own word that the text
 was cut. *Wrong, told*: another object, reported as such. *Refused*: no object. Anything but an object
-counts as refused, as no tool takes it. *Right, defined*: of the texts that come with a definition, which
-the readers `json-repair + schema`, `baml`, `pydantic` and `msgspec` are made for. *Hung*: more than 2 s or
-the process died. *Unsaid*: texts that were changed without any report; readers that report nothing have all
-of theirs here. The peers are given the benefit of the doubt: a null they add for an absent parameter is no
-difference, and refusing the whole is right where one value must be refused."""
+counts as refused, as no tool takes it. Texts *at first sight* and *public bug reports* can have several
+right objects; where a person could not tell the arguments, a report of the doubt is right, too. *Right,
+defined*: of the texts that come with a definition, which the readers `json-repair + schema`, `baml`,
+`pydantic` and `msgspec` are made for. *Hung*: more than 2 s or the process died. *Unsaid*: texts that were
+changed without any report; readers that report nothing have all of theirs here. The peers are given the
+benefit of the doubt: a null they add for an absent parameter is no difference, and refusing the whole is
+right where one value must be refused."""
 
 _MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in other
 scripts, paths, regular expressions, JSON in strings), each with one defect of {len(KINDS)} kinds, or with two
@@ -63,6 +66,12 @@ nothing but what survived and is reported as a loss or a doubt. Which object a b
 leaves is found by trying every mend of one bracket: where several make JSON, the definition chooses, and
 where it cannot, the answer is open. *Refused*: no object, although the text told it. *Lossy*: another
 object, reported as such. *Silent*: another object, and nothing that a caller could stop at."""
+
+_BOUNDARIES = """Calls as in the mutations, and those of the corpus, each without one to four characters in a
+row at a boundary of a member, made by `bench/parser/mutations/boundaries.py` with a seed. What a text or a
+number lost is lost in the right answer too. Where a name or a bracket lost something, or nothing is left that
+parts the two sides, the restored object is right, and so is a refusal or any object that is marked; the name
+as it is spelled is right only for a reader that has no definition. *Lossy* and *silent* as above."""
 
 _WRITTEN = """Replies of models without native tool use, made by `bench/written_calls/` with a seed:
 every notation with every slip that it can have, one slip each, and values that hold code, tags, fences, other
@@ -91,6 +100,21 @@ def accuracy_part(accuracy: Accuracy) -> list[str]:
 def mutations_part(judged: list[JudgedMutant]) -> list[str]:
     lines = ["## Mutations", "", _MUTATIONS, "", "### Mutations, by reader", "", *readers_table(judged), ""]
     return [*lines, "### Mutations, by kind of defect", "", *kinds_table(judged), ""]
+
+
+def boundaries_part(judged: list[JudgedMutant]) -> list[str]:
+    lines = [
+        "## Boundaries",
+        "",
+        _BOUNDARIES,
+        "",
+        "### Boundaries, by reader",
+        "",
+        *readers_table(judged),
+        "",
+    ]
+    lines += ["### Boundaries, by what was lost", "", *kinds_table(judged), ""]
+    return [*lines, "### Boundaries, the right object itself", "", *restored_table(judged), ""]
 
 
 def written_part(judged: list[written_calls.JudgedText]) -> list[str]:
@@ -159,6 +183,7 @@ class Results:
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
+    boundaries: list[JudgedMutant] = field(default_factory=list)
     written: list[written_calls.JudgedText] = field(default_factory=list)
     timed: list[Timed] = field(default_factory=list)
     endured: list[Endured] = field(default_factory=list)
@@ -167,13 +192,15 @@ class Results:
 
 def page(results: Results) -> str:
     promises = [
-        *of_accuracy(results.accuracy), *of_mutations(results.mutants), *of_written(results.written),
+        *of_accuracy(results.accuracy), *of_mutations(results.mutants),
+        *of_boundaries(results.boundaries), *of_written(results.written),
         *of_speed(results.timed), *of_hostile(results.endured),
     ]  # fmt: skip
     lines = [
         _HEAD, "", *_circumstances(), "",
         "## What is promised", "", *promises_table(promises), "",
-        *accuracy_part(results.accuracy), *mutations_part(results.mutants), *written_part(results.written),
+        *accuracy_part(results.accuracy), *mutations_part(results.mutants),
+        *boundaries_part(results.boundaries), *written_part(results.written),
         *speed_part(results.timed), *hostile_part(results.endured, results.peers),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
@@ -184,6 +211,7 @@ def renew(results: Results, part: str) -> None:
     parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
         "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
         "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
+        "boundaries": (lambda: boundaries_part(results.boundaries), of_boundaries(results.boundaries)),
         "written": (lambda: written_part(results.written), of_written(results.written)),
         "speed": (lambda: speed_part(results.timed), of_speed(results.timed)),
         "hostile": (lambda: hostile_part(results.endured, results.peers), of_hostile(results.endured)),

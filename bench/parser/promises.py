@@ -27,9 +27,17 @@ class Promise:
     worst: str = ""
 
 
+_ACCURACY = (
+    ("malformed", 0.97, 0.01),
+    ("coercions", 0.98, 0.0),
+    ("first sight", 0.97, 0.01),
+    ("bug reports", 0.92, 0.02),
+)
+
+
 def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
     """Parts without texts promise nothing."""
-    for part, right, silent in (("malformed", 0.97, 0.01), ("coercions", 0.98, 0.0)):
+    for part, right, silent in _ACCURACY:
         counted = tally(accuracy.of(part, OURS))
         if counted.total:
             yield _at_least(f"{part}: right", right, counted.share(Verdict.RIGHT))
@@ -71,6 +79,13 @@ def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
         yield _at_most("mutations: wrong and silent", 0.005, counted.share(Verdict.SILENT))
         unplaced = sum(one.unplaced for one in ours)
         yield Promise("mutations: findings about the text without a place", "0", str(unplaced), not unplaced)
+
+
+def of_boundaries(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
+    counted = tally_mutants(one for one in judged if one.reader == OURS)
+    if counted.total:
+        yield _at_least("lost at a boundary: right", 0.85, counted.share(Verdict.RIGHT))
+        yield _at_most("lost at a boundary: wrong and silent", 0.01, counted.share(Verdict.SILENT))
 
 
 def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:

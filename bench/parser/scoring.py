@@ -95,6 +95,10 @@ def verdict(
     """
     arguments, intended = reading.arguments, entry.intended
     told = any(finding.warns for finding in reading.findings)
+    if entry.ask and (arguments is None or told):
+        return Verdict.RIGHT
+    if any(same(other, arguments, spacing=entry.spacing) for other in entry.others):
+        return Verdict.RIGHT
     if intended is None or "$" in entry.refused:
         refused = arguments is None or any(finding.error for finding in reading.findings)
         return Verdict.RIGHT if refused else Verdict.TOLD if told else Verdict.SILENT

@@ -8,6 +8,12 @@ from bench.parser.accuracy import Accuracy, tally
 from bench.parser.scoring import Tally, Verdict
 from bench.peers import OURS, PEERS
 
+_PARTS = {
+    "malformed": "Malformed text",
+    "coercions": "Schema coercions",
+    "first sight": "New texts at first sight",
+    "bug reports": "Public bug reports",
+}
 _VERDICTS = ("right", "wrong, silent", "wrong, told", "refused")
 
 
@@ -101,7 +107,7 @@ def calls_table(accuracy: Accuracy) -> list[str]:
 def accuracy_section(accuracy: Accuracy) -> list[str]:
     """All of it, under headings; a part without texts is left out."""
     parts: list[tuple[str, list[str]]] = []
-    for part, title in (("malformed", "Malformed text"), ("coercions", "Schema coercions")):
+    for part, title in _PARTS.items():
         if any(one.part == part for one in accuracy.judged):
             parts.append((title, readers_table(accuracy, part)))
             parts.append((f"{title}, by group (of the peers: right)", groups_table(accuracy, part)))

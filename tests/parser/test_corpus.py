@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from pathlib import Path
@@ -114,6 +115,58 @@ def test_the_held_out_calls_are_many_and_each_calls_a_tool_it_was_offered() -> N
         assert {"id", "dialect", "text", "tools", "calls"} <= entry.keys() <= CALL_FIELDS, entry["id"]
         assert entry["id"].startswith(f"h-{entry['dialect']}-"), entry["id"]
         assert bool(entry["calls"]) == (entry["dialect"] != "none"), entry["id"]
+        for call in entry["calls"]:
+            assert call["name"] in entry["tools"], entry["id"]
+            assert call["arguments"].keys() <= parameters[call["name"]], entry["id"]
+
+
+# --- files that hold their own definitions ---------------------------------------------------------------
+
+OWN_TOOLS = {path.stem: read(path) for path in (CORPUS / "first_sight.json", CORPUS / "bug_reports.json")}
+OWN_FIELDS = {"id", "kind", "raw", "tool", "intended", "others", "ask", "note", "source"}
+
+
+@pytest.mark.parametrize("name", OWN_TOOLS)
+def test_every_entry_has_an_object_or_may_be_refused_or_marked(name: str) -> None:
+    entries = OWN_TOOLS[name]["entries"]
+    assert repeated(entry["id"] for entry in entries) == []
+    assert repeated((entry["raw"], entry.get("tool")) for entry in entries) == []
+    for entry in entries:
+        assert {"id", "kind", "raw", "intended"} <= entry.keys() <= OWN_FIELDS, entry["id"]
+        assert isinstance(entry["intended"], dict) or entry.get("ask"), entry["id"]
+        assert all(isinstance(other, dict) for other in entry.get("others", [])), entry["id"]
+
+
+@pytest.mark.parametrize("name", OWN_TOOLS)
+def test_every_definition_is_used_and_declares_what_is_intended(name: str) -> None:
+    tools = {tool["name"]: tool["input_schema"]["properties"] for tool in OWN_TOOLS[name]["tools"]}
+    used = {entry["tool"] for entry in OWN_TOOLS[name]["entries"] if "tool" in entry}
+    assert used == tools.keys()
+    for entry in OWN_TOOLS[name]["entries"]:
+        if "tool" in entry and not entry.get("ask"):
+            assert entry["intended"].keys() <= tools[entry["tool"]].keys(), entry["id"]
+
+
+def test_the_texts_at_first_sight_are_half_with_a_definition_and_a_third_to_refuse_or_mark() -> None:
+    entries = OWN_TOOLS["first_sight"]["entries"]
+    assert len(entries) >= 150
+    assert 0.4 <= sum("tool" in entry for entry in entries) / len(entries) <= 0.6
+    assert 0.3 <= sum(entry["intended"] is None for entry in entries) / len(entries) <= 0.4
+
+
+def test_every_bug_report_names_its_repository_and_number() -> None:
+    entries = OWN_TOOLS["bug_reports"]["entries"]
+    assert len(entries) >= 100
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", entry["source"]) for entry in entries)
+
+
+def test_every_reported_call_names_its_source_and_calls_a_tool_it_was_offered() -> None:
+    reported = read(CORPUS / "reported_calls.json")
+    parameters = {tool["name"]: tool["input_schema"]["properties"].keys() for tool in reported["tools"]}
+    assert repeated(entry["id"] for entry in reported["entries"]) == []
+    for entry in reported["entries"]:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", entry["source"]), entry["id"]
+        assert entry["tools"], entry["id"]
         for call in entry["calls"]:
             assert call["name"] in entry["tools"], entry["id"]
             assert call["arguments"].keys() <= parameters[call["name"]], entry["id"]

@@ -37,7 +37,7 @@ _ALONE = {
 
 
 @cache
-def _calls() -> list[tuple[Tool, dict[str, Any]]]:
+def written_calls() -> list[tuple[Tool, dict[str, Any]]]:
     written = json.loads(TOOLS.read_text(encoding="utf-8"))
     return [(Tool(one["name"], one["input_schema"]), call) for one in written for call in one["calls"]]
 
@@ -56,7 +56,7 @@ def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator
 
 def _some(name: str, wanted: int, seed: int, choose: Callable[[Random], tuple[str, ...]]) -> Iterator[Mutant]:
     random, seen = Random(f"{seed} {name}"), set[str]()
-    calls = _calls()
+    calls = written_calls()
     for _ in range(60 * wanted):
         if len(seen) == wanted:
             return

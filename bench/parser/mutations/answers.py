@@ -17,7 +17,9 @@ class Mutant:
     `certain`: a person can tell the arguments from the text, and `certain_if_defined`: who knows the
     definition can. `unmarked`: the intended object is right without a report. `loose`: parameters of which
     nothing can be known. `readings`: what the fewest mends of brackets make of the text, if brackets are
-    its defect. `closed_at_end`: what it says if it only lacks closers at its end.
+    its defect. `closed_at_end`: what it says if it only lacks closers at its end. `any_mark`: where the
+    answer is not certain, any object that is marked is right. `as_spelled`: the object with the names as the
+    text has them, right for a reader without the definition.
     """
 
     kinds: tuple[str, ...]
@@ -26,10 +28,12 @@ class Mutant:
     intended: dict[str, Any]
     certain: bool
     certain_if_defined: bool
-    unmarked: bool
-    loose: frozenset[str]
-    readings: tuple[Any, ...]
-    closed_at_end: Any
+    unmarked: bool = True
+    loose: frozenset[str] = frozenset()
+    readings: tuple[Any, ...] = ()
+    closed_at_end: Any = None
+    any_mark: bool = False
+    as_spelled: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def answers(mutant: Mutant, *, defined: bool) -> Answers:
     right += found if len(found) == 1 and mutant.readings else []
     if mutant.closed_at_end is not None and (not mutant.readings or _among(mutant.closed_at_end, found)):
         right.append(mutant.closed_at_end)
+    if mutant.as_spelled is not None and not defined:
+        right.append(mutant.as_spelled)
     return Answers(right, [*found, mutant.intended], known and len(found) == 1)
 
 
@@ -77,7 +83,7 @@ def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: 
     if not any(finding.warns for finding in reading.findings):
         return Verdict.SILENT
     possible = any(same(plain(one), plain(got)) for one in known.possible)
-    survived = not known.certain and _survives(mutant.intended, got, mutant.loose)
+    survived = not known.certain and (mutant.any_mark or _survives(mutant.intended, got, mutant.loose))
     return Verdict.RIGHT if possible or survived else Verdict.TOLD
 
 
@@ -97,7 +103,9 @@ def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> b
 
 
 def misfits(value: Any, schema: Mapping[str, Any]) -> int:
-    """How often a value differs from its definition: wrong types, undeclared names, missing ones."""
+    """How often a value differs from its definition: wrong types or words, undeclared names, missing ones."""
+    if value not in schema.get("enum", (value,)):
+        return 1
     names = schema.get("type") or []
     names = [names] if isinstance(names, str) else names
     if names and not any(_is_a(value, name) for name in names):

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from bench.parser.mutations import mutants
 from bench.parser.mutations.answers import Mutant, answers, verdict
+from bench.parser.mutations.boundaries import boundary_losses
 from bench.parser.readings import Reading
-from bench.parser.scoring import Tally, Verdict
+from bench.parser.scoring import Tally, Verdict, same
 from bench.parser.tables import percent, table
 from bench.parser.worker import Worker
 from bench.peers import OURS, PEERS
@@ -44,10 +45,26 @@ class JudgedMutant:
         """Has a finding about the text no place in it?"""
         return any(finding.of_text and finding.start is None for finding in self.reading.findings)
 
+    @property
+    def restored(self) -> bool:
+        """Is the reading an object that is right, marked or not?"""
+        got = self.reading.arguments
+        right = answers(self.mutant, defined=self.defined).right
+        return got is not None and any(same(one, got) for one in right)
+
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Every mutant through every reader that is installed, without its definition and with it."""
-    texts = list(mutants(each))
+    """`each` mutants of every kind through the readers."""
+    return _measure(readers, list(mutants(each)))
+
+
+def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
+    """Calls that lost something at a boundary through the readers: 50 texts for each mutant of a kind."""
+    return _measure(readers, list(boundary_losses(50 * each)))
+
+
+def _measure(readers: Iterable[str], texts: list[tuple[str, Mutant]]) -> list[JudgedMutant]:
+    """Every text through every reader that is installed, without its definition and with it."""
     return [
         one
         for reader, with_definition in READERS.items()
@@ -108,6 +125,25 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
         rows[-1] += [_right_and_silent(counted[reader]) for reader in others]
     titles = (*_TITLES, *(f"{reader}: right / silent" for reader in others))
     return table(("defect", "readings", *titles), rows)
+
+
+def restored_table(judged: list[JudgedMutant]) -> list[str]:
+    """How many readings of each reader are the right object itself, not a refusal or a marked other one."""
+    readers = list(dict.fromkeys(one.reader for one in judged))
+    rows = []
+    for kind in [*dict.fromkeys(one.kind for one in judged), "all"]:
+        shares = []
+        for reader in readers:
+            for defined in (False, True):
+                inside = [
+                    one.restored
+                    for one in judged
+                    if kind in (one.kind, "all") and (one.reader, one.defined) == (reader, defined)
+                ]
+                shares.append(percent(sum(inside) / max(1, len(inside))))
+        rows.append([kind, *shares])
+    titles = [f"{reader}{defined}" for reader in readers for defined in ("", ", defined")]
+    return table(("defect", *titles), rows)
 
 
 def _right_and_silent(counted: Tally) -> str:

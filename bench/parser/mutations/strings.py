@@ -9,9 +9,9 @@ from collections.abc import Callable
 from bench.parser.mutations.draft import Draft, ImpossibleError, Kind, Token
 
 _STRINGS = (Kind.KEY, Kind.STRING)
-_TELLING = re.compile(r'["{}\[\]\n\\]')
+TELLING = re.compile(r'["{}\[\]\n\\]')
 """In a text without its first quote, these leave open where it ends."""
-_LONG = re.compile(r'[",:{}\[\]\n\\]')
+LONG = re.compile(r'[",:{}\[\]\n\\]')
 """In a text without its last quote, these leave open where it ends."""
 _LOOKS_LIKE_END = re.compile(r'"\s*[,:}\]]|[{\[,:]\s*"')
 """A quote inside a text that could as well be the text's own."""
@@ -37,14 +37,14 @@ def _missing_last_quote_of_key(draft: Draft) -> None:
 
 def _missing_first_quote(draft: Draft) -> None:
     at = _value(draft, lambda value: value[:1].isalpha())
-    if _TELLING.search(draft.tokens[at].value):
+    if TELLING.search(draft.tokens[at].value):
         draft.doubt(draft.tokens[at].member)
     draft.change(at, draft.tokens[at].text[1:])
 
 
 def _missing_last_quote(draft: Draft) -> None:
     at = _value(draft, len)
-    if _LONG.search(draft.tokens[at].value):
+    if LONG.search(draft.tokens[at].value):
         _doubt_from(draft, at)
     draft.change(at, draft.tokens[at].text[:-1])
 

@@ -1,0 +1,226 @@
+"""Calls that lost one to four characters at a boundary of a member, as when a piece of a stream is dropped.
+
+A boundary is what is written between a value and the next name (`", "`, `}, {"`), or between a name and its
+value (`": "`). What was lost of a text or a number is lost in the right answer too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from types import MappingProxyType
+from typing import Any
+
+from bench.parser.corpus import read_corpus
+from bench.parser.mutations import SEED, written_calls
+from bench.parser.mutations.answers import Mutant, misfits
+from bench.parser.mutations.draft import Draft, Kind, Token
+from bench.parser.mutations.strings import LONG, TELLING
+from bench.parser.readings import Tool
+from bench.parser.scoring import is_strict_json
+
+LONGEST = 4
+_SIGNS = {":", "=", ",", "\\", '"'}
+_COMMENT = re.compile(r"#|/[/*]")
+"""In a text without its first quote, these may begin a comment."""
+
+
+def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mutant]]:
+    """Different texts, each under the name of what it lost. The same seed gives the same texts."""
+    random, seen = Random(f"{seed} boundaries"), set[str]()
+    calls = _calls()
+    while len(seen) < wanted:
+        tool, arguments = random.choice(calls)
+        lost = lose(tool, arguments, random)
+        if lost is not None and lost[1].text not in seen:
+            seen.add(lost[1].text)
+            yield lost
+
+
+def _calls() -> list[tuple[Tool, dict[str, Any]]]:
+    """The calls of the mutations, and those of the corpus that fit their definition."""
+    found = written_calls() + [
+        (entry.tool, entry.intended)
+        for entry in read_corpus().malformed
+        if entry.tool and entry.intended and not misfits(entry.intended, entry.tool.schema)
+    ]
+    return [(tool, call) for tool, call in found if call and len(json.dumps(call)) <= 1500]
+
+
+def lose(tool: Tool, arguments: dict[str, Any], random: Random) -> tuple[str, Mutant] | None:
+    """Delete a random piece at a random boundary; None where what is left is still valid JSON."""
+    draft = Draft.of(arguments, random)
+    text = draft.written()
+    after = random.choice((Kind.COMMA, Kind.COLON))
+    boundaries = list(_boundaries(draft.tokens, after))
+    if not boundaries:
+        return None
+    first, last = random.choice(boundaries)
+    starts = _starts(draft.tokens)
+    zone = (starts[first] + _before(draft.tokens[first]), starts[last] + _quoted(draft.tokens[last]))
+    size = random.randint(1, LONGEST)
+    start = random.randint(max(1, zone[0] - size + 1), zone[1] - 1)
+    left = text[:start] + text[start + size :]
+    if is_strict_json(left):
+        return None
+    loss = _Loss(draft.tokens, starts, (start, start + size), (first, last))
+    if loss.untold:
+        return None
+    return loss.kind, loss.mutant(tool, arguments, left)
+
+
+def _starts(tokens: list[Token]) -> list[int]:
+    starts, at = [], 0
+    for token in tokens:
+        starts.append(at)
+        at += len(token.text)
+    return starts
+
+
+def _boundaries(tokens: list[Token], kind: Kind) -> Iterator[tuple[int, int]]:
+    """The tokens before and after every colon, or every comma that a name or an object follows."""
+    for index, token in enumerate(tokens):
+        if token.kind is not kind:
+            continue
+        first, last = index - 1, index + 1
+        while tokens[first].kind in (Kind.CLOSE, Kind.SPACE):
+            first -= 1
+        while tokens[last].kind in (Kind.OPEN, Kind.SPACE) and tokens[last + 1].kind is not Kind.CLOSE:
+            last += 1
+        if kind is Kind.COLON or tokens[last].kind is Kind.KEY:
+            yield first, last
+
+
+def _quoted(token: Token) -> bool:
+    return token.kind in (Kind.KEY, Kind.STRING)
+
+
+def _before(token: Token) -> int:
+    """How much of a token is not of the boundary after it: all but a closing quote."""
+    return len(token.text) - _quoted(token)
+
+
+@dataclass
+class _Loss:
+    """What the piece between two offsets takes from every token it touches."""
+
+    tokens: list[Token]
+    starts: list[int]
+    piece: tuple[int, int]
+    boundary: tuple[int, int]
+    names: dict[int, str] = field(default_factory=dict)
+    values: dict[int, Any] = field(default_factory=dict)
+    brackets: bool = False
+    unknown: bool = False
+    """Does nothing tell any more what a value was?"""
+    untold: bool = False
+    """Could what is left be read otherwise: the end of a literal, a blank or a sign outside of quotes?"""
+
+    def __post_init__(self) -> None:
+        for index, token in enumerate(self.tokens):
+            kept = self._kept(index)
+            if kept == token.text:
+                continue
+            if token.kind in (Kind.OPEN, Kind.CLOSE):
+                self.brackets = True
+            elif token.kind is Kind.KEY and _inner(token, kept) != token.text[1:-1]:
+                self.names[index] = _inner(token, kept)
+            elif token.kind in (Kind.STRING, Kind.OTHER):
+                self._value(index, token, kept)
+
+    def _kept(self, index: int) -> str:
+        start, text = self.starts[index], self.tokens[index].text
+        before, after = (max(0, min(len(text), at - start)) for at in self.piece)
+        return text[:before] + text[after:]
+
+    def _value(self, index: int, token: Token, kept: str) -> None:
+        inner = _inner(token, kept)
+        start_lost = not token.text.startswith(kept)
+        if token.kind is Kind.OTHER:
+            self.untold |= start_lost and kept.isalpha()
+        else:
+            self.untold |= kept.strip() != kept or (start_lost and kept[:1] in _SIGNS)
+        try:
+            value = json.loads(f'"{inner}"') if token.kind is Kind.STRING else _number(kept)
+            json.dumps(value, ensure_ascii=False).encode()
+        except ValueError:  # half an escape, half a literal, nothing
+            self.unknown = True
+            return
+        if value == "" != token.value:
+            self.unknown = True
+        elif value != token.value:
+            self.values[index] = value
+
+    @property
+    def kind(self) -> str:
+        colon = any(token.kind is Kind.COLON for token in self.tokens[slice(*self.boundary)])
+        place = "after a name" if colon else "after a value"
+        if self.brackets:
+            return f"{place}: a bracket"
+        if self.names:
+            return f"{place}: of the name"
+        return f"{place}: of the value" if self.values or self.unknown else f"{place}: signs alone"
+
+    def mutant(self, tool: Tool, arguments: dict[str, Any], text: str) -> Mutant:
+        known = not (self.brackets or self.names or self.unknown) and self._parted()
+        intended = arguments if self.unknown else self._object()
+        known_if_defined = known and self._ends_known() and not misfits(intended, tool.schema)
+        return Mutant(
+            (self.kind,), tool, text, intended, known and self._clear(), known_if_defined,
+            any_mark=True, as_spelled=self._object(self.names) if all(self.names.values()) else None,
+        )  # fmt: skip
+
+    def _parted(self) -> bool:
+        """Is anything but blanks left between the two sides?"""
+        first, last = self.boundary
+        between = "".join(self._kept(index) for index in range(first + 1, last))
+        sides = (self._kept(first)[-1:] * _quoted(self.tokens[first]), self._kept(last)[:1])
+        return bool(between.strip()) or '"' in sides
+
+    def _clear(self) -> bool:
+        """Can who does not know the names tell where the texts on both sides begin and end?"""
+        return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
+
+    def _ends_known(self) -> bool:
+        after = str(self._side(1))
+        return not (self._lost_start() and (TELLING.search(after) or _COMMENT.search(after)))
+
+    def _lost_end(self) -> bool:
+        token = self.tokens[self.boundary[0]]
+        return token.kind is Kind.STRING and self._kept(self.boundary[0])[-1:] != '"'
+
+    def _lost_start(self) -> bool:
+        token = self.tokens[self.boundary[1]]
+        return token.kind is Kind.STRING and self._kept(self.boundary[1])[:1] != '"'
+
+    def _side(self, which: int) -> Any:
+        index = self.boundary[which]
+        return self.values.get(index, self.tokens[index].value)
+
+    def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
+        """The object with what is left of its values, and with other names if there are any."""
+        other = {index: json.dumps(value) for index, value in self.values.items()}
+        other |= {index: f'"{name}"' for index, name in names.items()}
+        value: dict[str, Any] = json.loads(
+            "".join(other.get(index, token.text) for index, token in enumerate(self.tokens))
+        )
+        return value
+
+
+def _number(kept: str) -> Any:
+    """What is left of a number or a literal: `0.` and `007` are numbers, too."""
+    try:
+        return json.loads(kept)
+    except ValueError:
+        return float(kept)
+
+
+def _inner(token: Token, kept: str) -> str:
+    """What is left between the quotes of a text of which its beginning or its end was lost."""
+    whole = token.text
+    if whole.startswith(kept):
+        return kept[1:]
+    return kept[:-1] if whole.endswith(kept) else kept.strip('"')

@@ -1,0 +1,90 @@
+"""Calls that lost characters at a boundary of a member: the texts differ, and the verdicts are fair."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from bench.parser.mutations.answers import Mutant, verdict
+from bench.parser.mutations.boundaries import boundary_losses, lose
+from bench.parser.readings import Finding, Reading, Tool
+from bench.parser.scoring import Verdict, is_strict_json
+
+MARKED = (Finding("unclosed_string", 3, 4, warns=True),)
+WRITE = Tool(
+    "write",
+    {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+        "required": ["path", "content"],
+    },
+)
+CALL = {"path": "a.py", "content": "x = 1"}
+
+
+def loss(text: str) -> Mutant:
+    """The mutant with this text, among those of one call."""
+    random = Random(1)
+    for _ in range(20000):
+        made = lose(WRITE, CALL, random)
+        if made is not None and made[1].text == text:
+            return made[1]
+    raise AssertionError(text)
+
+
+def test_the_same_seed_loses_the_same_pieces_and_no_text_is_valid_json() -> None:
+    texts = [mutant.text for _, mutant in boundary_losses(200)]
+    assert texts == [mutant.text for _, mutant in boundary_losses(200)]
+    assert texts != [mutant.text for _, mutant in boundary_losses(200, seed=21)]
+    assert not any(map(is_strict_json, texts))
+    assert len({kind for kind, _ in boundary_losses(200)}) == 8
+
+
+def test_what_is_lost_is_one_to_four_characters_in_a_row() -> None:
+    for _, mutant in boundary_losses(200):
+        whole = [
+            json.dumps(mutant.intended, ensure_ascii=ascii_only, indent=indent, separators=separators)
+            for ascii_only in (True, False)
+            for indent, separators in ((None, None), (None, (",", ":")), (2, None))
+        ]
+        assert min(abs(len(text) - len(mutant.text)) for text in whole) <= 4
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "defined", "right"),
+    [
+        ('{"path": "a.py "content": "x = 1"}', CALL, False, Verdict.RIGHT),
+        ('{"path": "a.py "content": "x = 1"}', {"path": 'a.py "content": "x = 1'}, False, Verdict.SILENT),
+        ('{"path": "a.py "content": "x = 1"}', None, True, Verdict.REFUSED),
+        ('{"path": "a. "content": "x = 1"}', CALL | {"path": "a."}, True, Verdict.RIGHT),
+        ('{"path": "a. "content": "x = 1"}', CALL, True, Verdict.SILENT),
+        ('{"path": "a.py", ntent": "x = 1"}', CALL, True, Verdict.RIGHT),
+        ('{"path": "a.py", ntent": "x = 1"}', None, True, Verdict.RIGHT),
+        ('{"path": "a.py", ntent": "x = 1"}', {"path": "a.py", "ntent": "x = 1"}, True, Verdict.SILENT),
+        ('{"path": "a.py", ntent": "x = 1"}', {"path": "a.py", "ntent": "x = 1"}, False, Verdict.RIGHT),
+        ('{"path": "a.pycontent": "x = 1"}', None, True, Verdict.RIGHT),
+        ('{"path": "a.py", "content: "x = 1"}', CALL, False, Verdict.RIGHT),
+    ],
+)  # fmt: skip
+def test_a_reading_is_right_with_exactly_what_was_lost(
+    text: str, value: dict[str, Any] | None, defined: bool, right: Verdict
+) -> None:
+    reading = Reading(value) if value is not None else Reading(refusal="no")
+    assert verdict(loss(text), reading, defined=defined) is right
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ('{"path": "a.py", ntent": "x = 1"}', Verdict.RIGHT),
+        ('{"path": "a.py "content": "x = 1"}', Verdict.TOLD),
+    ],
+)  # fmt: skip
+def test_another_object_with_a_mark_is_right_only_where_a_person_could_not_tell(
+    text: str, right: Verdict
+) -> None:
+    reading = Reading({"path": "a.py"}, findings=MARKED)
+    assert verdict(loss(text), reading, defined=True) is right
