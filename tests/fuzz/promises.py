@@ -36,7 +36,13 @@ Result = TypeVar("Result")
 
 _HALVES = re.compile(r"[\ud800-\udfff]")  # which the parser replaces first of all
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
-_SAID_ABOUT_JSON = {"duplicate_key", "non_finite_number", "string_encoding_removed", "empty_arguments"}
+_SAID_ABOUT_JSON = {
+    "duplicate_key",
+    "repeated_member",
+    "non_finite_number",
+    "string_encoding_removed",
+    "empty_arguments",
+}
 """What may be said about text that is JSON: it says a key twice, holds 1e999, or is a string of JSON text."""
 _NOT_QUOTED_WHERE_IT_STANDS = {
     "json_parse_error",  # quotes the start of the text
@@ -45,6 +51,7 @@ _NOT_QUOTED_WHERE_IT_STANDS = {
     "invalid_utf8",  # shows bytes
     "parameter_name_normalised",  # the span is the value's, what was found is its name
     "duplicate_key",  # the span has the quotes, what was found has not
+    "repeated_member",
 }
 _DECODES = {
     "string_encoding_removed",

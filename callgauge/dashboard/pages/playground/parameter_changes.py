@@ -259,7 +259,7 @@ def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequen
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
         return None
-    if any(one.code == "duplicate_key" for one in request.diagnostics):
+    if any(one.code in ("duplicate_key", "repeated_member") for one in request.diagnostics):
         return None  # the finding may be about the value that was overwritten
     for one in findings:
         if one.code in _WHOLE and one.path == place and one.start is not None and one.end is not None:
