@@ -18,7 +18,15 @@ from lenient.coerce.validator import NO_DEFINITION, Validator, read_undeclared
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
-from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, UnreadableError, shorten
+from lenient.diagnostics import (
+    MAX_DEPTH,
+    Diagnostic,
+    Findings,
+    Path,
+    TooManyFindingsError,
+    UnreadableError,
+    shorten,
+)
 from lenient.diagnostics.codes import CODES, Stage
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
@@ -170,7 +178,7 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
     try:
         return run.finish(LocatedValue(call.value, mark, SourceText(text), strict=True))
     except TooManyFindingsError:
-        return run.refuse(Diagnostic("too_many_findings"))
+        return run.refuse_too_many()
 
 
 def _repair_plainly(call: _Call) -> ToolCallRequest | None:
@@ -205,11 +213,12 @@ def _convert_plain(
         return None
     run = _Run(call)
     run.findings.extend(found)
+    run.tried.append("repairs")
     run.trace.append((Stage.REPAIR, "text repaired", text, arguments))
     try:
         return run.finish(LocatedValue(arguments, mark, SourceText(text), strict=False))
     except TooManyFindingsError:
-        return run.refuse(Diagnostic("too_many_findings"))
+        return run.refuse_too_many()
 
 
 class _Run:
@@ -245,7 +254,7 @@ class _Run:
         attempts = 2_000 + 4 * len(self.call.raw)
         validator = Validator(self.decode_text, self.findings, self.rejected, attempts=attempts)
         if not isinstance(located.value, dict):
-            validator.report("arguments_must_be_object", located, None)
+            validator.report("arguments_must_be_object", located, None, hint=self.describe_tried())
             return None
         if self.node is None:
             return read_undeclared(located, validator)
@@ -277,6 +286,15 @@ class _Run:
         self.left -= len(located.value)
         return decode_nested(located, node, path, findings) if self.left >= 0 else None
 
+    def describe_tried(self) -> str:
+        """Return the sentence that names the steps which were tried on the text."""
+        return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
+
+    def refuse_too_many(self) -> ToolCallRequest:
+        """Return a failed request for text that needs more repairs than any real call."""
+        text = _replace_invalid(self.call.raw)
+        return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
+
     def refuse(self, error: Diagnostic) -> ToolCallRequest:
         """Return a failed request without arguments, with `error` as its only diagnostic."""
         rest = (None, Outcome.FAILED, (error,), self.call.policy, self.tool, NOTHING_REJECTED, ())
@@ -303,7 +321,7 @@ class _TolerantReader(_Run):
         except UnreadableError as error:
             return self.refuse_unreadable(error.reason, error.position)
         except TooManyFindingsError:
-            return self.refuse(Diagnostic("too_many_findings"))
+            return self.refuse_too_many()
 
     def decode_bytes(self) -> SourceText:
         """Return the raw arguments as text.
@@ -336,11 +354,10 @@ class _TolerantReader(_Run):
         """
         text = _replace_invalid(self.call.raw)
         made = ", ".join(dict.fromkeys(found.code for found in self.findings.items))
-        hint = f"Tried: {', '.join(dict.fromkeys(self.tried))}." + (
-            f" Repaired so far: {made}." if made else ""
-        )
+        hint = self.describe_tried() + (f" Repaired so far: {made}." if made else "")
         position = min(position, len(text))
-        deep = reason == "nested_too_deep"
+        if deep := reason == "nested_too_deep":
+            hint = f"The limit is {MAX_DEPTH} levels. {hint}"
         error = Diagnostic(
             reason if deep else "json_parse_error", "$", position, min(position + 1, len(text)),
             found=text[:100], detail=None if deep else reason, hint=hint,

@@ -46,6 +46,7 @@ DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
 _MAX_TAKEN = 200  # characters of the listed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""
+_DEPTH_HINT = f"The limit is {_MAX_DECLARED_DEPTH} levels of a definition; each union is a level, too."
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ class Validator:
     def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
         """Return the value converted to what the node demands, or REJECTED when it does not fit."""
         if self.depth >= _MAX_DECLARED_DEPTH:
-            return self.reject("nested_too_deep", located, path)
+            return self.reject("nested_too_deep", located, path, hint=_DEPTH_HINT)
         self.depth += 1
         if node.demands is not None and node.demands.conditions is not None:
             value = self.convert(self.choose_node(node.demands.conditions, located, path), located, path)
