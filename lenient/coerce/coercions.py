@@ -21,6 +21,11 @@ REFUSED: Final = object()
 """What a coercion returns when it cannot convert the value."""
 
 
+OBJECT_AS_TEXT = "object_retained_as_text"
+WRAPPING = frozenset({"scalar_coerced_to_list", "separated_text_coerced_to_list"})
+"""The codes of a single value that became a list."""
+
+
 class JsonType(StrEnum):
     """The JSON type of a decoded value; `WHOLE` is a float that equals an integer."""
 
@@ -65,6 +70,9 @@ _TIMESTAMP = re.compile(
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
 _FINER = re.compile(r"[.,]\d{6}0*+[1-9]", re.ASCII)
 _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
+_SEPARATORS = re.compile(r"[,;，；、\r\n]")
+_BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
+"""Brackets whose separators part something else: `*.{ts,tsx}`, `f(a, b)`."""
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
 
@@ -168,6 +176,12 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
     return [value]
 
 
+def _wrap_separated(value: str, _: ValueSource) -> Any:
+    """Wrap a text whose parts may be the items: commas, semicolons or line breaks part it."""
+    parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
+    return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
+
+
 def _parse_timestamp(text: str) -> datetime | None:
     trimmed = text.strip()
     if len(trimmed) > 64 or not _TIMESTAMP.fullmatch(trimmed):
@@ -211,14 +225,15 @@ def _convert_epoch(value: float, _: ValueSource) -> Any:
 _K, _J = ValueKind, JsonType
 _KEPT = (Coercion(None, _keep_value),)
 _RETAINED = (Coercion("non_string_literal_retained", _write_as_text),)
+_OBJECT_RETAINED = (Coercion(OBJECT_AS_TEXT, _write_as_text),)
 _WRAPPED = (Coercion("scalar_coerced_to_list", _wrap_in_list),)
 _NUMBERS = (_J.INTEGER, _J.WHOLE, _J.FRACTION)
 _TEXT_KINDS = (_K.STRING, _K.ENUM_TOKEN, _K.ATTACHMENT_REFERENCE)
-_NOT_TEXT = (*_NUMBERS, _J.BOOLEAN, _J.OBJECT, _J.ARRAY)
 
 COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     **{(kind, _J.STRING): _KEPT for kind in _TEXT_KINDS},
-    **{(kind, found): _RETAINED for kind in _TEXT_KINDS for found in _NOT_TEXT},
+    **{(kind, found): _RETAINED for kind in _TEXT_KINDS for found in (*_NUMBERS, _J.BOOLEAN)},
+    **{(kind, found): _OBJECT_RETAINED for kind in _TEXT_KINDS for found in (_J.OBJECT, _J.ARRAY)},
     (_K.BOOLEAN, _J.BOOLEAN): _KEPT,
     (_K.BOOLEAN, _J.STRING): (Coercion("string_literal_converted_to_boolean", _parse_boolean),),
     (_K.BOOLEAN, _J.INTEGER): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
@@ -235,7 +250,11 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     (_K.JSON_OBJECT, _J.OBJECT): _KEPT,
     (_K.JSON_OBJECT, _J.STRING): (Coercion("string_literal_converted_to_object", _decode_object),),
     (_K.JSON_ARRAY, _J.ARRAY): _KEPT,
-    (_K.JSON_ARRAY, _J.STRING): (Coercion("string_literal_converted_to_array", _decode_array), *_WRAPPED),
+    (_K.JSON_ARRAY, _J.STRING): (
+        Coercion("string_literal_converted_to_array", _decode_array),
+        Coercion("separated_text_coerced_to_list", _wrap_separated),
+        *_WRAPPED,
+    ),
     **{(_K.JSON_ARRAY, found): _WRAPPED for found in (*_NUMBERS, _J.BOOLEAN, _J.OBJECT)},
     (_K.TIMESTAMP, _J.STRING): (
         Coercion(None, _parse_precise),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from lenient.coerce.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
+from lenient.coerce.coercions import OBJECT_AS_TEXT, REFUSALS, REFUSED, WRAPPING, coerce, is_absolute_uri
 from lenient.coerce.schema_match import SchemaMatcher
 from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
 from lenient.definitions.json_schema.nodes import (
@@ -151,13 +151,15 @@ class Validator:
         """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
-        if not node.typed and (value is REFUSED or code == "scalar_coerced_to_list"):
+        if not node.typed and (value is REFUSED or code in WRAPPING):
             return self.convert_untyped(node, located, path)  # the definition refuses no other type
         is_listed = node.choices is not None and _is_listed(node.choices, located.value)
         if is_listed and not _is_listed(node.choices, value):
             return located.value  # the definition lists it, whatever its type says
         if value is REFUSED:
             return self.reject(REFUSALS[kind], located, path)
+        if code == OBJECT_AS_TEXT and node.holds_json:
+            code = "non_string_literal_retained"
         if code is not None:
             became = str(value) if kind is ValueKind.TIMESTAMP else to_json_text(value)
             self.report(code, located, path, became=became)
@@ -166,7 +168,7 @@ class Validator:
         if kind is ValueKind.JSON_OBJECT:
             return self.convert_object(node, source.inner or located, path)
         if kind is ValueKind.JSON_ARRAY:
-            items = [located] if code == "scalar_coerced_to_list" else _items_of(source.inner or located)
+            items = [located] if code in WRAPPING else _items_of(source.inner or located)
             return self.convert_items(node, items, path)
         return value
 
@@ -254,7 +256,7 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted by the branch with the fewest errors, then warnings, then notes.
+        """Return the value converted by the branch with the fewest errors, then losses, warnings and notes.
 
         Of equal branches the first is chosen. Its diagnostics and rejected values are added to those of this
         validator.
@@ -264,7 +266,7 @@ class Validator:
             trial = self.try_branch(branch, located, path)
             if best is None or trial.score < best.score:
                 best = trial
-            if best.score == (0, 0, 0):
+            if not best.findings:
                 break
         if best is None:
             return self.accept_any(located, path)
@@ -398,12 +400,12 @@ class Trial:
     located: LocatedValue
 
     @property
-    def score(self) -> tuple[int, int, int]:
-        """The numbers of errors, warnings and notes."""
+    def score(self) -> tuple[int, int, int, int]:
+        """The numbers of errors, of lossy diagnostics, of warnings and of notes."""
         counts = [0, 0, 0]
         for finding in self.findings:
             counts[2 - finding.severity.rank] += 1
-        return counts[0], counts[1], counts[2]
+        return counts[0], sum(finding.lossy for finding in self.findings), counts[1], counts[2]
 
 
 @dataclass(slots=True)

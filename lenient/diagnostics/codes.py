@@ -241,7 +241,9 @@ _REPAIR_ROWS = (
 
 _COERCE_ROWS = (
     Code("non_string_literal_retained", _C, _WARN, False, "A value that is not a string was kept as its JSON text.",
-         "The tool needs text; the model sent a number or object.", Example('{"a": 42}', {"a": _S})),
+         "The tool needs text; the model sent another value, or an object for text that holds JSON.", Example('{"a": 42}', {"a": _S})),
+    Code("object_retained_as_text", _C, _WARN, True, "An object or array was kept as its JSON text.",
+         "The tool needs text, and nothing says that the text holds JSON: the text meant may be inside.", Example('{"a": ["x"]}', {"a": _S})),
     Code("string_literal_converted_to_boolean", _C, _WARN, False, "The text true or false became a boolean.",
          "Quoted booleans are the most common mistake.", Example('{"a": "True"}', {"a": _B})),
     Code("number_coerced_to_boolean", _C, _WARN, False, "0 or 1 became a boolean.",
@@ -262,6 +264,8 @@ _COERCE_ROWS = (
          "Nested values are often encoded once too often.", Example('{"a": "[1, 2]"}', {"a": _L})),
     Code("scalar_coerced_to_list", _C, _WARN, False, "A single value became a list with one item.",
          "The model sent one item where a list is declared.", Example('{"a": "x"}', {"a": {"type": "array", "items": _S}})),
+    Code("separated_text_coerced_to_list", _C, _WARN, True, "Text with commas, semicolons or line breaks became a list with one item.",
+         "Each part of the text may be an item of its own.", Example('{"a": "x, y"}', {"a": {"type": "array", "items": _S}})),
     Code("timestamp_without_offset", _C, _WARN, False, "A timestamp without an offset was read as UTC.",
          "The model's clock may be another.", Example('{"a": "2025-01-02T03:04:05"}', {"a": {"type": "string", "format": "date-time"}})),
     Code("timestamp_truncated_to_microseconds", _C, _WARN, True, "Digits of a second beyond the sixth were cut off.",

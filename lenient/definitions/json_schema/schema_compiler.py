@@ -31,7 +31,13 @@ from lenient.definitions.json_schema.nodes import (
     inner_nodes,
     normalise_name,
 )
-from lenient.definitions.json_schema.value_kinds import KINDS_BY_FORMAT, KINDS_BY_TYPE, ValueKind, type_names
+from lenient.definitions.json_schema.value_kinds import (
+    KINDS_BY_FORMAT,
+    KINDS_BY_TYPE,
+    ValueKind,
+    says_json_text,
+    type_names,
+)
 
 _NULL_ALONE = SAYING_NOTHING | {"type"}
 _MAX_GATHERED = 1_000
@@ -119,7 +125,7 @@ class _SchemaCompiler:
             node.choices = EnumChoices("const_mismatch", (None,) if node.nullable else ())
 
     def compile_branch(self, rest: Mapping[Any, Any], branch: Any, depth: int) -> Node:
-        if SAYING_NOTHING.issuperset(rest):
+        if SAYING_NOTHING.issuperset(rest) and not says_json_text(rest):
             return self.compile_node(branch, depth)
         node = Node()
         self.fill(node, merge_schemas(rest, self.schemas.flatten(branch, depth)), depth)
@@ -131,6 +137,7 @@ class _SchemaCompiler:
         node.nullable = _takes_null(schema)
         node.kind = _find_kind(schema, type_name)
         node.typed = type_name is not None
+        node.holds_json = type_name == "string" and says_json_text(schema)
         node.choices = _read_choices(schema)
         if type_name is None and types:  # null alone
             node.kind, node.choices = None, EnumChoices("const_mismatch", (None,) if node.nullable else ())
