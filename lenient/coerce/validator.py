@@ -161,8 +161,7 @@ class Validator:
         if code == OBJECT_AS_TEXT and node.holds_json:
             code = "non_string_literal_retained"
         if code is not None:
-            became = str(value) if kind is ValueKind.TIMESTAMP else to_json_text(value)
-            self.report(code, located, path, became=became)
+            self.report(code, located, path, became=to_json_text(value))
         if source.findings is not None:
             self.findings.extend(source.findings.items)
         if kind is ValueKind.JSON_OBJECT:

@@ -268,8 +268,8 @@ _COERCE_ROWS = (
          "Each part of the text may be an item of its own.", Example('{"a": "x, y"}', {"a": {"type": "array", "items": _S}})),
     Code("timestamp_without_offset", _C, _WARN, False, "A timestamp without an offset was read as UTC.",
          "The model's clock may be another.", Example('{"a": "2025-01-02T03:04:05"}', {"a": {"type": "string", "format": "date-time"}})),
-    Code("timestamp_truncated_to_microseconds", _C, _WARN, True, "Digits of a second beyond the sixth were cut off.",
-         "Some platforms write seven or nine digits; a timestamp here has six.", Example('{"a": "2025-01-02T03:04:05.1234567Z"}', {"a": {"type": "string", "format": "date-time"}})),
+    Code("timestamp_normalised", _C, _NOTE, False, "Blanks around a timestamp or before its offset were removed.",
+         "ISO 8601 and RFC 3339 have none there.", Example('{"a": "2025-01-02T03:04:05 Z"}', {"a": {"type": "string", "format": "date-time"}})),
     Code("epoch_converted_to_timestamp", _C, _WARN, False, "A number was read as seconds or milliseconds since 1970.",
          "The size of the number decides which.", Example('{"a": 1735786800}', {"a": {"type": "string", "format": "date-time"}})),
     Code("enum_case_normalised", _C, _NOTE, False, "A listed value in another case or with blanks around it took the listed spelling.",
@@ -352,5 +352,8 @@ _CHECK_ROWS = (
          "No tool accepts such a value, and many parsers crash on it.",
          Example('{"a": ' + "[" * 200 + "]" * 200 + "}")),
 )  # fmt: skip
+
+RETIRED = frozenset({"timestamp_truncated_to_microseconds"})
+"""Codes of earlier versions, which stores may still hold. They are never used again."""
 
 CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from lenient.definitions.json_schema.constraints import compile_pattern, read_rules
@@ -389,7 +388,7 @@ def lists_its_type(node: Node) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, (str, datetime))
+    return isinstance(value, str)
 
 
 def _is_number(value: Any) -> bool:
