@@ -276,6 +276,8 @@ _COERCE_ROWS = (
          "The constraint is not case-sensitive.", Example('{"a": "READ"}', {"a": {"enum": ["read", "write"]}})),
     Code("parameter_name_normalised", _C, _WARN, False, "A parameter in another spelling took the declared name.",
          "Exactly one declared name differs only in case, underscores, or signs around it.", Example('{"filePath": "x"}', {"file_path": _S})),
+    Code("arguments_envelope_removed", _C, _WARN, False, "The arguments were inside an object with one undeclared name.",
+         "The model wrapped them as a call does; the names inside are declared.", Example('{"arguments": {"a": "x"}}', {"a": _S})),
     Code("optional_null_dropped", _C, _NOTE, False, "A null for an optional parameter was read as absent.",
          "Strict schemas make models send every parameter.", Example('{"a": null}', {"a": _S})),
     Code("default_applied", _C, _NOTE, False, "The declared default was added, as requested.",
