@@ -241,9 +241,9 @@ _REPAIR_ROWS = (
 
 _COERCE_ROWS = (
     Code("non_string_literal_retained", _C, _WARN, False, "A value that is not a string was kept as its JSON text.",
-         "The tool needs text; the model sent another value, or an object for text that holds JSON.", Example('{"a": 42}', {"a": _S})),
+         "The tool needs text; the model sent another value, or an object for text that is JSON.", Example('{"a": 42}', {"a": _S})),
     Code("object_retained_as_text", _C, _WARN, True, "An object or array was kept as its JSON text.",
-         "The tool needs text, and nothing says that the text holds JSON: the text meant may be inside.", Example('{"a": ["x"]}', {"a": _S})),
+         "The tool needs text, and nothing says that the text is JSON: the text meant may be inside.", Example('{"a": ["x"]}', {"a": _S})),
     Code("string_literal_converted_to_boolean", _C, _WARN, False, "The text true or false became a boolean.",
          "Quoted booleans are the most common mistake.", Example('{"a": "True"}', {"a": _B})),
     Code("number_coerced_to_boolean", _C, _WARN, False, "0 or 1 became a boolean.",

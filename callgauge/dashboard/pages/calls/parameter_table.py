@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.analysis.texts.member_texts import read_member_texts
+from callgauge.analysis.reparsed_call import read_member_texts
 from lenient import Cardinality, Diagnostic, ToolCallRequest, ToolDefinition, ToolParameter
 
 _FIRST = re.compile(r'\$(?:\.([^.\[]+)|\["((?:[^"\\]|\\.)*)"\])')

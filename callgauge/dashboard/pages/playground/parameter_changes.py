@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callgauge.analysis import wording
-from callgauge.analysis.texts.member_texts import read_member_texts
+from callgauge.analysis.reparsed_call import read_member_texts
 from callgauge.dashboard.components.definition_editor.parameters import describe_parameter
 from lenient import Diagnostic, Outcome, ToolCallRequest
 from lenient.diagnostics import FORBIDDEN_HINT, render_path
