@@ -47,7 +47,7 @@ class Envelope:
             return []
         where, became = render_path((None, self.key)), shorten(to_json_text(self.inner.value))
         found = _report("string_literal_converted_to_object", self.text, where)._replace(became=became)
-        return [*(() if self.is_call else (found,)), *self.findings.items]
+        return [found, *self.findings.items]
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
