@@ -62,6 +62,8 @@ def same(intended: Any, got: Any, *, spacing: bool = True) -> bool:
         )
     if isinstance(intended, (dict, list)) or isinstance(got, (dict, list)):
         return False
+    if isinstance(intended, str) and isinstance(got, str) and _moment(intended) is not None:
+        return intended == got or _moment(intended) == _moment(got)
     return bool(intended == got) or (not spacing and _same_json_text(intended, got))
 
 

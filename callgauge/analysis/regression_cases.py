@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from lenient import (
@@ -62,11 +61,11 @@ def text_case_json(
 def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
     """Return the expected fields of a case: arguments, outcome, diagnostics, rejected arguments."""
     result = {
-        "arguments": to_plain(request.arguments),
+        "arguments": request.arguments,
         "outcome": request.outcome.value,
         "diagnostics": [describe_finding(found) for found in request.diagnostics],
     }
-    return result | ({"rejected": to_plain(dict(request.rejected))} if request.rejected else {})
+    return result | ({"rejected": dict(request.rejected)} if request.rejected else {})
 
 
 def expected_call(call: TextCall) -> dict[str, Any]:
@@ -94,11 +93,6 @@ def describe_finding(found: Diagnostic) -> dict[str, Any]:
         "hint": found.hint,
     }
     return {key: value for key, value in fields.items() if value is not None}
-
-
-def to_plain(value: Any) -> Any:
-    """Return a value as a case file writes it, with timestamps in ISO 8601."""
-    return json.loads(json.dumps(value, default=datetime.isoformat))
 
 
 def _case_name(subject: str, what: str, found: Sequence[str]) -> str:

@@ -136,9 +136,9 @@ def history_arguments(read: ReadCall) -> str:
         pass
     arguments = read.request.arguments
     try:
-        return orjson.dumps(arguments, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+        return orjson.dumps(arguments).decode()
     except TypeError:  # a number beyond 64 bits
-        return json.dumps(arguments, ensure_ascii=False, default=str)
+        return json.dumps(arguments, ensure_ascii=False)
 
 
 def history_name(read: ReadCall) -> str:

@@ -27,10 +27,9 @@ versions.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-import orjson
 
 from ingest.decoding.fields import read_epoch_ms, read_object, read_objects, read_text, read_time
 from ingest.events import Event, FaultLayer, FlagSource, Rejected, ResultSeen, SessionSeen
@@ -193,5 +192,5 @@ def _result_fields(result: Mapping[str, Any], *, cancelled: bool) -> dict[str, A
 def _part_text(part: Mapping[str, Any]) -> str | None:
     text = read_text(part.get("Text"))
     if text is None and part.get("Json") is not None:
-        return orjson.dumps(part["Json"], default=str).decode()
+        return json.dumps(part["Json"], ensure_ascii=False, separators=(",", ":"))
     return text

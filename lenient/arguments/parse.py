@@ -12,19 +12,29 @@ from typing import Any
 
 from orjson import JSONDecodeError, loads
 
+from lenient.arguments.envelopes import HOLDS_ARGUMENTS, open_envelopes
 from lenient.arguments.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
 from lenient.coerce.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
 from lenient.coerce.validator import NO_DEFINITION, Validator, read_undeclared
 from lenient.definitions.json_schema.json_values import to_json_text
-from lenient.definitions.json_schema.nodes import Node, known_fields
+from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
-from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, UnreadableError, shorten
+from lenient.diagnostics import (
+    MAX_DEPTH,
+    Diagnostic,
+    Findings,
+    Path,
+    TooManyFindingsError,
+    UnreadableError,
+    shorten,
+)
 from lenient.diagnostics.codes import CODES, Stage
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
 from lenient.scan.valid_json import NO_JSON, locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
+from lenient.unwrap.wrappers import MAX_LAYERS
 
 _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
@@ -170,7 +180,7 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
     try:
         return run.finish(LocatedValue(call.value, mark, SourceText(text), strict=True))
     except TooManyFindingsError:
-        return run.refuse(Diagnostic("too_many_findings"))
+        return run.refuse_too_many()
 
 
 def _repair_plainly(call: _Call) -> ToolCallRequest | None:
@@ -205,11 +215,12 @@ def _convert_plain(
         return None
     run = _Run(call)
     run.findings.extend(found)
+    run.tried.append("repairs")
     run.trace.append((Stage.REPAIR, "text repaired", text, arguments))
     try:
         return run.finish(LocatedValue(arguments, mark, SourceText(text), strict=False))
     except TooManyFindingsError:
-        return run.refuse(Diagnostic("too_many_findings"))
+        return run.refuse_too_many()
 
 
 class _Run:
@@ -227,10 +238,14 @@ class _Run:
 
     def finish(self, located: LocatedValue) -> ToolCallRequest:
         """Coerce and check the value, and return the request."""
+        may_hold = not located.settled and isinstance(located.value, dict)
+        if self.node is not None and may_hold and not HOLDS_ARGUMENTS.isdisjoint(located.value):
+            located = self.unpack_call(located, self.node)
+        known = len(self.findings.items)
         arguments = self.validate(located)
         codes = [found.code for found in self.findings.items]
-        stages = {CODES[code].stage for code in codes}
-        if Stage.COERCE in stages and arguments is not located.value:
+        converted = any(CODES[code].stage is Stage.COERCE for code in codes[known:])
+        if converted and arguments is not located.value:
             self.trace.append((Stage.COERCE, "values converted", to_json_text(located.value), arguments))
         rest = (
             arguments, outcome_of(codes, defined=self.tool is not None), tuple(self.findings.items),
@@ -245,27 +260,26 @@ class _Run:
         attempts = 2_000 + 4 * len(self.call.raw)
         validator = Validator(self.decode_text, self.findings, self.rejected, attempts=attempts)
         if not isinstance(located.value, dict):
-            validator.report("arguments_must_be_object", located, None)
+            validator.report("arguments_must_be_object", located, None, hint=self.describe_tried())
             return None
         if self.node is None:
             return read_undeclared(located, validator)
-        if not _HOLDS_ARGUMENTS.isdisjoint(located.value):
-            located = self.unpack_call(located, self.node)
         return validator.validate_root(self.node, located)[0]
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments within a call that names this tool; other values as they are."""
+        """Return the arguments within a call that names this tool, or within an envelope; else the value."""
         name = self.tool.name if self.tool is not None else ""
-        known = len(self.findings.items)
-        inner = _open_envelope(located, node, name, self.findings)
-        if inner is not None and isinstance(inner.value, str):
-            inner = self.decode_text(inner, node, None, self.findings)
-            if inner is None:
-                del self.findings.items[known:]
-        if inner is None:
-            return located
-        self.trace.append((Stage.UNWRAP, "call opened", located.snippet(), inner.value))
-        return inner
+
+        def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:
+            return self.decode_text(text, node, None, findings)
+
+        opened = open_envelopes(located, node, name, decode, MAX_LAYERS)
+        self.findings.extend(one.report() for one in opened if one.is_call)
+        for one in opened:
+            self.findings.extend(one.report_text())
+            self.trace.append((Stage.UNWRAP, "call opened", one.outer.snippet(), one.inner.value))
+        self.findings.extend(one.report() for one in opened if not one.is_call)
+        return opened[-1].inner if opened else located
 
     def decode_text(
         self, located: LocatedValue, node: Node, path: Path, findings: Findings
@@ -276,6 +290,15 @@ class _Run:
         """
         self.left -= len(located.value)
         return decode_nested(located, node, path, findings) if self.left >= 0 else None
+
+    def describe_tried(self) -> str:
+        """Return the sentence that names the steps which were tried on the text."""
+        return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
+
+    def refuse_too_many(self) -> ToolCallRequest:
+        """Return a failed request for text that needs more repairs than any real call."""
+        text = _replace_invalid(self.call.raw)
+        return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 
     def refuse(self, error: Diagnostic) -> ToolCallRequest:
         """Return a failed request without arguments, with `error` as its only diagnostic."""
@@ -303,7 +326,7 @@ class _TolerantReader(_Run):
         except UnreadableError as error:
             return self.refuse_unreadable(error.reason, error.position)
         except TooManyFindingsError:
-            return self.refuse(Diagnostic("too_many_findings"))
+            return self.refuse_too_many()
 
     def decode_bytes(self) -> SourceText:
         """Return the raw arguments as text.
@@ -336,11 +359,10 @@ class _TolerantReader(_Run):
         """
         text = _replace_invalid(self.call.raw)
         made = ", ".join(dict.fromkeys(found.code for found in self.findings.items))
-        hint = f"Tried: {', '.join(dict.fromkeys(self.tried))}." + (
-            f" Repaired so far: {made}." if made else ""
-        )
+        hint = self.describe_tried() + (f" Repaired so far: {made}." if made else "")
         position = min(position, len(text))
-        deep = reason == "nested_too_deep"
+        if deep := reason == "nested_too_deep":
+            hint = f"The limit is {MAX_DEPTH} levels. {hint}"
         error = Diagnostic(
             reason if deep else "json_parse_error", "$", position, min(position + 1, len(text)),
             found=text[:100], detail=None if deep else reason, hint=hint,
@@ -353,48 +375,6 @@ def _replace_invalid(raw: str | bytes) -> str:
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "replace")
     return raw if raw.isascii() else _SURROGATE.sub(REPLACEMENT, raw)
-
-
-# --- a whole call in place of its arguments ------------------------------------------------------------
-
-_NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
-_HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
-"""The names under which a call holds its arguments: an object without any of them is no call."""
-_BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
-
-
-def _open_envelope(located: LocatedValue, node: Node, name: str, findings: Findings) -> LocatedValue | None:
-    """Return the arguments within a call such as `{"name": …, "arguments": …}`, None for other values.
-
-    `name` is the tool's name: the call must name it. The definition must declare no parameter like the one
-    that holds the arguments, and nothing else may stand beside them but what calls have (`id`, `type`). The
-    arguments are an object, or text that the caller reads. The rest is reported as `call_envelope_removed`.
-    """
-    outer = located
-    if isinstance(located.value, dict) and "function" in located.value:
-        inner = located.value["function"]
-        if isinstance(inner, dict) and located.value.keys() <= _BESIDE | {"function"} and _may_open(node):
-            located = located.child("function")
-    value, fields = located.value, known_fields(node)
-    if not isinstance(value, dict) or not _may_open(node) or len(value) < 2:
-        return None
-    held = [key for key in _ARGUMENTS if key in value and key not in fields]
-    named = [key for key in _NAMES if value.get(key) == name]
-    if len(held) != 1 or len(named) != 1 or not value.keys() <= {*held, *named, *_BESIDE}:
-        return None
-    arguments = located.child(held[0])
-    if not isinstance(arguments.value, (dict, str)):
-        return None
-    piece, start, end = outer.piece, outer.mark.start, outer.mark.end
-    span, found = piece.raw_span(start, end), shorten(piece.text[start : min(end, start + 200)])
-    findings.add(Diagnostic("call_envelope_removed", "$", *span, found=found, detail=held[0]))
-    return arguments
-
-
-def _may_open(node: Node) -> bool:
-    """Return True when further fields are not allowed: otherwise each name may be one of the tool's own."""
-    return bool(known_fields(node)) and node.extra is None
 
 
 # --- the name of the tool ------------------------------------------------------------------------------

@@ -21,6 +21,11 @@ REFUSED: Final = object()
 """What a coercion returns when it cannot convert the value."""
 
 
+OBJECT_AS_TEXT = "object_retained_as_text"
+WRAPPING = frozenset({"scalar_coerced_to_list", "separated_text_coerced_to_list"})
+"""The codes of a single value that became a list."""
+
+
 class JsonType(StrEnum):
     """The JSON type of a decoded value; `WHOLE` is a float that equals an integer."""
 
@@ -63,8 +68,13 @@ _TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
-_FINER = re.compile(r"[.,]\d{6}0*+[1-9]", re.ASCII)
+_LONGEST_TIMESTAMP = 64
+_WITH_OFFSET = re.compile(r"\S+[Tt ]\S+(?:[Zz]|[+-]\d\d(?::?\d\d)?)", re.ASCII)
+_FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
 _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
+_SEPARATORS = re.compile(r"[,;，；、\r\n]")
+_BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
+"""Brackets whose separators part something else: `*.{ts,tsx}`, `f(a, b)`."""
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
 
@@ -168,9 +178,19 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
     return [value]
 
 
-def _parse_timestamp(text: str) -> datetime | None:
+def _wrap_separated(value: str, _: ValueSource) -> Any:
+    """Wrap a text whose parts may be the items: commas, semicolons or line breaks part it."""
+    parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
+    return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
+
+
+def read_timestamp(text: str) -> datetime | None:
+    """Return the moment that an ISO 8601 text names, None when it names none.
+
+    A text without an offset gives a moment without one. Digits of a second beyond the sixth are cut off.
+    """
     trimmed = text.strip()
-    if len(trimmed) > 64 or not _TIMESTAMP.fullmatch(trimmed):
+    if len(trimmed) > _LONGEST_TIMESTAMP or not _TIMESTAMP.fullmatch(trimmed):
         return None
     seconds, _, fraction = trimmed.upper().replace(",", ".").partition(".")
     digits = re.match(r"\d*", fraction)
@@ -185,40 +205,57 @@ def _parse_timestamp(text: str) -> datetime | None:
         return None
 
 
-def _parse_aware(value: str, _: ValueSource) -> Any:
-    found = _parse_timestamp(value)
-    return found if found is not None and found.tzinfo is not None else REFUSED
+def is_timestamp(text: str) -> bool:
+    """Return True when the text is an ISO 8601 timestamp with an offset and nothing else."""
+    is_whole = len(text) <= _LONGEST_TIMESTAMP and _WITH_OFFSET.fullmatch(text) is not None
+    return is_whole and read_timestamp(text) is not None
 
 
-def _parse_precise(value: str, source: ValueSource) -> Any:
-    return REFUSED if _FINER.search(value) else _parse_aware(value, source)
+def _keep_timestamp(value: str, _: ValueSource) -> Any:
+    return value if is_timestamp(value) else REFUSED
 
 
-def _parse_naive(value: str, _: ValueSource) -> Any:
-    found = _parse_timestamp(value)
-    return REFUSED if found is None else found.replace(tzinfo=UTC)
+def _normalise_timestamp(value: str, _: ValueSource) -> Any:
+    found = read_timestamp(value)
+    return REFUSED if found is None or found.tzinfo is None else _write_timestamp(found, value)
+
+
+def _add_offset(value: str, _: ValueSource) -> Any:
+    found = read_timestamp(value)
+    return REFUSED if found is None else _write_timestamp(found.replace(tzinfo=UTC), value)
 
 
 def _convert_epoch(value: float, _: ValueSource) -> Any:
     if not math.isfinite(value):
         return REFUSED
     try:
-        return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
+        found = datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
     except (OverflowError, OSError, ValueError):
         return REFUSED
+    return _write_timestamp(found, f"{found:.%f}".rstrip("0"))
+
+
+def _write_timestamp(moment: datetime, sent: str) -> str:
+    """Return the moment in RFC 3339, with all digits of a second that the text `sent` has."""
+    fraction = _FRACTION.search(sent)
+    written = moment.isoformat(timespec="seconds")
+    end = len("2026-12-01T09:00:00")
+    offset = "Z" if not moment.utcoffset() else written[end:]
+    return f"{written[:end]}{'.' + fraction[1] if fraction else ''}{offset}"
 
 
 _K, _J = ValueKind, JsonType
 _KEPT = (Coercion(None, _keep_value),)
 _RETAINED = (Coercion("non_string_literal_retained", _write_as_text),)
+_OBJECT_RETAINED = (Coercion(OBJECT_AS_TEXT, _write_as_text),)
 _WRAPPED = (Coercion("scalar_coerced_to_list", _wrap_in_list),)
 _NUMBERS = (_J.INTEGER, _J.WHOLE, _J.FRACTION)
 _TEXT_KINDS = (_K.STRING, _K.ENUM_TOKEN, _K.ATTACHMENT_REFERENCE)
-_NOT_TEXT = (*_NUMBERS, _J.BOOLEAN, _J.OBJECT, _J.ARRAY)
 
 COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     **{(kind, _J.STRING): _KEPT for kind in _TEXT_KINDS},
-    **{(kind, found): _RETAINED for kind in _TEXT_KINDS for found in _NOT_TEXT},
+    **{(kind, found): _RETAINED for kind in _TEXT_KINDS for found in (*_NUMBERS, _J.BOOLEAN)},
+    **{(kind, found): _OBJECT_RETAINED for kind in _TEXT_KINDS for found in (_J.OBJECT, _J.ARRAY)},
     (_K.BOOLEAN, _J.BOOLEAN): _KEPT,
     (_K.BOOLEAN, _J.STRING): (Coercion("string_literal_converted_to_boolean", _parse_boolean),),
     (_K.BOOLEAN, _J.INTEGER): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
@@ -235,12 +272,16 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     (_K.JSON_OBJECT, _J.OBJECT): _KEPT,
     (_K.JSON_OBJECT, _J.STRING): (Coercion("string_literal_converted_to_object", _decode_object),),
     (_K.JSON_ARRAY, _J.ARRAY): _KEPT,
-    (_K.JSON_ARRAY, _J.STRING): (Coercion("string_literal_converted_to_array", _decode_array), *_WRAPPED),
+    (_K.JSON_ARRAY, _J.STRING): (
+        Coercion("string_literal_converted_to_array", _decode_array),
+        Coercion("separated_text_coerced_to_list", _wrap_separated),
+        *_WRAPPED,
+    ),
     **{(_K.JSON_ARRAY, found): _WRAPPED for found in (*_NUMBERS, _J.BOOLEAN, _J.OBJECT)},
     (_K.TIMESTAMP, _J.STRING): (
-        Coercion(None, _parse_precise),
-        Coercion("timestamp_truncated_to_microseconds", _parse_aware),
-        Coercion("timestamp_without_offset", _parse_naive),
+        Coercion(None, _keep_timestamp),
+        Coercion("timestamp_normalised", _normalise_timestamp),
+        Coercion("timestamp_without_offset", _add_offset),
     ),
     **{
         (_K.TIMESTAMP, found): (Coercion("epoch_converted_to_timestamp", _convert_epoch),)

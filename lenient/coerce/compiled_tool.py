@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Required, TypedDict, Union
 
+from lenient.coerce.coercions import is_timestamp
 from lenient.coerce.fast_check import (
     ALWAYS_FITS,
     FIRST_TYPES,
@@ -138,6 +139,8 @@ def _make_array_test(node: Node, above: tuple[int, ...]) -> FieldTest:
 
 def _make_value_tests(node: Node, found: type) -> list[FieldTest]:
     tests: list[FieldTest] = []
+    if node.kind is ValueKind.TIMESTAMP:
+        tests.append(make_function_test(is_timestamp))
     if node.choices is not None:
         texts = frozenset(value for value in node.choices.allowed if isinstance(value, str))
         tests.append(
@@ -284,6 +287,8 @@ class _TypeWriter:
             return null | self.write_branches(node, depth)
         first = SCALARS if node.kind is None else FIRST_TYPES.get(node.kind, ())
         if first and (node.rules or (node.pattern is not None and str in first)):
+            raise _NotPlainError
+        if node.kind is ValueKind.TIMESTAMP:
             raise _NotPlainError
         written = {found: self.write_type(node, found, depth) for found in first}
         return {found: one for found, one in written.items() if one is not None or found is type(None)} | null

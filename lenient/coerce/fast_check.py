@@ -18,13 +18,14 @@ FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
     ValueKind.STRING: (str,),
     ValueKind.ENUM_TOKEN: (str,),
     ValueKind.ATTACHMENT_REFERENCE: (str,),
+    ValueKind.TIMESTAMP: (str,),
     ValueKind.BOOLEAN: (bool,),
     ValueKind.INTEGER: (int,),
     ValueKind.NUMBER: (int, float),
     ValueKind.JSON_OBJECT: (dict,),
     ValueKind.JSON_ARRAY: (list,),
 }
-"""The Python types of values that need no conversion. Timestamps change their type and URIs are parsed."""
+"""The Python types of values that need no conversion. URIs are left to the validator."""
 SCALARS = (str, bool, int, type(None))
 """Those of values for which nothing is declared."""
 _ONE = 1 << 40

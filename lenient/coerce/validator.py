@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from lenient.coerce.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
+from lenient.coerce.coercions import OBJECT_AS_TEXT, REFUSALS, REFUSED, WRAPPING, coerce, is_absolute_uri
 from lenient.coerce.schema_match import SchemaMatcher
 from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
 from lenient.definitions.json_schema.nodes import (
@@ -46,6 +46,7 @@ DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
 _MAX_TAKEN = 200  # characters of the listed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""
+_DEPTH_HINT = f"The limit is {_MAX_DECLARED_DEPTH} levels of a definition; each union is a level, too."
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ class Validator:
     def convert(self, node: Node, located: LocatedValue, path: Path) -> Any:
         """Return the value converted to what the node demands, or REJECTED when it does not fit."""
         if self.depth >= _MAX_DECLARED_DEPTH:
-            return self.reject("nested_too_deep", located, path)
+            return self.reject("nested_too_deep", located, path, hint=_DEPTH_HINT)
         self.depth += 1
         if node.demands is not None and node.demands.conditions is not None:
             value = self.convert(self.choose_node(node.demands.conditions, located, path), located, path)
@@ -150,22 +151,23 @@ class Validator:
         """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
-        if not node.typed and (value is REFUSED or code == "scalar_coerced_to_list"):
+        if not node.typed and (value is REFUSED or code in WRAPPING):
             return self.convert_untyped(node, located, path)  # the definition refuses no other type
         is_listed = node.choices is not None and _is_listed(node.choices, located.value)
         if is_listed and not _is_listed(node.choices, value):
             return located.value  # the definition lists it, whatever its type says
         if value is REFUSED:
             return self.reject(REFUSALS[kind], located, path)
+        if code == OBJECT_AS_TEXT and node.holds_json:
+            code = "non_string_literal_retained"
         if code is not None:
-            became = str(value) if kind is ValueKind.TIMESTAMP else to_json_text(value)
-            self.report(code, located, path, became=became)
+            self.report(code, located, path, became=to_json_text(value))
         if source.findings is not None:
             self.findings.extend(source.findings.items)
         if kind is ValueKind.JSON_OBJECT:
             return self.convert_object(node, source.inner or located, path)
         if kind is ValueKind.JSON_ARRAY:
-            items = [located] if code == "scalar_coerced_to_list" else _items_of(source.inner or located)
+            items = [located] if code in WRAPPING else _items_of(source.inner or located)
             return self.convert_items(node, items, path)
         return value
 
@@ -253,7 +255,7 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted by the branch with the fewest errors, then warnings, then notes.
+        """Return the value converted by the branch with the fewest errors, then losses, warnings and notes.
 
         Of equal branches the first is chosen. Its diagnostics and rejected values are added to those of this
         validator.
@@ -263,7 +265,7 @@ class Validator:
             trial = self.try_branch(branch, located, path)
             if best is None or trial.score < best.score:
                 best = trial
-            if best.score == (0, 0, 0):
+            if not best.findings:
                 break
         if best is None:
             return self.accept_any(located, path)
@@ -397,12 +399,12 @@ class Trial:
     located: LocatedValue
 
     @property
-    def score(self) -> tuple[int, int, int]:
-        """The numbers of errors, warnings and notes."""
+    def score(self) -> tuple[int, int, int, int]:
+        """The numbers of errors, of lossy diagnostics, of warnings and of notes."""
         counts = [0, 0, 0]
         for finding in self.findings:
             counts[2 - finding.severity.rank] += 1
-        return counts[0], counts[1], counts[2]
+        return counts[0], sum(finding.lossy for finding in self.findings), counts[1], counts[2]
 
 
 @dataclass(slots=True)

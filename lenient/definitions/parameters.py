@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any, Final
 
+from lenient.definitions.json_schema.json_values import to_json_value
 from lenient.definitions.json_schema.value_kinds import (
     KINDS_BY_FORMAT,
     KINDS_BY_TYPE,
@@ -136,7 +137,8 @@ _WRITTEN: Mapping[ValueKind, Mapping[str, Any]] = {
 def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
     value: dict[str, Any] = dict(_WRITTEN[parameter.kind])
     if parameter.enum is not None:
-        value["enum"] = [_convert_listed(allowed, parameter.kind) for allowed in parameter.enum.allowed]
+        listed = map(to_json_value, parameter.enum.allowed)
+        value["enum"] = [_convert_listed(allowed, parameter.kind) for allowed in listed]
         if parameter.cardinality is Cardinality.OPTIONAL:
             value["enum"].append(None)
         if parameter.enum.case_sensitive:
@@ -150,9 +152,9 @@ def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
     if parameter.description:
         value["description"] = parameter.description
     if parameter.default is not UNSET:
-        value["default"] = parameter.default
+        value["default"] = to_json_value(parameter.default)
     if parameter.example is not None:
-        value["examples"] = [parameter.example]
+        value["examples"] = [to_json_value(parameter.example)]
     return value
 
 

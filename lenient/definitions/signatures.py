@@ -33,6 +33,7 @@ from typing import Any
 from uuid import UUID
 
 from lenient.definitions.declarations import Declaration, ToolDefinitionError
+from lenient.definitions.json_schema.json_values import to_json_value
 
 
 def read_function(function: Callable[..., Any], without: Collection[str] = ()) -> Declaration:
@@ -117,7 +118,7 @@ def _declare_parameter(
     entry = _convert_hint(hint)
     if description:
         entry.setdefault("description", description)
-    default = _to_json_value(parameter.default)
+    default = to_json_value(parameter.default)
     if parameter.default is parameter.empty:
         schema["required"].append(parameter.name)
     elif is_json(default):
@@ -400,8 +401,8 @@ def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for name, inner in hints.items():
         properties[name] = _convert_hint(inner, (*above, hint))
-        if name in defaults and is_json(_to_json_value(defaults[name])):
-            properties[name]["default"] = _to_json_value(defaults[name])
+        if name in defaults and is_json(to_json_value(defaults[name])):
+            properties[name]["default"] = to_json_value(defaults[name])
     required = [name for name in hints if name not in defaults and _is_required(hint, hints[name])]
     return {"type": "object", "properties": properties, "required": required}
 
@@ -433,18 +434,6 @@ def _collect_defaults(hint: type) -> Mapping[str, Any]:
                 one.default_factory() if one.default_factory in (list, dict, tuple, set) else ...
             )
     return result
-
-
-def _to_json_value(value: Any) -> Any:
-    """Return a default as a JSON value.
-
-    Enumerations give their values, sets and tuples give lists, dates and times give ISO 8601 texts.
-    """
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, (tuple, set, frozenset)):
-        return list(value)
-    return value.isoformat() if isinstance(value, (date, time)) else value
 
 
 def is_json(value: Any) -> bool:

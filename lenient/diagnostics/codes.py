@@ -229,8 +229,10 @@ _REPAIR_ROWS = (
          "The names are those of a call, but this is not the format asked for.", Example("path=/a\nlimit=10")),
     Code("yaml_block", _R, _WARN, False, "A YAML block was read as an object.",
          "Every line fits, but this is not the format asked for.", Example("path: /a\nlimit: 10")),
-    Code("duplicate_key", _R, _WARN, True, "A key was sent twice; the last value counts.",
+    Code("duplicate_key", _R, _WARN, True, "A key was sent twice with different values; the last one counts.",
          "The text is valid JSON, but a value is lost; most parsers do not report it.", Example('{"a": 1, "a": 2}')),
+    Code("repeated_member", _R, _NOTE, False, "A key was sent twice with the same value.",
+         "Nothing is lost; merged streams repeat members.", Example('{"a": 1, "a": 1}')),
     Code("json_parse_error", _R, _ERR, False, "The text is not JSON and could not be repaired.",
          "Nothing is invented: a text without an object has no arguments.", Example("call me maybe")),
     Code("too_many_findings", _R, _ERR, False, "The text needs more repairs than any real call.",
@@ -239,7 +241,9 @@ _REPAIR_ROWS = (
 
 _COERCE_ROWS = (
     Code("non_string_literal_retained", _C, _WARN, False, "A value that is not a string was kept as its JSON text.",
-         "The tool needs text; the model sent a number or object.", Example('{"a": 42}', {"a": _S})),
+         "The tool needs text; the model sent another value, or an object for text that is JSON.", Example('{"a": 42}', {"a": _S})),
+    Code("object_retained_as_text", _C, _WARN, True, "An object or array was kept as its JSON text.",
+         "The tool needs text, and nothing says that the text is JSON: the text meant may be inside.", Example('{"a": ["x"]}', {"a": _S})),
     Code("string_literal_converted_to_boolean", _C, _WARN, False, "The text true or false became a boolean.",
          "Quoted booleans are the most common mistake.", Example('{"a": "True"}', {"a": _B})),
     Code("number_coerced_to_boolean", _C, _WARN, False, "0 or 1 became a boolean.",
@@ -260,16 +264,20 @@ _COERCE_ROWS = (
          "Nested values are often encoded once too often.", Example('{"a": "[1, 2]"}', {"a": _L})),
     Code("scalar_coerced_to_list", _C, _WARN, False, "A single value became a list with one item.",
          "The model sent one item where a list is declared.", Example('{"a": "x"}', {"a": {"type": "array", "items": _S}})),
+    Code("separated_text_coerced_to_list", _C, _WARN, True, "Text with commas, semicolons or line breaks became a list with one item.",
+         "Each part of the text may be an item of its own.", Example('{"a": "x, y"}', {"a": {"type": "array", "items": _S}})),
     Code("timestamp_without_offset", _C, _WARN, False, "A timestamp without an offset was read as UTC.",
          "The model's clock may be another.", Example('{"a": "2025-01-02T03:04:05"}', {"a": {"type": "string", "format": "date-time"}})),
-    Code("timestamp_truncated_to_microseconds", _C, _WARN, True, "Digits of a second beyond the sixth were cut off.",
-         "Some platforms write seven or nine digits; a timestamp here has six.", Example('{"a": "2025-01-02T03:04:05.1234567Z"}', {"a": {"type": "string", "format": "date-time"}})),
+    Code("timestamp_normalised", _C, _NOTE, False, "Blanks around a timestamp or before its offset were removed.",
+         "ISO 8601 and RFC 3339 have none there.", Example('{"a": "2025-01-02T03:04:05 Z"}', {"a": {"type": "string", "format": "date-time"}})),
     Code("epoch_converted_to_timestamp", _C, _WARN, False, "A number was read as seconds or milliseconds since 1970.",
          "The size of the number decides which.", Example('{"a": 1735786800}', {"a": {"type": "string", "format": "date-time"}})),
     Code("enum_case_normalised", _C, _NOTE, False, "A listed value in another case or with blanks around it took the listed spelling.",
          "The constraint is not case-sensitive.", Example('{"a": "READ"}', {"a": {"enum": ["read", "write"]}})),
     Code("parameter_name_normalised", _C, _WARN, False, "A parameter in another spelling took the declared name.",
          "Exactly one declared name differs only in case, underscores, or signs around it.", Example('{"filePath": "x"}', {"file_path": _S})),
+    Code("arguments_envelope_removed", _C, _WARN, False, "The arguments were inside an object with one undeclared name.",
+         "The model wrapped them as a call does; the names inside are declared.", Example('{"arguments": {"a": "x"}}', {"a": _S})),
     Code("optional_null_dropped", _C, _NOTE, False, "A null for an optional parameter was read as absent.",
          "Strict schemas make models send every parameter.", Example('{"a": null}', {"a": _S})),
     Code("default_applied", _C, _NOTE, False, "The declared default was added, as requested.",
@@ -342,9 +350,12 @@ _CHECK_ROWS = (
          Example('{"a": 1}', {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}})),
     Code("schema_keyword_unsupported", _K, _NOTE, False, "The definition uses a keyword that is not checked.",
          "Its requirement is unknown to the parser.", Example('{"a": 1}', {"a": {"$ref": "https://example.org/other.json"}})),
-    Code("nested_too_deep", _K, _ERR, False, "The value is nested deeper than 128 levels.",
+    Code("nested_too_deep", _K, _ERR, False, "The value is nested too deep.",
          "No tool accepts such a value, and many parsers crash on it.",
          Example('{"a": ' + "[" * 200 + "]" * 200 + "}")),
 )  # fmt: skip
+
+RETIRED = frozenset({"timestamp_truncated_to_microseconds"})
+"""Codes of earlier versions, which stores may still hold. They are never used again."""
 
 CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

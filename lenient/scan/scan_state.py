@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from lenient.definitions.json_schema.json_values import same_json
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.diagnostics import MAX_FOUND, Diagnostic, Findings, Path, join_path, render_path, shorten
 from lenient.scan.simple_members import SimpleReader
@@ -155,9 +156,10 @@ class ScanState:
                 known: ValueSpan = frame.marks[frame.key]
                 lost, became = self.text[known.start : known.end], scalar_text(value)
                 kept, _ = self.piece.raw_span(mark.start, mark.end)
+                code, counts = duplicate_code(frame.children[frame.key], value), f"character {kept:,}"
                 self.report(
-                    "duplicate_key", known.start, known.end, found=lost, became=became, detail=frame.key,
-                    hint=f"The value that counts begins at character {kept:,}.",
+                    code, known.start, known.end, found=lost, became=became, detail=frame.key,
+                    hint=f"The value that counts begins at {counts}.",
                 )  # fmt: skip
             frame.children[frame.key] = value
             frame.marks[frame.key] = mark
@@ -203,6 +205,11 @@ class ScanState:
     def report_missing(self, code: str, became: str) -> None:
         """Report that the sign `became` is missing at the current position."""
         self.report(code, self.position, self.position, became=became)
+
+
+def duplicate_code(earlier: Any, later: Any) -> str:
+    """Return the code for a key that was sent twice, with these values."""
+    return "repeated_member" if same_json(earlier, later) else "duplicate_key"
 
 
 def scalar_text(value: Any) -> str | None:

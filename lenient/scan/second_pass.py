@@ -27,7 +27,8 @@ _GOES_ON = compile_regex(
 """After a value: a bracket, or a key and its colon."""
 _OF_BRACKETS = {
     "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
-    "wrong_opener": 1.1, "duplicate_key": 1.5, "missing_value": 2.0,
+    "wrong_opener": 1.1, "duplicate_key": 1.5, "repeated_member": 1.5,
+    "missing_value": 2.0,
 }  # fmt: skip
 _OF_STRINGS = {
     "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,

@@ -16,7 +16,7 @@ import orjson
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.diagnostics import Diagnostic, Findings, Path, UnreadableError, render_path, shorten
 from lenient.diagnostics.codes import Stage
-from lenient.scan.scan_state import ScanResult
+from lenient.scan.scan_state import ScanResult, duplicate_code
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
 from lenient.scan.strings.string_end import CLOSING_QUOTES, Lookahead
@@ -316,11 +316,11 @@ class _LayerReader:
             code = "missing_comma" if key == position else "wrong_separator"
             around.report(code, position, position + (key > position), ",")
         marks: dict[str, ValueSpan] = self.find_marks(first)
-        for name in found.value:
+        for name, value in found.value.items():
             if name in marks:
                 span = piece.raw_span(*marks[name][:2])
-                where = render_path((self.path, name))
-                self.findings.add(Diagnostic("duplicate_key", where, *span, found=name, detail=shorten(name)))
+                code, where = duplicate_code(first.value[name], value), render_path((self.path, name))
+                self.findings.add(Diagnostic(code, where, *span, found=name, detail=shorten(name)))
         self.findings.extend(added)
         self.trace.append((Stage.REPAIR, "text repaired", piece.text[key : found.end], found.value))
         first.value.update(found.value)  # in place: a long text may hold many such members

@@ -99,6 +99,7 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
         or OBJECT_START.match(text, first) is None
         or SOURCE_CODE.search(before)
         or type(value := read(text[first:last])) is not dict
+        or not value  # an empty object within a sentence may be no arguments at all
     ):
         return None
     found = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]

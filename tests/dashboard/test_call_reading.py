@@ -236,3 +236,17 @@ def test_attempts_that_are_no_json_are_compared_as_text() -> None:
     assert "+}" in arguments_change("{", "{}").splitlines()[-1]
     assert arguments_change('{"a": 1,}', '{"a": 1}') != "", "a comma alone is a change"
     assert arguments_change("{", "{") == ""
+
+
+def test_what_was_sent_is_shown_as_it_was_written() -> None:
+    when = {
+        "type": "object",
+        "properties": {"at": {"type": "string", "format": "date-time"}, "n": {}, "s": {}},
+    }
+    tool = ToolDefinition.from_json_schema(name="book", schema=when)
+    rows = held('{"at": "2026-12-01T09:00:00+02:00", "n": 2e2, "s": "caf\\u00e9"}', tool)
+    assert {name: one.sent for name, one in rows.items()} == {
+        "at": '"2026-12-01T09:00:00+02:00"', "n": "2e2", "s": '"caf\\u00e9"',
+    }  # fmt: skip
+    assert rows["at"].became == rows["at"].sent
+    assert not any(one.has_changed for one in rows.values())

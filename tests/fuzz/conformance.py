@@ -7,7 +7,6 @@ promises less than JSON Schema: undeclared fields are kept with a warning, `oneO
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
@@ -19,17 +18,8 @@ _LITERAL = ("enum", "const", "default", "examples", "required")
 def misfit(schema: Mapping[str, Any], arguments: dict[str, Any]) -> str | None:
     """Why the arguments do not fit, None when they do. The schema must be a sound one."""
     validator = Draft202012Validator(relaxed(schema))
-    error = next(validator.iter_errors(plain(arguments)), None)
+    error = next(validator.iter_errors(arguments), None)
     return None if error is None else f"{error.json_path}: {error.message[:300]}"
-
-
-def plain(value: Any) -> Any:
-    """A result as JSON has it: timestamps as ISO 8601."""
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [plain(inner) for inner in value]
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def relaxed(schema: Any) -> Any:

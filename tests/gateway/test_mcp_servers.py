@@ -289,7 +289,7 @@ def test_an_exception_of_the_servers_tool_is_a_failed_execution() -> None:
     assert (result.status, result.text) == ("execution_failed", "Error executing tool search_orders")
 
 
-def test_dates_are_sent_as_json_has_them() -> None:
+def test_dates_are_sent_as_the_model_wrote_them() -> None:
     program = mcp_server.MCPServer("dates", log_level="CRITICAL")
 
     def show(at: str) -> str:
@@ -305,7 +305,7 @@ def test_dates_are_sent_as_json_has_them() -> None:
             [replace(tools[0], definition=definition)], "show", '{"at": "2026-11-24T08:00:00Z"}'
         )
 
-    assert with_tools(ask, McpServer(program=program)).text == "2026-11-24T08:00:00+00:00"
+    assert with_tools(ask, McpServer(program=program)).text == "2026-11-24T08:00:00Z"
 
 
 # --- bad servers

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import enum
+import json
 import logging
 import sys
 import time
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypedDict
 
 import pydantic
 import pytest
@@ -178,6 +179,54 @@ def test_values_come_in_the_types_of_the_hints() -> None:
     assert seen["unit"] is Unit.KELVIN
     assert seen["at"].isoformat() == "2026-11-24T08:00:00+00:00"
     assert (seen["days"], seen["mode"]) == ((1, 2), "b")
+
+
+@dataclasses.dataclass
+class Slot:
+    start: datetime
+    label: str = ""
+
+
+class Window(TypedDict):
+    end: datetime
+
+
+def test_a_parameter_of_the_type_datetime_is_given_one_however_the_time_is_written() -> None:
+    seen: dict[str, Any] = {}
+
+    @tool
+    def book(
+        at: datetime,
+        until: Annotated[datetime | None, "not after"] = None,
+        days: list[datetime] | None = None,
+        by_name: dict[str, datetime] | None = None,
+        slot: Slot | None = None,
+        window: Window | None = None,
+        note: str = "",
+        either: str | datetime = "",
+    ) -> None:
+        seen.update(
+            at=at, until=until, days=days, by_name=by_name, slot=slot, window=window, note=note, either=either
+        )
+
+    zulu, others = (
+        "2026-12-01T09:00:00Z",
+        ("2026-12-01T10:00+01", "2026-12-01 09:00:00,0 Z", "2026-12-01T09:00:00"),
+    )
+    for written in (zulu, *others, 1796115600):
+        sent = {
+            "at": written, "until": written, "days": [written], "window": {"end": written},
+            "by_name": {"a": written}, "slot": {"start": written, "label": "2026-12-01T09:00Z"},
+            "note": "2026-12-01T09:00Z", "either": "2026-12-01T09:00Z",
+        }  # fmt: skip
+        assert execute(json.dumps(sent), book).status == "success"
+        moment = datetime(2026, 12, 1, 9, tzinfo=UTC)
+        assert (seen["at"], seen["until"], seen["days"], seen["by_name"]) == (
+            moment, moment, [moment], {"a": moment},
+        )  # fmt: skip
+        assert seen["window"] == {"end": moment}
+        assert seen["slot"] == Slot(moment, "2026-12-01T09:00Z")
+        assert (seen["note"], seen["either"]) == ("2026-12-01T09:00Z", "2026-12-01T09:00Z")
 
 
 class Order(pydantic.BaseModel):

@@ -15,6 +15,7 @@ import lenient
 from lenient import CODES
 from lenient.coerce.coercions import COERCIONS, JsonType, json_type
 from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.diagnostics.codes import RETIRED
 from lenient.examples import run_example
 from tests.conftest import CASES
 
@@ -119,3 +120,7 @@ def test_names_of_the_session_logs_are_kept() -> None:
         "arguments_must_be_object",
     }
     assert kept <= set(CODES)
+
+
+def test_a_retired_name_is_not_used_again() -> None:
+    assert not RETIRED & CODES.keys()

@@ -33,6 +33,10 @@ TOOL = ToolDefinition.from_json_schema(
         "required": ["path"],
     },
 )
+ANY = ToolDefinition.from_json_schema(
+    name="tool", schema={"type": "object", "properties": {"path": {"type": "string"}}}
+)
+NONE = ToolDefinition.from_json_schema(name="tool", schema={"type": "object", "properties": {}})
 texts = st.text(st.sampled_from(list("abz {}[]\":,'\\\n\té中\U0001f600")), max_size=12)
 values = st.fixed_dictionaries(
     {"path": texts},
@@ -78,6 +82,21 @@ def test_the_quick_ways_find_what_the_long_way_finds(
     for raw in broken(json.dumps(value, indent=indent, ensure_ascii=False)):
         quick, long_way = both(raw, tool)
         assert quick == long_way
+
+
+@pytest.mark.parametrize(
+    "before", ["", "Sure, here it is: ", "stringbeforeobject ", "Here you are:\n\n", "```json\n"]
+)
+@pytest.mark.parametrize("after", ["", " and so on", "\n\nLet me know.", "\n```"])
+@pytest.mark.parametrize("value", ["{}", "{ }", '{"path": "a"}', '{"other": "a"}', '"{}"', '{"limit": 1,}'])
+@pytest.mark.parametrize(
+    "tool", [None, TOOL, ANY, NONE], ids=["no definition", "required", "optional", "empty"]
+)
+def test_an_object_within_prose_is_read_alike(
+    before: str, after: str, value: str, tool: ToolDefinition | None
+) -> None:
+    quick, long_way = both(before + value + after, tool)
+    assert quick == long_way
 
 
 class Writer:
@@ -211,7 +230,7 @@ def test_a_key_sent_twice_beside_a_long_string_is_seen() -> None:
         f'{{"path": "a", "content": {long}, "content": {long}}}',
     ):
         codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
-        assert codes == ["duplicate_key"]
+        assert codes == ["repeated_member" if raw.count(long) == 2 else "duplicate_key"]
 
 
 def test_many_quotes_hide_no_undeclared_parameter() -> None:

@@ -38,6 +38,10 @@ TOOL = ToolDefinition.from_json_schema(
     },
 )
 RECURSIVE = CATALOG.tools["tree"]
+NESTED = ToolDefinition.from_json_schema(
+    name="nested",
+    schema={"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "integer"}]}}},
+)
 
 
 def test_a_policy_is_a_threshold_over_the_same_run() -> None:
@@ -284,6 +288,21 @@ def test_a_hostile_text_ends_in_calls_or_none(raw: str) -> None:
 def test_a_hundred_thousand_levels_are_an_error() -> None:
     for raw in ("[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000):
         assert parse_arguments(raw, TOOL).parse_error == "nested_too_deep"
+
+
+def test_a_value_nested_too_deep_is_refused_with_the_limit_that_applies() -> None:
+    for levels, tool, limit in ((129, TOOL, 128), (129, None, 128), (70, NESTED, 64)):
+        raw = '{"a":' * levels + "1" + "}" * levels
+        [found] = (one for one in parse_arguments(raw, tool).diagnostics if one.code == "nested_too_deep")
+        assert f"The limit is {limit} levels" in found.message
+
+
+def test_every_error_of_the_text_quotes_it_and_names_what_was_tried() -> None:
+    deep, many = '{"a": ' + "[" * 200, '{"a": [' + "1,," * 10_001 + "1]}"
+    for raw in ("call me maybe", deep, many, "[1, 2]"):
+        [found] = parse_arguments(raw, TOOL).diagnostics
+        assert (found.found or "").startswith(raw[:99])
+        assert "Tried: strict JSON" in found.message
 
 
 def test_a_recursive_definition_is_not_tried_branch_by_branch_for_ever() -> None:

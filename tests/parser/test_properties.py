@@ -118,6 +118,57 @@ def test_what_fits_the_definition_comes_back_untouched_and_without_a_word(argume
     assert request.outcome is Outcome.CLEAN
 
 
+_numbers = st.sampled_from(
+    ["-0", "-0.0", "1e2", "1E+2", "1.50", "1.0", "0", "7", "9007199254740993", "12345678901234567890123",
+     "123456789012345678.5", "1e18", "0.1e1", "1e400", "-1.7976931348623157e308"]
+)  # fmt: skip
+_strings = st.sampled_from(
+    ['"a"', '" a"', '"caf\\u00e9"', '"\\/"', '"\\ud83d\\ude00"', '"true"', '"null"', '"42"', '"[1]"', '"{}"',
+     '"READ"', '"read"', '"2026-12-01T09:00:00Z"', '"2026-12-01t09:00:00,50z"', '"2026-12-01 09:00+02"',
+     '"2026-12-01"',
+     '"2026-12-01T24:00:00Z"', '"2026-12-01T09:00:00.123456789-00:30"', '" 2026-12-01T09:00:00Z"',
+     '"https://example.org/%7Ea"', '"x y"', '"C:\\\\temp"', '"C:\\temp"', '"\\u0022"', '"\\u0000"']
+)  # fmt: skip
+_json_texts = st.recursive(
+    _numbers | _strings | st.sampled_from(["true", "false", "null"]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda parts: f"[{', '.join(parts)}]"),
+        st.dictionaries(st.sampled_from(["at", "path", "\\u0061t", "x"]), inner, max_size=3).map(
+            lambda found: "{" + ",".join(f'\n"{key}" :{value}' for key, value in found.items()) + "}"
+        ),
+    ),
+    max_leaves=4,
+)
+_declared: dict[str, Any] = {
+    "at": {"type": "string", "format": "date-time"},
+    "path": {"type": "string"},
+    "link": {"type": "string", "format": "uri"},
+    "limit": {"type": "integer"},
+    "ratio": {"type": "number"},
+    "mode": {"enum": ["read", "write"]},
+    "any": {},
+    "either": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}, {"type": "null"}]},
+    "list": {"type": "array", "items": {"type": "string", "format": "date-time"}},
+    "data": {"type": "object", "properties": {"at": {"type": "string", "format": "date-time"}}},
+}
+_EVERY_KIND = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": _declared})
+
+
+@examples(500)
+@given(
+    members=st.dictionaries(st.sampled_from([*_declared, "other"]), _json_texts, max_size=4),
+    tool=st.sampled_from([_EVERY_KIND, None]),
+)
+def test_what_is_clean_is_what_json_loads_returns(
+    members: dict[str, str], tool: ToolDefinition | None
+) -> None:
+    raw = "{" + ", ".join(f'"{name}": {value}' for name, value in members.items()) + "}"
+    for sent in (raw, raw.encode()):
+        request = read(sent, tool)
+        if request.outcome in (Outcome.CLEAN, Outcome.UNMEASURED):
+            assert same(request.arguments, json.loads(raw))
+
+
 @examples(150)
 @given(raw=any_text | broken, tool=st.none() | definitions)
 def test_reading_our_own_output_changes_nothing(raw: str, tool: ToolDefinition | None) -> None:

@@ -237,5 +237,5 @@ def _compare_values(
 def _shorten_value(value: Any) -> str | None:
     if value is _ABSENT:
         return None
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

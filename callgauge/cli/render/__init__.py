@@ -138,7 +138,7 @@ def _fit_one_column(character: str) -> str:
 
 
 def _show_value(value: Any) -> str:
-    return escape_for_terminal(json.dumps(value, ensure_ascii=False, default=str))
+    return escape_for_terminal(json.dumps(value, ensure_ascii=False))
 
 
 # --- definitions -----------------------------------------------------------------------------------

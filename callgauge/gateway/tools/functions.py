@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import types
 import typing
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, overload
 
 import msgspec
 
 from callgauge.gateway.tools.toolbox import Tool, ToolContext
 from lenient import Policy, ToolDefinition
+from lenient.coerce.coercions import read_timestamp
 from lenient.definitions.signatures import resolve_hints
 
 
@@ -124,6 +127,31 @@ _NOT_BY_NAME = (
 )
 
 
+_UNIONS = (typing.Union, types.UnionType)
+
+
+def _read_times(value: Any, hint: Any) -> Any:
+    """Return the value with moments in place of the timestamps for which the hint has `datetime`.
+
+    msgspec reads RFC 3339 only; a definition takes all of ISO 8601. Where the hint takes text, too, it stays.
+    """
+    hint = _bare_hint(hint)
+    if hint is datetime and isinstance(value, str):
+        return read_timestamp(value) or value
+    inner = () if typing.get_origin(hint) in _UNIONS else typing.get_args(hint)
+    if isinstance(value, list) and inner:
+        return [_read_times(item, inner[min(place, len(inner) - 1)]) for place, item in enumerate(value)]
+    if isinstance(value, dict) and len(inner) == 2:
+        return {name: _read_times(item, inner[1]) for name, item in value.items()}
+    if isinstance(value, dict) and isinstance(hint, type):
+        try:
+            hints = typing.get_type_hints(hint, include_extras=True)
+        except (NameError, TypeError):
+            return value
+        return {name: _read_times(item, hints.get(name, Any)) for name, item in value.items()}
+    return value
+
+
 def _convert(value: Any, hint: Any) -> Any:
     """Return a JSON value in the type of a hint: members of enumerations, dates, dataclasses, models.
 
@@ -141,6 +169,7 @@ def _convert(value: Any, hint: Any) -> Any:
             refused.append(error)
             raise
 
+    value = _read_times(value, hint)
     try:
         return msgspec.convert(value, type=hint, strict=True, dec_hook=make_model)
     except (msgspec.ValidationError, TypeError, ValueError, NotImplementedError):

@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import date
-from datetime import time as clock_time
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
@@ -193,7 +191,7 @@ class _Connection:
         """Call a tool. Raises ToolRejected and ToolFailed with what the server says."""
         if self._client is None or self._task is None:
             raise ToolFailed(self._say_gone())
-        calling = asyncio.ensure_future(self._client.call_tool(name, _make_sendable(arguments)))
+        calling = asyncio.ensure_future(self._client.call_tool(name, dict(arguments)))
         try:
             await asyncio.wait({calling, self._task}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -378,17 +376,6 @@ def _name_block(kind: str, address: str | None, mime_type: str | None, encoded: 
     size = f"{len(encoded.rstrip('=')) * 3 // 4:,} bytes" if encoded is not None else None
     told = [part for part in (address, mime_type, size) if part]
     return f"[{kind}{': ' if told else ''}{', '.join(told)}]"
-
-
-def _make_sendable(value: Any) -> Any:
-    """Return typed arguments as JSON: dates and times as ISO 8601 text, what else JSON has not as text."""
-    if isinstance(value, Mapping):
-        return {name: _make_sendable(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_make_sendable(one) for one in value]
-    if isinstance(value, (date, clock_time)):
-        return value.isoformat()
-    return value if isinstance(value, (str, bool, int, float, type(None))) else str(value)
 
 
 class _StderrTail:

@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from callgauge.checked_files.file_problems import quote_value
 from callgauge.gateway import CallResult, Turn
 from callgauge.trials.planning.task import Expectation, ExpectedCall, Task
 from callgauge.trials.results.check_process import CheckProcess
+from lenient.coerce.coercions import is_timestamp, read_timestamp
 
 CHECK_SECONDS = 10.0
 """How long a check function or a pattern may take."""
@@ -206,10 +207,9 @@ def _find_difference(
 def _is_same(sent: Any, wanted: Any, is_loose: bool) -> bool:
     if isinstance(sent, bool) or isinstance(wanted, bool):
         return isinstance(sent, bool) and isinstance(wanted, bool) and sent == wanted
-    if isinstance(sent, datetime) and isinstance(wanted, str):
-        return sent == _read_time(wanted)
     if isinstance(sent, str) and isinstance(wanted, str):
-        return sent == wanted or (is_loose and _standardise(sent) == _standardise(wanted))
+        is_same = sent == wanted or (is_loose and _standardise(sent) == _standardise(wanted))
+        return is_same or _is_same_time(sent, wanted)
     if isinstance(sent, list) and isinstance(wanted, list):
         pairs = zip(sent, wanted, strict=False)
         return len(sent) == len(wanted) and all(_is_same(one, other, is_loose) for one, other in pairs)
@@ -227,12 +227,12 @@ def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose
     return _find_difference(sent, wanted, is_loose=is_loose) is None
 
 
-def _read_time(text: str) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+def _is_same_time(sent: str, wanted: str) -> bool:
+    """Return True for two timestamps of one moment; a wanted one without an offset is in UTC."""
+    time, other = read_timestamp(sent) if is_timestamp(sent) else None, read_timestamp(wanted)
+    if other is not None and other.tzinfo is None:
+        other = other.replace(tzinfo=UTC)
+    return time is not None and time == other
 
 
 def _standardise(text: str) -> str:

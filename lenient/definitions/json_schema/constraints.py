@@ -153,7 +153,7 @@ def _is_unique(value: Any) -> bool:
 
 def _write_canonical(value: Any) -> str:
     """Return a JSON value as text, so that equal values give equal texts: 1.0 is written as 1."""
-    text = json.dumps(value, sort_keys=True, default=str)
+    text = json.dumps(value, sort_keys=True)
     if ".0" in text or "e" in text:
         text = json.dumps(json.loads(text, parse_float=_parse_whole), sort_keys=True)
     return text

@@ -5,9 +5,29 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import date, time
+from enum import Enum
 from typing import Any
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)  # json.dumps makes a new one for each call
+
+def to_json_value(value: Any) -> Any:
+    """Return a value of Python as JSON would hold it, for the defaults and listed values of definitions.
+
+    Enumerations give their values, sets and tuples give lists, dates and times give ISO 8601 texts.
+    """
+    if isinstance(value, Enum):
+        return to_json_value(value.value)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_json_value(item) for item in value]
+    return value.isoformat() if isinstance(value, (date, time)) else value
+
+
+def _write_other(value: Any) -> Any:
+    found = to_json_value(value)
+    return str(value) if found is value else found
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)  # json.dumps makes one for each call
 
 
 def to_json_text(value: Any) -> str:

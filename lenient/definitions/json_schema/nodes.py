@@ -80,14 +80,16 @@ class Node:
     """The values that are allowed at one place.
 
     `kind` None without `branches` allows any value. `typed` is False when the kind is only implied by other
-    keywords. `never` allows no value. `extra` is the demand on undeclared fields: a node, True (any value),
-    or None (such fields are unknown, and forbidden if `closed`). `spellings` maps normalised names to
-    declared names. `tag` is the field that tells the branches apart, with the branch for each of its values.
-    `remarks` are diagnostics without a place, as (code, detail), for keywords that are not checked.
+    keywords. `holds_json` is True for a text that is declared to hold JSON. `never` allows no value. `extra`
+    is the demand on undeclared fields: a node, True (any value), or None (such fields are unknown, and
+    forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the field that tells
+    the branches apart, with the branch for each of its values. `remarks` are diagnostics without a place, as
+    (code, detail), for keywords that are not checked.
     """
 
     kind: ValueKind | None = None
     typed: bool = True
+    holds_json: bool = False
     nullable: bool = False
     never: bool = False
     choices: EnumChoices | None = None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from lenient.definitions.json_schema.constraints import compile_pattern, read_rules
@@ -31,7 +30,13 @@ from lenient.definitions.json_schema.nodes import (
     inner_nodes,
     normalise_name,
 )
-from lenient.definitions.json_schema.value_kinds import KINDS_BY_FORMAT, KINDS_BY_TYPE, ValueKind, type_names
+from lenient.definitions.json_schema.value_kinds import (
+    KINDS_BY_FORMAT,
+    KINDS_BY_TYPE,
+    ValueKind,
+    says_json_text,
+    type_names,
+)
 
 _NULL_ALONE = SAYING_NOTHING | {"type"}
 _MAX_GATHERED = 1_000
@@ -119,7 +124,7 @@ class _SchemaCompiler:
             node.choices = EnumChoices("const_mismatch", (None,) if node.nullable else ())
 
     def compile_branch(self, rest: Mapping[Any, Any], branch: Any, depth: int) -> Node:
-        if SAYING_NOTHING.issuperset(rest):
+        if SAYING_NOTHING.issuperset(rest) and not says_json_text(rest):
             return self.compile_node(branch, depth)
         node = Node()
         self.fill(node, merge_schemas(rest, self.schemas.flatten(branch, depth)), depth)
@@ -131,6 +136,7 @@ class _SchemaCompiler:
         node.nullable = _takes_null(schema)
         node.kind = _find_kind(schema, type_name)
         node.typed = type_name is not None
+        node.holds_json = type_name == "string" and says_json_text(schema)
         node.choices = _read_choices(schema)
         if type_name is None and types:  # null alone
             node.kind, node.choices = None, EnumChoices("const_mismatch", (None,) if node.nullable else ())
@@ -382,7 +388,7 @@ def lists_its_type(node: Node) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, (str, datetime))
+    return isinstance(value, str)
 
 
 def _is_number(value: Any) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
+
+import orjson
 
 
 class ValueKind(StrEnum):
@@ -32,6 +35,44 @@ def type_names(schema: Mapping[str, Any]) -> list[str]:
     names = declared if isinstance(declared, list) else [declared]
     lowered = (name.lower() for name in names if isinstance(name, str))
     return [TYPE_NAMES.get(name, name) for name in lowered if name not in _ANY]
+
+
+_JSON_FORMATS = frozenset({"json", "json-string", "json_string", "application/json"})
+_MAX_DESCRIPTION = 10_000  # characters
+_PLAIN_ENCODINGS = (None, "", "7bit", "8bit", "binary", "utf-8")
+_SAYS_JSON = re.compile(
+    r"\bJSON[- ](?:encoded|formatted|serialized|string|text|literal|blob|payload)\b"
+    r"|\b(?:stringified|serialized|encoded|valid|raw)[- ]JSON\b"
+    r"|\b(?:as|in) (?:an? )?JSON\b(?! file)"
+    r"|\A\W*(?:an? |the )?JSON (?:object|array|list|document|value)\b",
+    re.IGNORECASE,
+)
+
+
+def says_json_text(schema: Mapping[Any, Any]) -> bool:
+    """Return True when the schema of a text says that the text holds JSON.
+
+    The media type, `contentSchema`, the format, the description, the default or an example may say so.
+    """
+    if schema.get("contentEncoding") not in _PLAIN_ENCODINGS:
+        return False
+    media = str(schema.get("contentMediaType") or "").partition(";")[0].strip().lower()
+    if media == "application/json" or media.endswith("+json") or (not media and "contentSchema" in schema):
+        return True
+    examples = schema.get("examples")
+    shown = [schema.get("default"), schema.get("example"), *(examples if isinstance(examples, list) else ())]
+    return (
+        str(schema.get("format")).lower() in _JSON_FORMATS
+        or _SAYS_JSON.search(str(schema.get("description") or "")[:_MAX_DESCRIPTION]) is not None
+        or any(isinstance(text, str) and _is_container(text) for text in shown)
+    )
+
+
+def _is_container(text: str) -> bool:
+    try:
+        return text.lstrip()[:1] in ("{", "[") and isinstance(orjson.loads(text), (dict, list))
+    except orjson.JSONDecodeError:
+        return False
 
 
 KINDS_BY_TYPE: Mapping[str, ValueKind] = {

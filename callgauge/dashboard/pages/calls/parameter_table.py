@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from callgauge.analysis.reparsed_call import read_member_texts
 from lenient import Cardinality, Diagnostic, ToolCallRequest, ToolDefinition, ToolParameter
 
 _FIRST = re.compile(r'\$(?:\.([^.\[]+)|\["((?:[^"\\]|\\.)*)"\])')
@@ -25,8 +26,9 @@ class ParameterRow:
     """One parameter of a call: its declaration, the value sent, the resulting value, its diagnostics.
 
     `kind`, `required`: the declared type and whether the parameter is required; None when the definition does
-    not declare the parameter. `sent`, `became`: the values as JSON before and after parsing; None when there
-    is no value. `sent_as`: the name under which the model sent the parameter, None when that is `name`.
+    not declare the parameter. `sent`: the raw text of the value, or where the text was repaired the value as
+    JSON; `became`: the value as JSON after parsing; both None when there is no value. `sent_as`: the name
+    under which the model sent the parameter, None when that is `name`. `has_changed`: the values differ.
     """
 
     name: str
@@ -36,16 +38,13 @@ class ParameterRow:
     sent: str | None
     sent_as: str | None
     became: str | None
+    has_changed: bool
     findings: tuple[Diagnostic, ...]
 
     @property
     def severity(self) -> str | None:
         """The worst severity among the findings: error, warning or note; None without findings."""
         return min((str(found.severity) for found in self.findings), key=_RANKS.__getitem__, default=None)
-
-    @property
-    def has_changed(self) -> bool:
-        return self.sent != self.became
 
     @property
     def is_mended_only(self) -> bool:
@@ -66,7 +65,7 @@ class ParameterRow:
 
 def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
     """Return a row for each declared parameter in the definition's order, then for each undeclared one."""
-    sent = _sent_object(request)
+    sent, texts = _sent_object(request), read_member_texts(request)
     became: Mapping[str, Any] = request.arguments or {}
     found: dict[str, list[Diagnostic]] = {}
     for one in request.diagnostics:
@@ -76,7 +75,7 @@ def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> li
     renamed = {name: old for name, several in found.items() if (old := _old_name(several)) is not None}
     others = [name for name in (*sent, *found) if name not in declared and name not in renamed.values()]
     return [
-        _make_row(name, declared.get(name), sent, renamed.get(name), became, found.get(name, ()))
+        _make_row(name, declared.get(name), sent, texts, renamed.get(name), became, found.get(name, ()))
         for name in dict.fromkeys((*declared, *others))
     ]
 
@@ -97,19 +96,23 @@ def _make_row(
     name: str,
     declared: ToolParameter | None,
     sent: Mapping[str, Any],
+    texts: Mapping[str, str],
     old: str | None,
     became: Mapping[str, Any],
     found: Iterable[Diagnostic],
 ) -> ParameterRow:
     key = name if old is None or old not in sent else old
+    before = _to_json(sent[key]) if key in sent else None
+    after = _to_json(became[name]) if name in became else None
     return ParameterRow(
         name=name,
         kind=_kind_name(declared) if declared else None,
         required=declared.required if declared else None,
         description=declared.description if declared else "",
-        sent=_to_json(sent[key]) if key in sent else None,
+        sent=texts.get(key, before) if key in sent else None,
         sent_as=old if key == old and old != name else None,
-        became=_to_json(became[name]) if name in became else None,
+        became=after,
+        has_changed=before != after,
         findings=tuple(found),
     )
 
@@ -124,8 +127,7 @@ def _kind_name(declared: ToolParameter) -> str:
 
 
 def _to_json(value: Any) -> str:
-    """Return the value as JSON; values that JSON cannot hold, such as times, become strings."""
-    return json.dumps(value, default=str, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _sent_object(request: ToolCallRequest) -> Mapping[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.regression_cases import to_plain
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.pages.playground import definition_form
 from callgauge.dashboard.pages.playground.definition_form import FormField
@@ -54,7 +53,7 @@ def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> No
 def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, Any]:
     if len(raw) > LONGEST or not raw.strip():
         return {}
-    return to_plain(parse_request(raw, definition, which).arguments) or {}
+    return parse_request(raw, definition, which).arguments or {}
 
 
 def _draw_input(field: FormField, key: str) -> Any:

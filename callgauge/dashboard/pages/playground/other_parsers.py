@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
-from callgauge.analysis.regression_cases import to_plain
 from callgauge.dashboard.pages.playground.pydantic_models import NotSimpleError, make_pydantic_model
 from lenient import ToolCallRequest
 from lenient.definitions.json_schema.json_values import same_json
@@ -59,7 +58,7 @@ class ParserRefusedError(Exception):
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
     """Return the reading of each other parser, for the text and definition that `ours` was parsed from."""
-    arguments = None if ours.arguments is None else to_plain(ours.arguments)
+    arguments = ours.arguments
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),
         _read_if_installed(
@@ -86,7 +85,7 @@ def _make_reading(reader: str, known: str, raw: str, ours: Any, read: Callable[[
         why = f"The text is longer than {_LONGEST[reader]:,} characters."
         return ParserReading(reader, known, "not asked", reason=why)
     try:
-        value = to_plain(read(raw))
+        value = read(raw)
         text = json.dumps(value, ensure_ascii=False)
         same = None if ours is None else same_json(value, ours)
     except NotSimpleError as why_not:
@@ -105,7 +104,7 @@ def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
         raise NotSimpleError("There is no definition to make a model from.")
     model = make_pydantic_model(ours.tool)
     try:
-        return model.model_validate_json(raw).model_dump(by_alias=True, exclude_unset=True)
+        return model.model_validate_json(raw).model_dump(mode="json", by_alias=True, exclude_unset=True)
     except pydantic.ValidationError as refused:
         found = refused.errors(include_url=False, include_context=False, include_input=False)
         listed = "; ".join(

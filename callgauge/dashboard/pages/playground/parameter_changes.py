@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callgauge.analysis import wording
+from callgauge.analysis.reparsed_call import read_member_texts
 from callgauge.dashboard.components.definition_editor.parameters import describe_parameter
 from lenient import Diagnostic, Outcome, ToolCallRequest
 from lenient.diagnostics import FORBIDDEN_HINT, render_path
@@ -60,7 +61,7 @@ class ParameterChange:
 def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
     """Return the changes of the text, of the parameters sent, and of those that are missing."""
     arguments = request.arguments or {}
-    sent, exact = _sent_values(request), _member_texts(request)
+    sent, exact = _sent_values(request), read_member_texts(request)
     declared = {one.name: one for one in request.tool.parameters} if request.tool else {}
     names = list(dict.fromkeys([*(name for name in declared), *sent, *arguments]))[:MOST]
     by_name, around = _group_findings(request.diagnostics, names)
@@ -172,33 +173,6 @@ def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
     return request.arguments or {}
 
 
-def _member_texts(request: ToolCallRequest) -> Mapping[str, str]:
-    """Return the raw text of each argument, where the raw text is a JSON object; of equal names the last.
-
-    The parser gives only the spans of its diagnostics. Nothing is judged here.
-    """
-    raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
-    if not isinstance(raw, str) or any(_OF_STAGE.get(one.stage) == REPAIRED for one in request.diagnostics):
-        return texts
-    try:
-        at = _skip_blanks(raw, 0)
-        while raw[at] in "{,":
-            name, at = decoder.raw_decode(raw, _skip_blanks(raw, at + 1))
-            start = _skip_blanks(raw, _skip_blanks(raw, at) + 1)
-            end = decoder.raw_decode(raw, start)[1]
-            texts[name] = raw[start:end]
-            at = _skip_blanks(raw, end)
-    except (ValueError, IndexError, RecursionError):
-        pass  # an empty object, or a number longer than Python reads
-    return texts
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    while text[at] in " \t\n\r":
-        at += 1
-    return at
-
-
 def _group_findings(
     diagnostics: Iterable[Diagnostic], names: Sequence[str]
 ) -> tuple[dict[str, list[Diagnostic]], list[Diagnostic]]:
@@ -259,7 +233,7 @@ def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequen
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
         return None
-    if any(one.code == "duplicate_key" for one in request.diagnostics):
+    if any(one.code in ("duplicate_key", "repeated_member") for one in request.diagnostics):
         return None  # the finding may be about the value that was overwritten
     for one in findings:
         if one.code in _WHOLE and one.path == place and one.start is not None and one.end is not None:
@@ -292,14 +266,14 @@ def _repaired_text(
     whole = next((one.found for one in findings if one.found and one.became and one.became == text), None)
     if whole:
         return whole, True
-    written = json.dumps(sent, ensure_ascii=False, default=str)
+    written = json.dumps(sent, ensure_ascii=False)
     return text, isinstance(raw, str) and "".join(written.split()) in "".join(raw.split())
 
 
 def _value_text(value: Any) -> str | None:
     if value is _ABSENT:
         return None
-    return _shorten(json.dumps(value, ensure_ascii=False, default=str))
+    return _shorten(json.dumps(value, ensure_ascii=False))
 
 
 def _shorten(text: str) -> str:

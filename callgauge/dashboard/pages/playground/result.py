@@ -149,8 +149,7 @@ def _draw_arguments(request: ToolCallRequest) -> None:
         st.caption("Typed arguments: none. A tool could not run on this text.")
         return
     st.caption("Typed arguments")
-    # Values of Python that JSON does not know, times above all, show as their text.
-    text = json.dumps(request.arguments, default=str, ensure_ascii=False)
+    text = json.dumps(request.arguments, ensure_ascii=False)
     st.code(wording.visible(wording.shorten(text, _SHORT)), language=None, wrap_lines=True, height="content")
 
 
@@ -205,10 +204,10 @@ def _draw_laid_out(request: ToolCallRequest) -> None:
     if request.arguments is None:
         st.caption("None. A tool could not run on this text.")
     else:
-        draw_json(json.dumps(request.arguments, default=str, ensure_ascii=False))
+        draw_json(json.dumps(request.arguments, ensure_ascii=False))
     if request.rejected:
         st.caption("Values that could not be converted:")
-        draw_json(json.dumps(dict(request.rejected), default=str, ensure_ascii=False))
+        draw_json(json.dumps(dict(request.rejected), ensure_ascii=False))
 
 
 def _show_text(text: str) -> str:

@@ -1,0 +1,140 @@
+"""Opens what stands around the arguments: a whole call, or an object that holds them under one name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.definitions.json_schema.nodes import Node, inner_nodes, known_fields, normalise_name
+from lenient.diagnostics import Diagnostic, Findings, render_path, shorten
+from lenient.scan.source_text import LocatedValue
+
+_NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
+HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
+"""The names under which a call or an envelope holds arguments."""
+_BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
+
+Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
+"""Reads the object or array whose JSON text a string value holds; None when it holds neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """An object around the arguments, which it holds under the name `key`.
+
+    `is_call`: it is a whole call, and names the tool. `text` is the text that holds the arguments as JSON,
+    with the diagnostics of its decoding in `findings`; None when they are an object.
+    """
+
+    outer: LocatedValue
+    key: str
+    is_call: bool
+    inner: LocatedValue
+    text: LocatedValue | None
+    findings: Findings
+
+    def report(self) -> Diagnostic:
+        """Return the diagnostic that the envelope was opened."""
+        code = "call_envelope_removed" if self.is_call else "arguments_envelope_removed"
+        return _report(code, self.outer, "$", self.key)
+
+    def report_text(self) -> list[Diagnostic]:
+        """Return the diagnostics of the text that held the arguments."""
+        if self.text is None:
+            return []
+        where, became = render_path((None, self.key)), shorten(to_json_text(self.inner.value))
+        found = _report("string_literal_converted_to_object", self.text, where)._replace(became=became)
+        return [found, *self.findings.items]
+
+
+def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
+    """Return the envelopes around the arguments, the outermost first; at most `most` of them.
+
+    `name` is the tool's name: a whole call must name it. Where an envelope has no name, the names within must
+    be declared.
+    """
+    opened: list[Envelope] = []
+    count = 0
+    while len(opened) < most and (found := _open_envelope(located, node, name, decode)) is not None:
+        opened.append(found)
+        located = found.inner
+        if all(one.is_call for one in opened) or _fits_names(located.value, node):
+            count = len(opened)
+    return opened[:count]
+
+
+def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode) -> Envelope | None:
+    value = located.value
+    if not isinstance(value, dict) or HOLDS_ARGUMENTS.isdisjoint(value):
+        return None
+    held, is_call = _find_call_arguments(located, node, name), True
+    if held is None:
+        held, is_call = _find_wrapped_arguments(located, node), False
+    if held is None:
+        return None
+    holder, key = held
+    inner, findings, text = holder.child(key), Findings(), None
+    if isinstance(inner.value, str):
+        text, decoded = inner, decode(inner, findings)
+        if decoded is None:
+            return None
+        inner = decoded
+    if not isinstance(inner.value, dict) or not (is_call or _may_unwrap(node, inner.value)):
+        return None
+    return Envelope(located, key, is_call, inner, text, findings)
+
+
+def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[LocatedValue, str] | None:
+    """Return the object that holds the arguments of a call of this tool, and their name; None for no call.
+
+    The definition must declare no parameter like the one that holds the arguments, and nothing else may stand
+    beside them but what calls have (`id`, `type`).
+    """
+    if not known_fields(node) or node.extra is not None:
+        return None  # where further fields are allowed, each name may be one of the tool's own
+    if "function" in located.value and located.value.keys() <= _BESIDE | {"function"}:
+        inner = located.value["function"]
+        located = located.child("function") if isinstance(inner, dict) else located
+    value, fields = located.value, known_fields(node)
+    held = [key for key in _ARGUMENTS if key in value and key not in fields]
+    named = [key for key in _NAMES if value.get(key) == name]
+    if len(held) != 1 or len(named) != 1 or not value.keys() <= {*held, *named, *_BESIDE}:
+        return None
+    return located, held[0]
+
+
+def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
+    """Return an object with one undeclared name under which calls hold their arguments, and this name."""
+    [*names] = located.value
+    if len(names) != 1 or names[0] not in _ARGUMENTS or _is_declared(node, names[0]):
+        return None
+    return located, names[0]
+
+
+def _may_unwrap(node: Node, value: dict[str, Any]) -> bool:
+    """Return True when the envelope of these arguments cannot be a parameter of the tool's own.
+
+    It can be one where further fields are allowed, unless the arguments hold what the tool requires.
+    """
+    return node.extra is None or bool(node.required and node.required <= value.keys())
+
+
+def _fits_names(value: Any, node: Node) -> bool:
+    return all(_is_declared(node, name) for name in value)
+
+
+def _is_declared(node: Node, name: str) -> bool:
+    """Return True when the definition declares the name, or another spelling of it."""
+    fields = known_fields(node)
+    if name in fields or inner_nodes(node, name):
+        return True
+    spelling = normalise_name(name)
+    return any(normalise_name(declared) == spelling for declared in fields)
+
+
+def _report(code: str, located: LocatedValue, where: str, detail: str | None = None) -> Diagnostic:
+    span = located.piece.raw_span(located.mark.start, located.mark.end)
+    return Diagnostic(code, where, *span, found=shorten(located.snippet()), detail=detail)
