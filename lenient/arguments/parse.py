@@ -15,14 +15,13 @@ from orjson import JSONDecodeError, loads
 from lenient.arguments.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
 from lenient.coerce.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
 from lenient.coerce.validator import NO_DEFINITION, Validator, read_undeclared
-from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.diagnostics import Diagnostic, Findings, Path, TooManyFindingsError, UnreadableError, shorten
 from lenient.diagnostics.codes import CODES, Stage
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
-from lenient.scan.valid_json import NO_JSON, locate_values
+from lenient.scan.valid_json import NO_JSON, NeedsScannerError, locate_members, locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
 
@@ -163,12 +162,14 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 def _convert_values(call: _Call) -> ToolCallRequest | None:
     """Convert and check the values of valid JSON. Return None when the tolerant scanner is needed."""
     text = call.raw if isinstance(call.raw, str) else call.raw.decode()
-    mark = locate_values(text)
+    mark = locate_members(text, call.value) if call.tool is not None else locate_values(text)
     if mark is None:
         return None
     run = _Run(call)
     try:
         return run.finish(LocatedValue(call.value, mark, SourceText(text), strict=True))
+    except NeedsScannerError:
+        return None
     except TooManyFindingsError:
         return run.refuse(Diagnostic("too_many_findings"))
 
@@ -220,7 +221,7 @@ class _Run:
         self.tool = call.tool
         self.node = (call.tool.compiled or compile_tool(call.tool)).root if call.tool is not None else None
         self.findings = Findings()
-        self.trace: list[tuple[Stage, str, str, Any]] = []
+        self.trace: list[tuple[Stage, str, Any, Any]] = []
         self.tried = ["strict JSON"]
         self.rejected: dict[str, Any] = {}
         self.left = 50_000 + 20 * len(call.raw)  # characters of texts within the value that may be decoded
@@ -231,7 +232,7 @@ class _Run:
         codes = [found.code for found in self.findings.items]
         stages = {CODES[code].stage for code in codes}
         if Stage.COERCE in stages and arguments is not located.value:
-            self.trace.append((Stage.COERCE, "values converted", to_json_text(located.value), arguments))
+            self.trace.append((Stage.COERCE, "values converted", located.value, arguments))
         rest = (
             arguments, outcome_of(codes, defined=self.tool is not None), tuple(self.findings.items),
             self.call.policy, self.tool, self.rejected or NOTHING_REJECTED, tuple(self.trace),

@@ -88,8 +88,8 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
 
     `raw_arguments` holds the raw arguments unchanged. `arguments` holds the values that fit the definition,
     None when there is no object. `rejected` maps the path of each value that could not be converted to the
-    value that was sent. `trace` holds the data of `steps`: stage, title, the text before, and the text or
-    value after.
+    value that was sent. `trace` holds the data of `steps`: stage, title, and the texts or values before and
+    after.
     """
 
     tool_name: str | None
@@ -101,7 +101,7 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     policy: Policy = LENIENT
     tool: ToolDefinition | None = None
     rejected: Mapping[str, Any] = NOTHING_REJECTED
-    trace: tuple[tuple[Stage, str, str, Any], ...] = ()
+    trace: tuple[tuple[Stage, str, Any, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the parts for pickle and copy; `rejected` is a dict, as a mappingproxy cannot be pickled."""
@@ -142,8 +142,8 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     def steps(self) -> tuple[Step, ...]:
         """The stages that changed something, in order, each with the text before and after it."""
         return tuple(
-            Step(stage, title, before, after if isinstance(after, str) else to_json_text(after))
-            for stage, title, before, after in self.trace
+            Step(stage, title, *(part if isinstance(part, str) else to_json_text(part) for part in parts))
+            for stage, title, *parts in self.trace
         )
 
     def with_defaults(self) -> ToolCallRequest:

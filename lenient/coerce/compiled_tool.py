@@ -21,6 +21,7 @@ from lenient.coerce.fast_check import (
     compile_function,
     compile_list_check,
     compile_object_check,
+    compile_value_check,
     make_counting_test,
     make_function_test,
     require_all,
@@ -44,6 +45,8 @@ from lenient.scan.valid_json import (
 _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")
 """Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""
 
+MAX_CHECKED = MAX_DEPTH // 4
+"""Levels of nested nodes that the fast check follows."""
 _PROMOTED = frozenset({"true", "false", "null"})
 
 
@@ -96,9 +99,19 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
     return compile_object_check(fields, node.required)
 
 
+def compile_check(node: Node) -> FastCheck:
+    """Return the fast check of the values of one node, which is made on first use and cached in the node.
+
+    A value for which it returns a number below 0 may fit all the same; the validator examines it.
+    """
+    if node.check is None:
+        node.check = compile_value_check(_find_types(node, ()))
+    return node.check
+
+
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
     """Return the Python types that a node allows without a diagnostic, each with the test of its values."""
-    if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
+    if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
         return _find_branch_types(node, above)
@@ -270,7 +283,7 @@ class _TypeWriter:
             if known is None:  # the node holds itself
                 raise _NotPlainError
             return known
-        if depth > MAX_DEPTH // 4:
+        if depth > MAX_CHECKED:
             raise _NotPlainError
         self.written[id(node)] = None
         written = self.written[id(node)] = self.write_anew(node, depth)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lenient.coerce.coercions import REFUSALS, REFUSED, coerce, is_absolute_uri
+from lenient.coerce.compiled_tool import MAX_CHECKED, compile_check
 from lenient.coerce.schema_match import SchemaMatcher
 from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
 from lenient.definitions.json_schema.nodes import (
@@ -46,6 +47,9 @@ DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
 _MAX_TAKEN = 200  # characters of the listed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""
+
+_MAX_CHECKED_DEPTH = _MAX_DECLARED_DEPTH - MAX_CHECKED - 1
+"""The level of nodes from which on the fast check is not used, as the value may be nested too deep."""
 
 
 @dataclass(slots=True)
@@ -126,6 +130,10 @@ class Validator:
             value = None
         return self.check_assertions(node, value, located, path)
 
+    def fits(self, node: Node, value: Any) -> bool:
+        """Return True when it is certain that a value needs neither a conversion nor a diagnostic."""
+        return self.depth < _MAX_CHECKED_DEPTH and (node.check or compile_check(node))(value) >= 0
+
     # --- kinds ---------------------------------------------------------------------------------------
 
     def convert_untyped(self, node: Node, located: LocatedValue, path: Path) -> Any:
@@ -134,7 +142,7 @@ class Validator:
         if isinstance(located.value, dict) and has_fields:
             return self.convert_object(node, located, path)
         if isinstance(located.value, list) and (node.prefix or node.items is not None):
-            return self.convert_items(node, _items_of(located), path)
+            return self.convert_items(node, located, path)
         return self.accept_any(located, path)
 
     def accept_any(self, located: LocatedValue, path: Path) -> Any:
@@ -165,19 +173,23 @@ class Validator:
         if kind is ValueKind.JSON_OBJECT:
             return self.convert_object(node, source.inner or located, path)
         if kind is ValueKind.JSON_ARRAY:
-            items = [located] if code == "scalar_coerced_to_list" else _items_of(source.inner or located)
-            return self.convert_items(node, items, path)
+            wrapped = code == "scalar_coerced_to_list"
+            return self.convert_items(node, source.inner or located, path, wrapped=wrapped)
         return value
 
-    def convert_items(self, node: Node, items: list[LocatedValue], path: Path) -> Any:
-        """Return the converted items of a list.
+    def convert_items(self, node: Node, located: LocatedValue, path: Path, *, wrapped: bool = False) -> Any:
+        """Return the converted items of a list, or with `wrapped` of a list that holds this one value.
 
         Return REJECTED when one item does not fit, because leaving it out would move the others.
         """
+        values = [located.value] if wrapped else located.value
         result = []
-        for index, item in enumerate(items):
+        for index, value in enumerate(values):
             inner = node.prefix[index] if index < len(node.prefix) else node.items
-            place = (path, index)
+            if inner is not None and self.fits(inner, value):
+                result.append(value)
+                continue
+            item, place = located if wrapped else located.child(index), (path, index)
             result.append(self.accept_any(item, place) if inner is None else self.convert(inner, item, place))
         return REJECTED if any(item is REJECTED for item in result) else result
 
@@ -193,7 +205,12 @@ class Validator:
         result: dict[str, Any] = {}
         sent: set[str] = set()
         is_whole = True
-        for key in located.value:
+        fields = node.fields if node.demands is None else {}
+        for key, sent_value in located.value.items():
+            if key in fields and self.fits(fields[key], sent_value):
+                result[key] = sent_value
+                sent.add(key)
+                continue
             child = located.child(key)
             name = key if key in node.fields else _find_declared_name(node, key, located.value)
             place = (path, name)
@@ -455,10 +472,6 @@ def _failed_assertions(node: Node, value: Any) -> Iterator[_Misfit]:
 
 def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
     return choices is not None and any(same_json(value, allowed) for allowed in choices.allowed)
-
-
-def _items_of(located: LocatedValue) -> list[LocatedValue]:
-    return [located.child(index) for index in range(len(located.value))]
 
 
 # --- names of parameters -------------------------------------------------------------------------------

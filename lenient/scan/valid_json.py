@@ -29,6 +29,7 @@ def _refuse_constant(name: str) -> None:
 
 
 _DECODER = JSONDecoder(parse_constant=_refuse_constant, parse_int=str, parse_float=str)
+_decode: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ignore[attr-defined]  # as raw_decode
 
 
 def find_valid_end(text: str, position: int) -> int | None:
@@ -61,6 +62,8 @@ _PLAIN_TOKEN = compile_regex(
     re.DOTALL,
 )
 """The same in a text that `lenient.unwrap.fast_path` reads."""
+_BETWEEN = re.compile(r"[ \t\r\n,:]*+")
+_PATH = re.compile(r"""["'][A-Za-z]:\\[\w.\-]""")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
 _QUOTES = ('"', "'")
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
@@ -78,13 +81,17 @@ def locate_values(
     been rounded, nesting is too deep, or a string may hold a Windows path whose backslashes were not meant as
     escapes.
     """
-    if text.find(":\\", start, end) >= 0:
+    if _may_hold_path(text, start, end):
         return None
+    return _locate(_PLAIN_TOKEN if plain else _TOKEN, text, start)
+
+
+def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> ValueSpan | None:
+    """Return the span of the value at `start`, with `depth` containers around it, or None."""
     stack: list[tuple[int, Any, str | None]] = []  # start, spans and current key of the containers around
     begin, position, key = 0, start, None
     spans: Any = None
-    match_token = (_PLAIN_TOKEN if plain else _TOKEN).match
-    while (match := match_token(text, position)) is not None:
+    while (match := token.match(text, position)) is not None:
         position = match.end()
         group = match.lastindex
         if group == _KEY:
@@ -96,7 +103,7 @@ def locate_values(
                 return None
             continue
         if group == _OPENER:
-            if len(stack) == MAX_DEPTH:
+            if len(stack) + depth == MAX_DEPTH:
                 return None
             stack.append((begin, spans, key))
             begin, spans, key = position - 1, _CONTAINERS[text[position - 1]](), None
@@ -113,6 +120,71 @@ def locate_values(
         else:
             spans[key] = mark
     return None
+
+
+def _may_hold_path(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Return True when a string may hold a Windows path whose backslashes were not meant as escapes."""
+    at = text.find(":\\", start, end)
+    while at >= 0:
+        if _PATH.match(text, max(at - 2, start)):
+            return True
+        at = text.find(":\\", at + 2, end)
+    return False
+
+
+class NeedsScannerError(Exception):
+    """The error for a value that `locate_values` cannot locate: the tolerant scanner must read the text."""
+
+
+class MemberSpans(dict[str, ValueSpan]):
+    """The spans of the members of an object in valid JSON, each located when it is first asked for.
+
+    The members before it are passed at the speed of the decoder. No key may be repeated. Raises
+    NeedsScannerError.
+    """
+
+    __slots__ = ("position", "starts", "text")
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.position = start + 1
+        self.starts: dict[str, int] = {}  # where the values of the members before `position` start
+
+    def __missing__(self, name: str) -> ValueSpan:
+        while name not in self.starts:
+            self.pass_member()
+        span = _locate(_TOKEN, self.text, self.starts[name], 1)
+        if span is None:
+            raise NeedsScannerError
+        self[name] = span
+        return span
+
+    def pass_member(self) -> None:
+        text = self.text
+        key, end = _decode(text, _pass_blanks(text, self.position))
+        self.starts[key] = start = _pass_blanks(text, end)
+        try:
+            _, self.position = _decode(text, start)
+        except RecursionError:
+            raise NeedsScannerError from None
+
+
+def _pass_blanks(text: str, position: int) -> int:
+    """Return the offset after blanks, commas and colons."""
+    return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it always matches
+
+
+def locate_members(text: str, arguments: dict[str, Any]) -> ValueSpan | None:
+    """Return the span of the JSON object in `text`, which locates its members when they are asked for.
+
+    `arguments` is the decoded object. Return None when the tolerant scanner must read the object.
+    """
+    if not holds_each_key_once(text, arguments):
+        return locate_values(text)
+    if _may_hold_path(text):
+        return None
+    start, end = text.index("{"), text.rindex("}") + 1
+    return _NEW(ValueSpan, (start, end, MemberSpans(text, start)))
 
 
 # --- objects with a long string ------------------------------------------------------------------------

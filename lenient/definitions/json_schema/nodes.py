@@ -84,6 +84,7 @@ class Node:
     or None (such fields are unknown, and forbidden if `closed`). `spellings` maps normalised names to
     declared names. `tag` is the field that tells the branches apart, with the branch for each of its values.
     `remarks` are diagnostics without a place, as (code, detail), for keywords that are not checked.
+    `check` is the fast check of the values, which `compile_check` makes.
     """
 
     kind: ValueKind | None = None
@@ -104,6 +105,7 @@ class Node:
     tag: tuple[str, Mapping[Any, Node]] | None = None
     demands: Demands | None = None
     remarks: tuple[tuple[str, str], ...] = ()
+    check: Callable[[Any], int] | None = field(default=None, init=False, repr=False, compare=False)
 
 
 def normalise_name(name: str) -> str:
