@@ -33,7 +33,16 @@ class Outcome(StrEnum):
     UNMEASURED = "unmeasured"
 
 
-_TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
+CONVERTED, _CHANGED, _FAILED = 1, 2, 4
+CHANGES: Mapping[str, int] = {
+    code: (_FAILED if row.severity is Severity.ERROR else 0)
+    | (_CHANGED if row.stage in (Stage.UNWRAP, Stage.REPAIR) else 0)
+    | (CONVERTED if row.stage is Stage.COERCE else 0)
+    for code, row in CODES.items()
+}
+"""What each code says of a reading: that a value was converted, the text was changed, or it failed."""
+OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.FAILED] * 4)
+"""The outcome by the `CHANGES` of all codes of a reading; UNMEASURED without any and without a definition."""
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
@@ -41,18 +50,10 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
     `defined` is True when the arguments were checked against a definition.
     """
-    repaired = converted = False
+    changes = 0
     for code in codes:
-        row = CODES[code]
-        if row.severity is Severity.ERROR:
-            return Outcome.FAILED
-        repaired |= row.stage in _TEXT_STAGES
-        converted |= row.stage is Stage.COERCE
-    if repaired:
-        return Outcome.REPAIRED
-    if converted:
-        return Outcome.COERCED
-    return Outcome.CLEAN if defined else Outcome.UNMEASURED
+        changes |= CHANGES[code]
+    return OUTCOMES[changes] if changes or defined else Outcome.UNMEASURED
 
 
 class Policy(StrEnum):

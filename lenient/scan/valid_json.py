@@ -49,6 +49,10 @@ def find_valid_end(text: str, position: int) -> int | None:
 
 # --- the spans of values -------------------------------------------------------------------------------
 
+_SCALAR = compile_regex(
+    r'[ \t\r\n:]*+("(?:[^"\\]++|\\.)*+"|-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)'
+)
+"""A value that is no container, after its key."""
 _TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r'(?:("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+'
@@ -126,7 +130,7 @@ def _may_hold_path(text: str, start: int = 0, end: int | None = None) -> bool:
     """Return True when a string may hold a Windows path whose backslashes were not meant as escapes."""
     at = text.find(":\\", start, end)
     while at >= 0:
-        if _PATH.match(text, max(at - 2, start)):
+        if text[at - 2 : at - 1] in _QUOTES and _PATH.match(text, at - 2):
             return True
         at = text.find(":\\", at + 2, end)
     return False
@@ -148,23 +152,32 @@ class MemberSpans(dict[str, ValueSpan]):
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.position = start + 1
-        self.starts: dict[str, int] = {}  # where the values of the members before `position` start
+        self.starts: dict[str, int] = {}  # after the keys of the members before `position`
 
     def __missing__(self, name: str) -> ValueSpan:
-        while name not in self.starts:
-            self.pass_member()
-        span = _locate(_TOKEN, self.text, self.starts[name], 1)
-        if span is None:
+        text, key = self.text, f'"{name}"'
+        at = text.find(key) if len(text) < LONG and name.isidentifier() and "\\u" not in text else -1
+        if at >= 0 and text.find(key, at + 1) < 0:  # nothing but this key
+            start = at + len(key)
+        else:
+            while name not in self.starts:
+                self.pass_member()
+            start = self.starts[name]
+        if (scalar := _SCALAR.match(text, start)) is not None:
+            self[name] = span = _NEW(ValueSpan, (*scalar.span(1), None))
+            return span
+        found = _locate(_TOKEN, text, _pass_blanks(text, start), 1)
+        if found is None:
             raise NeedsScannerError
-        self[name] = span
-        return span
+        self[name] = found
+        return found
 
     def pass_member(self) -> None:
         text = self.text
         key, end = _decode(text, _pass_blanks(text, self.position))
-        self.starts[key] = start = _pass_blanks(text, end)
+        self.starts[key] = end
         try:
-            _, self.position = _decode(text, start)
+            _, self.position = _decode(text, _pass_blanks(text, end))
         except RecursionError:
             raise NeedsScannerError from None
 
@@ -174,14 +187,15 @@ def _pass_blanks(text: str, position: int) -> int:
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
-def locate_members(text: str, arguments: dict[str, Any]) -> ValueSpan | None:
+def locate_members(text: str, arguments: dict[str, Any], quotes: int) -> ValueSpan | None:
     """Return the span of the JSON object in `text`, which locates its members when they are asked for.
 
-    `arguments` is the decoded object. Return None when the tolerant scanner must read the object.
+    `arguments` is the decoded object, and `quotes` the number of quotes around its keys and strings. Return
+    None when the tolerant scanner must read the object.
     """
-    if not holds_each_key_once(text, arguments):
+    if text.count('"') != quotes and not holds_each_key_once(text, arguments):
         return locate_values(text)
-    if _may_hold_path(text):
+    if ":\\" in text and _may_hold_path(text):
         return None
     start, end = text.index("{"), text.rindex("}") + 1
     return _NEW(ValueSpan, (start, end, MemberSpans(text, start)))
@@ -194,6 +208,7 @@ LONG = 4_096
 
 _NEAR = 512  # a string that does not end within so many characters is taken to be the long one
 _STRINGS = 16
+_UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"
 
 Accepts = Callable[[dict[str, Any], str], bool]
@@ -279,8 +294,12 @@ def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
     backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
     this escape gives False.
     """
+    return text.count('"') == count_quotes(arguments) and ("\\" not in text or "\\u0022" not in text)
+
+
+def count_quotes(value: Any) -> int:
+    """Return the number of quotes in a value written as JSON, a large negative number when it is unknown."""
     try:
-        written = orjson.dumps(arguments)
+        return orjson.dumps(value).count(b'"')
     except orjson.JSONEncodeError:  # nested deeper than orjson writes
-        return False
-    return text.count('"') == written.count(b'"') and ("\\" not in text or "\\u0022" not in text)
+        return _UNKNOWN

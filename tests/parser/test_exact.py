@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+from difflib import get_close_matches
+from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
@@ -13,7 +16,8 @@ from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
 from lenient.arguments.request import ToolCallRequest
-from lenient.coerce.validator import Validator
+from lenient.coerce.validator import Validator, suggest_name
+from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import MAX_FINDINGS
 from lenient.scan.valid_json import LONG, NO_JSON, decode_around_string, locate_values
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
@@ -326,8 +330,10 @@ def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
 def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest, ToolCallRequest]:
     """The request as it comes, and as it comes when each value is located and examined."""
     with (
-        patch("lenient.arguments.parse.locate_members", lambda text, _: locate_values(text)),
-        patch.object(Validator, "fits", lambda *_: False),
+        patch("lenient.arguments.parse.find_misfits", lambda _, value: (value, -1)),
+        patch("lenient.arguments.parse.locate_members", lambda text, *_: locate_values(text)),
+        patch("lenient.arguments.parse.convert_misfits", return_value=None),
+        patch("lenient.coerce.validator._MAX_CHECKED_DEPTH", 0),
     ):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
@@ -429,8 +435,35 @@ def test_edges_of_valid_json_are_converted_as_the_long_way_converts_them(raw: st
     assert parse_arguments(raw.encode(), TOOL)[3:6] == parse_arguments(raw, TOOL)[3:6]
 
 
+@examples(300)
+@given(
+    digits=st.integers(0, 10**17).map(str),
+    point=st.integers(0, 17),
+    exponent=st.sampled_from(["", "e0", "e2", "E-2", "e15", "e-400"]),
+    sign=st.sampled_from(["", "-"]),
+)
+def test_a_number_for_an_integer_is_what_its_digits_say(
+    digits: str, point: int, exponent: str, sign: str
+) -> None:
+    written = f"{sign}{digits[:-point] or '0'}.{digits[-point:]}{exponent}" if point else f"{digits}.0"
+    exact = Fraction(written)
+    arguments = parse_arguments(f'{{"path": "a", "limit": {written}}}', TOOL).arguments
+    assert arguments == {"path": "a", "limit": math.trunc(exact)}
+
+
+@examples(300)
+@given(name=texts.filter(bool), declared=st.sets(texts, min_size=1, max_size=5))
+def test_the_most_similar_name_is_found_among_all_names(name: str, declared: set[str]) -> None:
+    node = Node(fields={other: Node() for other in sorted(declared)})
+    near = get_close_matches(name, sorted(declared), 1, 0.75)
+    assert suggest_name(node, name) == (near[0] if near else None)
+
+
 def test_only_values_that_do_not_fit_are_examined() -> None:
-    raw = json.dumps({"path": "a", "content": "b", "limit": "3", "tags": ["x"], "filters": {"year": 1999}})
-    with patch.object(Validator, "convert", autospec=True, side_effect=Validator.convert) as convert:
+    raw = json.dumps({"path": "a", "content": "b", "limit": 3, "tags": "x", "filters": {"year": 1999}})
+    examine = Validator.convert_field
+    with patch.object(Validator, "convert_field", autospec=True, side_effect=examine) as examined:
         assert parse_arguments(raw, TOOL).outcome.value == "coerced"
-    assert convert.call_count == 1
+        assert examined.call_count == 1
+        assert parse_arguments(raw.replace("3", '"3"').replace('"x"', "[]"), TOOL).outcome.value == "coerced"
+    assert examined.call_count == 1
