@@ -12,7 +12,7 @@ from bench.parser.mutations.measure import JudgedMutant
 from bench.parser.mutations.measure import tally as tally_mutants
 from bench.parser.scoring import Tally, Verdict
 from bench.parser.speed import Timed
-from bench.parser.texts import EXACT, GENERAL
+from bench.parser.texts import EXACT, FAULTS, GENERAL
 from bench.peers import OURS
 
 
@@ -116,6 +116,7 @@ _COMMAS = ("missing commas", "trailing commas")
 _SPEED = (
     ("valid, 300 B", "300 B", ("valid",), 3.0),
     ("valid, 20 KB", "20 KB", ("valid",), 2.0),
+    ("one value to convert or report, 300 B", "300 B", tuple(FAULTS), 15.0),
     ("fence, prose, newlines, closers, encoding, 300 B", "300 B", EXACT, 20.0),
     ("fence, prose, newlines, closers, encoding, 20 KB", "20 KB", EXACT, 7.0),
     ("raw newlines and a comma, 20 KB", "20 KB", ("raw newlines and a comma",), 20.0),

@@ -27,6 +27,51 @@ GENERAL = (
 """Defects for which every token has to be looked at."""
 
 
+_ABSENT: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One value in valid JSON as sent and as meant, and its schema (None: it is not declared)."""
+
+    schema: dict[str, Any] | None
+    sent: Any
+    meant: Any
+    required: bool = False
+
+
+_Schema = dict[str, Any]
+_TEXT: _Schema = {"type": "string"}
+_WHOLE: _Schema = {"type": "integer"}
+_YES_NO: _Schema = {"type": "boolean"}
+_LIST: _Schema = {"type": "array", "items": _TEXT}
+_PERSON: _Schema = {"type": "object", "properties": {"name": _TEXT, "born": _WHOLE}}
+FAULTS: dict[str, Fault] = {
+    "text for an integer": Fault(_WHOLE, "42", 42),
+    "3.0 for an integer": Fault(_WHOLE, 3.0, 3),
+    "text for a boolean": Fault(_YES_NO, "true", True),
+    "integer for text": Fault(_TEXT, 42, "42"),
+    "one value for a list": Fault(_LIST, "bug", ["bug"]),
+    "text that holds a list": Fault(_LIST, '["bug", "new"]', ["bug", "new"]),
+    "text that holds an object": Fault(
+        _PERSON, '{"name": "Byron", "born": 1815}', {"name": "Byron", "born": 1815}
+    ),
+    "text for an integer in a list": Fault(
+        {"type": "array", "items": _PERSON}, [{"name": "Byron", "born": "1815"}],
+        [{"name": "Byron", "born": 1815}],
+    ),
+    "timestamp": Fault(
+        {"type": "string", "format": "date-time"}, "2026-12-01T09:00:00Z", "2026-12-01T09:00:00Z"
+    ),
+    "listed value in another case": Fault({"type": "string", "enum": ["open", "closed"]}, "Open", "open"),
+    "value out of bounds": Fault({"type": "integer", "maximum": 5}, 42, _ABSENT),
+    "null for an optional parameter": Fault(_WHOLE, None, _ABSENT),
+    "unknown name": Fault(None, 42, 42),
+    "missing name": Fault(_WHOLE, _ABSENT, _ABSENT, required=True),
+}  # fmt: skip
+"""What happens to one value of a call in valid JSON."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call that is timed: its name in the table, its tool and its arguments."""
@@ -128,7 +173,7 @@ def calls(seed: int = 0) -> tuple[Call, ...]:
 
 
 def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
-    """Each defect, its call and the text; a defect that a call's text does not have is left out."""
+    """Each defect or fault, its call and the text; a defect that a call's text does not have is left out."""
     for call in calls(seed):
         seen: set[str] = set()
         for defect, write in DEFECTS.items():
@@ -137,13 +182,28 @@ def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
             if raw not in seen:
                 seen.add(raw)
                 yield defect, changed, raw
+        for name, fault in FAULTS.items():
+            yield name, _with_value(call, fault, fault.meant), _with_value(call, fault, fault.sent).valid
+
+
+def _with_value(call: Call, fault: Fault, value: Any) -> Call:
+    """The call with the parameter of a fault among its own, and with a value for it unless that is absent."""
+    declared, required = dict(call.tool.schema["properties"]), list(call.tool.schema["required"])
+    if fault.schema is not None:
+        declared["priority"] = fault.schema
+    if fault.required:
+        required.append("priority")
+    members = list(call.arguments.items())
+    if value is not _ABSENT:
+        members.insert(len(members) // 2, ("priority", value))
+    schema = {**call.tool.schema, "properties": declared, "required": required}
+    return replace(call, tool=Tool(call.tool.name, schema), arguments=dict(members))
 
 
 def _tool(name: str, required: list[str], **properties: Any) -> Tool:
     return Tool(name, {"type": "object", "properties": properties, "required": required})
 
 
-_TEXT, _WHOLE, _YES_NO = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 _WORDS = ("target", "shared", "parent", "remote", "backup", "export", "hidden", "second")
 """Of one length, so that texts of all seeds have one."""
 
@@ -152,7 +212,7 @@ def _search(chosen: random.Random) -> Call:
     """300 bytes, six parameters of six kinds."""
     tool = _tool(
         "search_issues", ["query"], query=_TEXT, limit=_WHOLE, threshold={"type": "number"},
-        include_closed=_YES_NO, labels={"type": "array", "items": _TEXT},
+        include_closed=_YES_NO, labels=_LIST,
         cursor={"type": ["string", "null"]},
     )  # fmt: skip
     first, second = chosen.sample(_WORDS, 2)
@@ -199,7 +259,7 @@ def _insert_rows(chosen: random.Random) -> Call:
         "type": "object",
         "properties": {
             "id": _WHOLE, "customer": _TEXT, "total": {"type": "number"}, "paid": _YES_NO,
-            "note": {"type": ["string", "null"]}, "tags": {"type": "array", "items": _TEXT},
+            "note": {"type": ["string", "null"]}, "tags": _LIST,
         },
         "required": ["id", "customer"],
     }  # fmt: skip

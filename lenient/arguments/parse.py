@@ -6,17 +6,31 @@ Never raises for any text, bytes or definition.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from orjson import JSONDecodeError, loads
 
 from lenient.arguments.envelopes import HOLDS_ARGUMENTS, open_envelopes
-from lenient.arguments.request import LENIENT, NOTHING_REJECTED, Outcome, Policy, ToolCallRequest, outcome_of
-from lenient.coerce.compiled_tool import compile_tool, is_plain, needs_no_conversion, read_undeclared_plain
+from lenient.arguments.request import (
+    CHANGES,
+    CONVERTED,
+    LENIENT,
+    NOTHING_REJECTED,
+    OUTCOMES,
+    Outcome,
+    Policy,
+    ToolCallRequest,
+)
+from lenient.coerce.compiled_tool import (
+    compile_tool,
+    find_misfits,
+    is_plain,
+    needs_no_conversion,
+    read_undeclared_plain,
+)
+from lenient.coerce.misfits import convert_misfits
 from lenient.coerce.validator import NO_DEFINITION, Validator, read_undeclared
-from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.diagnostics import (
@@ -28,10 +42,10 @@ from lenient.diagnostics import (
     UnreadableError,
     shorten,
 )
-from lenient.diagnostics.codes import CODES, Stage
+from lenient.diagnostics.codes import Stage
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
-from lenient.scan.valid_json import NO_JSON, locate_values
+from lenient.scan.valid_json import NO_JSON, NeedsScannerError, locate_members, locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
 from lenient.unwrap.wrappers import MAX_LAYERS
@@ -41,6 +55,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.REPAIRED,
     Outcome.UNMEASURED,
 )  # looking a member up takes a tenth of a quick run
+_COERCE = Stage.COERCE
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
@@ -91,9 +106,10 @@ def parse_arguments(
         except JSONDecodeError:
             value = NO_JSON
     name = tool.name if tool_name is None and tool is not None else tool_name
-    call = _Call(raw, value, tool, (name, tool_call_id, raw), policy)
+    call = _NEW(_Call, (raw, value, tool, (name, tool_call_id, raw), policy))
     if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
-        return _accept_bytes(call) or _convert_values(call) or _TolerantReader(call).read()
+        accepted = None if type(raw) is str else _accept_bytes(call)
+        return accepted or _convert_values(call) or _TolerantReader(call).read()
     # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
     return _repair_plainly(call) or _TolerantReader(call).read()
 
@@ -141,8 +157,7 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
     return next(iter(get_close_matches(name[:_MAX_NAME], known, 1)), None)
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(NamedTuple):
     """A call to read. `value` is the value that orjson decoded from the raw arguments, or NO_JSON.
 
     `head` holds the first three fields of the result: the tool's name, the call id and the raw arguments.
@@ -173,12 +188,22 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 def _convert_values(call: _Call) -> ToolCallRequest | None:
     """Convert and check the values of valid JSON. Return None when the tolerant scanner is needed."""
     text = call.raw if isinstance(call.raw, str) else call.raw.decode()
-    mark = locate_values(text)
-    if mark is None:
-        return None
-    run = _Run(call)
+    run, value, misfits = _Run(call), call.value, None
+    known = None if call.tool is None else compile_tool(call.tool)
     try:
-        return run.finish(LocatedValue(call.value, mark, SourceText(text), strict=True))
+        if known is None or not known.is_plain:
+            mark = locate_values(text)
+        else:
+            misfits, quotes = find_misfits(known.root, value)
+            mark = locate_members(text, value, quotes)
+        if mark is None:
+            return None
+        located, arguments = _NEW(LocatedValue, (value, mark, SourceText(text), True, False)), None
+        if known is not None and misfits is not None and HOLDS_ARGUMENTS.isdisjoint(value):
+            arguments = convert_misfits(known.root, misfits, located, run.findings, run.make_validator)
+        return run.check(located) if arguments is None else run.finish(arguments, value)
+    except NeedsScannerError:
+        return None
     except TooManyFindingsError:
         return run.refuse_too_many()
 
@@ -218,7 +243,8 @@ def _convert_plain(
     run.tried.append("repairs")
     run.trace.append((Stage.REPAIR, "text repaired", text, arguments))
     try:
-        return run.finish(LocatedValue(arguments, mark, SourceText(text), strict=False))
+        located = LocatedValue(arguments, mark, SourceText(text), strict=False)
+        return run.check(located)
     except TooManyFindingsError:
         return run.refuse_too_many()
 
@@ -229,27 +255,41 @@ class _Run:
     def __init__(self, call: _Call) -> None:
         self.call = call
         self.tool = call.tool
-        self.node = (call.tool.compiled or compile_tool(call.tool)).root if call.tool is not None else None
         self.findings = Findings()
-        self.trace: list[tuple[Stage, str, str, Any]] = []
-        self.tried = ["strict JSON"]
+        self.trace: list[tuple[Stage, str, Any, Any]] = []
         self.rejected: dict[str, Any] = {}
-        self.left = 50_000 + 20 * len(call.raw)  # characters of texts within the value that may be decoded
+        self.tried = ["strict JSON"]
+        self.decoded = 0  # characters of texts within the value
 
-    def finish(self, located: LocatedValue) -> ToolCallRequest:
-        """Coerce and check the value, and return the request."""
+    @property
+    def node(self) -> Node | None:
+        return compile_tool(self.tool).root if self.tool is not None else None
+
+    def check(self, located: LocatedValue) -> ToolCallRequest:
+        """Open the envelopes around the arguments, coerce and check them, and return the request."""
         may_hold = not located.settled and isinstance(located.value, dict)
         if self.node is not None and may_hold and not HOLDS_ARGUMENTS.isdisjoint(located.value):
             located = self.unpack_call(located, self.node)
         known = len(self.findings.items)
-        arguments = self.validate(located)
-        codes = [found.code for found in self.findings.items]
-        converted = any(CODES[code].stage is Stage.COERCE for code in codes[known:])
-        if converted and arguments is not located.value:
-            self.trace.append((Stage.COERCE, "values converted", to_json_text(located.value), arguments))
+        return self.finish(self.validate(located), located.value, known)
+
+    def finish(self, arguments: dict[str, Any] | None, sent: Any, known: int = 0) -> ToolCallRequest:
+        """Return the request; `arguments` were made from the value `sent`.
+
+        The first `known` of the findings are older than the conversion.
+        """
+        changes = converted = 0
+        for found in self.findings.items[:known]:
+            changes |= CHANGES[found.code]
+        for found in self.findings.items[known:]:
+            converted |= CHANGES[found.code]
+        changes |= converted
+        if converted & CONVERTED and arguments is not sent:
+            self.trace.append((_COERCE, "values converted", sent, arguments))
+        outcome = OUTCOMES[changes] if changes or self.tool is not None else _UNMEASURED
         rest = (
-            arguments, outcome_of(codes, defined=self.tool is not None), tuple(self.findings.items),
-            self.call.policy, self.tool, self.rejected or NOTHING_REJECTED, tuple(self.trace),
+            arguments, outcome, tuple(self.findings.items), self.call.policy, self.tool,
+            self.rejected or NOTHING_REJECTED, tuple(self.trace),
         )  # fmt: skip
         return _NEW(ToolCallRequest, self.call.head + rest)
 
@@ -257,14 +297,17 @@ class _Run:
         """Return the parameters that fit the definition, None when the value is not an object."""
         if located.settled and isinstance(located.value, dict):
             return located.value
-        attempts = 2_000 + 4 * len(self.call.raw)
-        validator = Validator(self.decode_text, self.findings, self.rejected, attempts=attempts)
+        validator = self.make_validator()
         if not isinstance(located.value, dict):
             validator.report("arguments_must_be_object", located, None, hint=self.describe_tried())
             return None
         if self.node is None:
             return read_undeclared(located, validator)
         return validator.validate_root(self.node, located)[0]
+
+    def make_validator(self, depth: int = 0) -> Validator:
+        attempts = 2_000 + 4 * len(self.call.raw)
+        return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
         """Return the arguments within a call that names this tool, or within an envelope; else the value."""
@@ -288,8 +331,9 @@ class _Run:
 
         Return None as well when the strings decoded so far are many times as long as the raw arguments.
         """
-        self.left -= len(located.value)
-        return decode_nested(located, node, path, findings) if self.left >= 0 else None
+        self.decoded += len(located.value)
+        is_affordable = self.decoded <= 50_000 + 20 * len(self.call.raw)
+        return decode_nested(located, node, path, findings) if is_affordable else None
 
     def describe_tried(self) -> str:
         """Return the sentence that names the steps which were tried on the text."""
@@ -309,6 +353,9 @@ class _Run:
 class _TolerantReader(_Run):
     """Reads the arguments from any text: unwraps and repairs the text as needed."""
 
+    def __init__(self, call: _Call) -> None:
+        super().__init__(call)
+
     def read(self) -> ToolCallRequest:
         """Decode, unwrap and repair the text, coerce and check its value, and return the request."""
         try:
@@ -322,7 +369,7 @@ class _TolerantReader(_Run):
                 fits=self.fits,
                 broken=self.call.value is NO_JSON,
             )
-            return self.finish(located)
+            return self.check(located)
         except UnreadableError as error:
             return self.refuse_unreadable(error.reason, error.position)
         except TooManyFindingsError:

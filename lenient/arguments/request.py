@@ -33,7 +33,16 @@ class Outcome(StrEnum):
     UNMEASURED = "unmeasured"
 
 
-_TEXT_STAGES = frozenset({Stage.UNWRAP, Stage.REPAIR})
+CONVERTED, _CHANGED, _FAILED = 1, 2, 4
+CHANGES: Mapping[str, int] = {
+    code: (_FAILED if row.severity is Severity.ERROR else 0)
+    | (_CHANGED if row.stage in (Stage.UNWRAP, Stage.REPAIR) else 0)
+    | (CONVERTED if row.stage is Stage.COERCE else 0)
+    for code, row in CODES.items()
+}
+"""What each code says of a reading: that a value was converted, the text was changed, or it failed."""
+OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.FAILED] * 4)
+"""The outcome by the `CHANGES` of all codes of a reading; UNMEASURED without any and without a definition."""
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
@@ -41,18 +50,10 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
     `defined` is True when the arguments were checked against a definition.
     """
-    repaired = converted = False
+    changes = 0
     for code in codes:
-        row = CODES[code]
-        if row.severity is Severity.ERROR:
-            return Outcome.FAILED
-        repaired |= row.stage in _TEXT_STAGES
-        converted |= row.stage is Stage.COERCE
-    if repaired:
-        return Outcome.REPAIRED
-    if converted:
-        return Outcome.COERCED
-    return Outcome.CLEAN if defined else Outcome.UNMEASURED
+        changes |= CHANGES[code]
+    return OUTCOMES[changes] if changes or defined else Outcome.UNMEASURED
 
 
 class Policy(StrEnum):
@@ -88,8 +89,8 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
 
     `raw_arguments` holds the raw arguments unchanged. `arguments` holds the values that fit the definition,
     None when there is no object. `rejected` maps the path of each value that could not be converted to the
-    value that was sent. `trace` holds the data of `steps`: stage, title, the text before, and the text or
-    value after.
+    value that was sent. `trace` holds the data of `steps`: stage, title, and the texts or values before and
+    after.
     """
 
     tool_name: str | None
@@ -101,7 +102,7 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     policy: Policy = LENIENT
     tool: ToolDefinition | None = None
     rejected: Mapping[str, Any] = NOTHING_REJECTED
-    trace: tuple[tuple[Stage, str, str, Any], ...] = ()
+    trace: tuple[tuple[Stage, str, Any, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the parts for pickle and copy; `rejected` is a dict, as a mappingproxy cannot be pickled."""
@@ -142,8 +143,8 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     def steps(self) -> tuple[Step, ...]:
         """The stages that changed something, in order, each with the text before and after it."""
         return tuple(
-            Step(stage, title, before, after if isinstance(after, str) else to_json_text(after))
-            for stage, title, before, after in self.trace
+            Step(stage, title, *(part if isinstance(part, str) else to_json_text(part) for part in parts))
+            for stage, title, *parts in self.trace
         )
 
     def with_defaults(self) -> ToolCallRequest:

@@ -75,6 +75,9 @@ _MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCI
 _SEPARATORS = re.compile(r"[,;，；、\r\n]")
 _BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
 """Brackets whose separators part something else: `*.{ts,tsx}`, `f(a, b)`."""
+_EXACT_DIGITS = 15
+_EXACT = 10.0**_EXACT_DIGITS
+"""Two decimal numbers of so many digits are never the same float."""
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
 
@@ -86,9 +89,10 @@ def json_type(value: Any) -> JsonType:
     """
     if isinstance(value, float):
         return JsonType.WHOLE if value.is_integer() else JsonType.FRACTION
-    return _TYPES.get(type(value), JsonType.STRING)
+    return _TYPES.get(type(value), _STRING)
 
 
+_STRING = JsonType.STRING  # looking a member up takes long
 _TYPES: Mapping[type, JsonType] = {
     str: JsonType.STRING,
     int: JsonType.INTEGER,
@@ -149,6 +153,8 @@ def _parse_integer(value: str, _: ValueSource) -> Any:
 
 
 def _convert_whole(value: float, source: ValueSource) -> Any:
+    if 0 < abs(value) < _EXACT and len(source.json_text()) <= _EXACT_DIGITS:
+        return int(value)
     exact = _exact_number(value, source)
     return exact.numerator if exact.denominator == 1 else REFUSED
 

@@ -7,6 +7,7 @@ checks in one step. It returns the values that orjson decodes and the fast check
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Required, TypedDict, Union
@@ -22,6 +23,7 @@ from lenient.coerce.fast_check import (
     compile_function,
     compile_list_check,
     compile_object_check,
+    compile_value_check,
     make_counting_test,
     make_function_test,
     require_all,
@@ -37,6 +39,7 @@ from lenient.scan.valid_json import (
     NO_JSON,
     Accepts,
     ReadFitting,
+    count_quotes,
     decode_around_string,
     holds_each_key_once,
     make_reader,
@@ -45,6 +48,11 @@ from lenient.scan.valid_json import (
 _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")
 """Within this orjson's numbers are the numbers sent; beyond, an integer may have become a float."""
 
+MAX_CHECKED = MAX_DEPTH // 4
+"""Levels of nested nodes that the fast check follows."""
+_NOTHING: Mapping[type, Any] = {}
+_CONTAINERS = (dict, list)
+_SCALAR_KINDS = frozenset(ValueKind) - {ValueKind.JSON_OBJECT, ValueKind.JSON_ARRAY, ValueKind.URI}
 _PROMOTED = frozenset({"true", "false", "null"})
 
 
@@ -54,12 +62,14 @@ class CompiledTool:
 
     `check` returns the number of double quotes around the keys and strings of arguments that fit without a
     diagnostic, and -1 for any other arguments. `read` returns the arguments that a JSON text holds when they
-    fit without a diagnostic and no key is repeated, None for any other text.
+    fit without a diagnostic and no key is repeated, None for any other text. `is_plain` is True when the root
+    demands nothing but its fields.
     """
 
     root: Node
     check: FastCheck
     read: ReadFitting
+    is_plain: bool
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
         """Return True when arguments decoded from `text` are certain to fit and no key is repeated.
@@ -89,7 +99,7 @@ def _compile_root(root: Node) -> CompiledTool:
     check: FastCheck = _compile_object(root, ()) if plain else lambda _: -1
     accepts = partial(_fits_without_repeats, check)
     read = _compile_reader(root, accepts) if plain else None
-    return CompiledTool(root, check, read or make_reader(accepts))
+    return CompiledTool(root, check, read or make_reader(accepts), plain)
 
 
 def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
@@ -97,9 +107,55 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
     return compile_object_check(fields, node.required)
 
 
+def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Return the members of an object that may not fit: the validator must examine them.
+
+    The second value is the number of quotes around the keys and strings of the object, -1 when it is unknown.
+    """
+    accepted = node.accepted_fields
+    if accepted is None:
+        accepted = {name: compile_accepted(field) for name, field in node.fields.items()}
+        node.accepted_fields = accepted
+    misfits, total = dict[str, Any](), 2 * len(value)
+    for name, item in value.items():
+        found = type(item)
+        quotes = accepted.get(name, _NOTHING).get(found, -1)
+        if type(quotes) is not int:
+            quotes = quotes(item)
+        if quotes < 0:
+            misfits[name] = item
+            quotes = 2 if found is str else count_quotes(item) if found in _CONTAINERS else 0
+        total += quotes
+    return misfits, total
+
+
+def fits(node: Node, value: Any) -> bool:
+    """Return True when a value is certain to need neither a conversion nor a diagnostic."""
+    quotes = (node.accepted or compile_accepted(node)).get(type(value), -1)
+    return (quotes if type(quotes) is int else quotes(value)) >= 0  # type: ignore[operator]
+
+
+def compile_accepted(node: Node) -> Mapping[type, int | FastCheck]:
+    """Return the Python types that one node may take without a diagnostic; made on first use.
+
+    Each has the number of quotes around such a value, or the function that counts them and returns -1 for a
+    value that does not fit.
+    """
+    if node.accepted is None:
+        node.accepted = {
+            found: (2 if found is str else 0) if test is ALWAYS_FITS else compile_value_check({found: test})
+            for found, test in _find_types(node, ()).items()
+        }
+        node.is_scalar = node.kind in _SCALAR_KINDS and node.typed and not (
+            node.never or node.branches or node.choices or node.rules or node.pattern or node.demands
+            or node.remarks
+        )  # fmt: skip
+    return node.accepted
+
+
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
     """Return the Python types that a node allows without a diagnostic, each with the test of its values."""
-    if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_DEPTH // 4:
+    if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
         return _find_branch_types(node, above)
@@ -273,7 +329,7 @@ class _TypeWriter:
             if known is None:  # the node holds itself
                 raise _NotPlainError
             return known
-        if depth > MAX_DEPTH // 4:
+        if depth > MAX_CHECKED:
             raise _NotPlainError
         self.written[id(node)] = None
         written = self.written[id(node)] = self.write_anew(node, depth)

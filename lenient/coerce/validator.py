@@ -7,11 +7,12 @@ bounds the recursion. Without a definition, only the texts true, false and null 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lenient.coerce.coercions import OBJECT_AS_TEXT, REFUSALS, REFUSED, WRAPPING, coerce, is_absolute_uri
+from lenient.coerce.compiled_tool import MAX_CHECKED, find_misfits, fits
 from lenient.coerce.schema_match import SchemaMatcher
 from lenient.definitions.json_schema.json_values import is_finite, same_json, to_json_text
 from lenient.definitions.json_schema.nodes import (
@@ -25,6 +26,7 @@ from lenient.definitions.json_schema.nodes import (
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import (
     FORBIDDEN_HINT,
+    MAX_FOUND,
     Diagnostic,
     Findings,
     Path,
@@ -37,16 +39,26 @@ from lenient.scan.source_text import LocatedValue
 
 REJECTED: Final = object()
 """What stands in place of a value that does not fit."""
-_ABSENT: Final = object()
+ABSENT: Final = object()
 """What stands in place of a null that means an absent parameter."""
 
 DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
 """Reads the object or array whose JSON text a string value holds; None when it holds neither."""
 
+_OBJECT, _ARRAY, _TIMESTAMP, _URI = (
+    ValueKind.JSON_OBJECT,
+    ValueKind.JSON_ARRAY,
+    ValueKind.TIMESTAMP,
+    ValueKind.URI,
+)  # looking a member up takes long
+_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _MAX_TAKEN = 200  # characters of the listed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""
 _DEPTH_HINT = f"The limit is {_MAX_DECLARED_DEPTH} levels of a definition; each union is a level, too."
+
+_MAX_CHECKED_DEPTH = _MAX_DECLARED_DEPTH - MAX_CHECKED - 1
+"""The level of nodes from which on the fast check is not used, as the value may be nested too deep."""
 
 
 @dataclass(slots=True)
@@ -62,9 +74,15 @@ class Validator:
     findings: Findings = field(default_factory=Findings)
     rejected: dict[str, Any] = field(default_factory=dict)
     tried: dict[tuple[int, str], Trial] = field(default_factory=dict)
-    matcher: SchemaMatcher = field(default_factory=SchemaMatcher)
     attempts: int = 2_000
     depth: int = 0
+    _matcher: SchemaMatcher | None = None  # made when it is needed
+
+    @property
+    def matcher(self) -> SchemaMatcher:
+        if self._matcher is None:
+            self._matcher = SchemaMatcher()
+        return self._matcher
 
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
         """Convert the arguments object; return the parameters that fit, and True when there is no error.
@@ -135,7 +153,7 @@ class Validator:
         if isinstance(located.value, dict) and has_fields:
             return self.convert_object(node, located, path)
         if isinstance(located.value, list) and (node.prefix or node.items is not None):
-            return self.convert_items(node, _items_of(located), path)
+            return self.convert_items(node, located, path)
         return self.accept_any(located, path)
 
     def accept_any(self, located: LocatedValue, path: Path) -> Any:
@@ -164,22 +182,27 @@ class Validator:
             self.report(code, located, path, became=to_json_text(value))
         if source.findings is not None:
             self.findings.extend(source.findings.items)
-        if kind is ValueKind.JSON_OBJECT:
+        if kind is _OBJECT:
             return self.convert_object(node, source.inner or located, path)
-        if kind is ValueKind.JSON_ARRAY:
-            items = [located] if code in WRAPPING else _items_of(source.inner or located)
-            return self.convert_items(node, items, path)
+        if kind is _ARRAY:
+            wrapped = code in WRAPPING
+            return self.convert_items(node, source.inner or located, path, wrapped=wrapped)
         return value
 
-    def convert_items(self, node: Node, items: list[LocatedValue], path: Path) -> Any:
-        """Return the converted items of a list.
+    def convert_items(self, node: Node, located: LocatedValue, path: Path, *, wrapped: bool = False) -> Any:
+        """Return the converted items of a list, or with `wrapped` of a list that holds this one value.
 
         Return REJECTED when one item does not fit, because leaving it out would move the others.
         """
+        values = [located.value] if wrapped else located.value
         result = []
-        for index, item in enumerate(items):
+        is_checked = self.depth < _MAX_CHECKED_DEPTH
+        for index, value in enumerate(values):
             inner = node.prefix[index] if index < len(node.prefix) else node.items
-            place = (path, index)
+            if is_checked and inner is not None and fits(inner, value):
+                result.append(value)
+                continue
+            item, place = located if wrapped else located.child(index), (path, index)
             result.append(self.accept_any(item, place) if inner is None else self.convert(inner, item, place))
         return REJECTED if any(item is REJECTED for item in result) else result
 
@@ -195,9 +218,15 @@ class Validator:
         result: dict[str, Any] = {}
         sent: set[str] = set()
         is_whole = True
-        for key in located.value:
+        fields = node.fields
+        is_checked = node.demands is None and self.depth < _MAX_CHECKED_DEPTH
+        misfits = find_misfits(node, located.value)[0] if is_checked else located.value
+        for key, sent_value in located.value.items():
+            if key not in misfits:
+                result[key] = sent_value
+                continue
             child = located.child(key)
-            name = key if key in node.fields else _find_declared_name(node, key, located.value)
+            name = key if key in fields else find_declared_name(node, key, located.value)
             place = (path, name)
             if name != key:
                 self.report("parameter_name_normalised", child, place, became=name, found=key)
@@ -205,18 +234,22 @@ class Validator:
             value = self.convert_field(node, name, child, place)
             if value is REJECTED:
                 is_whole = False
-            elif value is not _ABSENT:
+            elif value is not ABSENT:
                 result[name] = value
-        if not node.required <= sent:
-            for name in node.fields:
-                if name in node.required and name not in sent:
-                    self.report("missing_required", located, (path, name), detail=name, found=False)
-                    is_whole = False
+        if not node.required <= result.keys() and not node.required <= (sent := sent | result.keys()):
+            self.report_missing(node, sent, located, path)
+            is_whole = False
         return result, is_whole
 
+    def report_missing(self, node: Node, sent: Set[str], located: LocatedValue, path: Path) -> None:
+        """Report the required fields that are not among the names `sent`."""
+        for name in node.fields:
+            if name in node.required and name not in sent:
+                self.report("missing_required", located, (path, name), detail=name, found=False)
+
     def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
-        """Return the converted value of one field, REJECTED, or _ABSENT for a null in an optional field."""
-        own, others = node.fields.get(name), list[Node]()
+        """Return the converted value of one field, REJECTED, or ABSENT for a null in an optional field."""
+        own, others = node.fields.get(name), None
         if node.demands is not None:
             for pattern, _ in node.demands.patterns:
                 if not pattern.is_affordable(name):
@@ -229,7 +262,7 @@ class Validator:
             if name in node.required:
                 return self.reject("null_not_allowed", located, path, detail=name)
             self.report("optional_null_dropped", located, path)
-            return _ABSENT
+            return ABSENT
         value = self.convert(own, located, path)
         if value is REJECTED or not others:
             return value
@@ -245,11 +278,8 @@ class Validator:
         if isinstance(node.extra, Node):
             return self.convert(node.extra, located, path)
         if node.extra is None:
-            near = suggest_name(node, name)
-            hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
-            self.report(
-                "unknown_parameter", located, path, detail=shorten(name), hint=" ".join(hints) or None
-            )
+            hint = hint_undeclared(node, name)
+            self.report("unknown_parameter", located, path, detail=shorten(name), hint=hint)
         return self.accept_any(located, path)
 
     # --- branches and conditions ---------------------------------------------------------------------
@@ -294,9 +324,9 @@ class Validator:
             run = Validator(
                 self.decode_text,
                 tried=self.tried,
-                matcher=self.matcher,
                 attempts=self.attempts,
                 depth=self.depth,
+                _matcher=self.matcher,
             )
             value = run.convert(branch, located, path)
             self.tried[key] = Trial(value, run.findings.items, run.rejected, branch, located)
@@ -310,7 +340,7 @@ class Validator:
             value = self.check_listed(node.choices, value, located, path)
         if value is REJECTED:
             return value
-        if not node.rules and node.pattern is None and node.kind is not ValueKind.URI:
+        if not node.rules and node.pattern is None and node.kind is not _URI:
             return value
         is_refused = False
         for misfit in _failed_assertions(node, value):
@@ -378,10 +408,17 @@ class Validator:
 
         `found` is the text to show; True shows the start of the value's text, False nothing.
         """
-        text = located.snippet() if found is True else found or None
-        start, end = located.piece.raw_span(located.mark.start, located.mark.end)
-        shown, became = text and shorten(text), became and shorten(became)
-        self.findings.add(Diagnostic(code, render_path(path), start, end, shown, became, detail, hint))
+        start, end, _ = located.mark
+        shown = located.snippet() if found is True else found or None
+        if located.piece.parent is not None:
+            start, end = located.piece.raw_span(start, end)
+        if shown is not None and len(shown) > MAX_FOUND:
+            shown = shorten(shown)
+        if became is not None and len(became) > MAX_FOUND:
+            became = shorten(became)
+        self.findings.add(
+            _NEW(Diagnostic, (code, render_path(path), start, end, shown, became, detail, hint))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,7 +488,7 @@ def _failed_assertions(node: Node, value: Any) -> Iterator[_Misfit]:
             yield _Misfit("pattern_mismatch", pattern.text[:100])
         elif not pattern.is_affordable(value):
             yield _Misfit("pattern_not_checked", pattern.text[:100])
-    if node.kind is ValueKind.URI and not is_absolute_uri(value):
+    if node.kind is _URI and not is_absolute_uri(value):
         yield _Misfit("uri_not_absolute")
 
 
@@ -459,29 +496,33 @@ def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
     return choices is not None and any(same_json(value, allowed) for allowed in choices.allowed)
 
 
-def _items_of(located: LocatedValue) -> list[LocatedValue]:
-    return [located.child(index) for index in range(len(located.value))]
-
-
 # --- names of parameters -------------------------------------------------------------------------------
 
 _MAX_NAME = 64
+_SIMILAR = 0.75
 _MAX_NAMES = 200  # as many as a call can reasonably have
 
 
-def _find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
+def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
     """Return the declared name of which `key` is another spelling, else `key` itself.
 
     Exactly one declared name must match, and neither this name nor an earlier spelling of it may be in
     `sent`.
     """
-    if not node.fields or len(key) > _MAX_NAME or inner_nodes(node, key):
+    if len(key) > _MAX_NAME or key in node.fields or (node.demands is not None and inner_nodes(node, key)):
         return key
     name = node.spellings.get(normalise_name(key))
     if name is None or name in sent:
         return key
     earlier = (node.spellings.get(normalise_name(other)) for other in _keys_before(sent, key))
     return key if name in earlier else name
+
+
+def hint_undeclared(node: Node, name: str) -> str | None:
+    """Return the hint for a field that is not declared, None when there is none."""
+    near = suggest_name(node, name)
+    hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
+    return " ".join(hints) or None
 
 
 def suggest_name(node: Node, name: str) -> str | None:
@@ -491,7 +532,14 @@ def suggest_name(node: Node, name: str) -> str | None:
     """
     if len(name) > _MAX_NAME:
         return None
-    near = difflib.get_close_matches(name, list(node.fields)[:_MAX_NAMES], 1, 0.75)
+    letters, length = {*name}, len(name)
+    near = [
+        declared
+        for declared in list(node.fields)[:_MAX_NAMES]
+        if (needed := (length + (size := len(declared))) * _SIMILAR / 2) <= min(length, size)
+        and size - len({*declared} - letters) >= needed
+    ]  # the others share too few letters with the name: comparing them takes far longer
+    near = difflib.get_close_matches(name, near, 1, _SIMILAR) if near else []
     return near[0] if near else None
 
 

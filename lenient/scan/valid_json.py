@@ -29,6 +29,7 @@ def _refuse_constant(name: str) -> None:
 
 
 _DECODER = JSONDecoder(parse_constant=_refuse_constant, parse_int=str, parse_float=str)
+_decode: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ignore[attr-defined]  # as raw_decode
 
 
 def find_valid_end(text: str, position: int) -> int | None:
@@ -48,6 +49,10 @@ def find_valid_end(text: str, position: int) -> int | None:
 
 # --- the spans of values -------------------------------------------------------------------------------
 
+_SCALAR = compile_regex(
+    r'[ \t\r\n:]*+("(?:[^"\\]++|\\.)*+"|-?[0-9][0-9.eE+\-]{0,17}+(?![0-9.eE+\-])|true|false|null)'
+)
+"""A value that is no container, after its key."""
 _TOKEN = compile_regex(
     r"[ \t\r\n,]*+"
     r'(?:("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+'
@@ -61,6 +66,8 @@ _PLAIN_TOKEN = compile_regex(
     re.DOTALL,
 )
 """The same in a text that `lenient.unwrap.fast_path` reads."""
+_BETWEEN = re.compile(r"[ \t\r\n,:]*+")
+_PATH = re.compile(r"""["'][A-Za-z]:\\[\w.\-]""")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
 _QUOTES = ('"', "'")
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
@@ -78,13 +85,17 @@ def locate_values(
     been rounded, nesting is too deep, or a string may hold a Windows path whose backslashes were not meant as
     escapes.
     """
-    if text.find(":\\", start, end) >= 0:
+    if _may_hold_path(text, start, end):
         return None
+    return _locate(_PLAIN_TOKEN if plain else _TOKEN, text, start)
+
+
+def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> ValueSpan | None:
+    """Return the span of the value at `start`, with `depth` containers around it, or None."""
     stack: list[tuple[int, Any, str | None]] = []  # start, spans and current key of the containers around
     begin, position, key = 0, start, None
     spans: Any = None
-    match_token = (_PLAIN_TOKEN if plain else _TOKEN).match
-    while (match := match_token(text, position)) is not None:
+    while (match := token.match(text, position)) is not None:
         position = match.end()
         group = match.lastindex
         if group == _KEY:
@@ -96,7 +107,7 @@ def locate_values(
                 return None
             continue
         if group == _OPENER:
-            if len(stack) == MAX_DEPTH:
+            if len(stack) + depth == MAX_DEPTH:
                 return None
             stack.append((begin, spans, key))
             begin, spans, key = position - 1, _CONTAINERS[text[position - 1]](), None
@@ -115,6 +126,81 @@ def locate_values(
     return None
 
 
+def _may_hold_path(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Return True when a string may hold a Windows path whose backslashes were not meant as escapes."""
+    at = text.find(":\\", start, end)
+    while at >= 0:
+        if text[at - 2 : at - 1] in _QUOTES and _PATH.match(text, at - 2):
+            return True
+        at = text.find(":\\", at + 2, end)
+    return False
+
+
+class NeedsScannerError(Exception):
+    """The error for a value that `locate_values` cannot locate: the tolerant scanner must read the text."""
+
+
+class MemberSpans(dict[str, ValueSpan]):
+    """The spans of the members of an object in valid JSON, each located when it is first asked for.
+
+    The members before it are passed at the speed of the decoder. No key may be repeated. Raises
+    NeedsScannerError.
+    """
+
+    __slots__ = ("position", "starts", "text")
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.position = start + 1
+        self.starts: dict[str, int] = {}  # after the keys of the members before `position`
+
+    def __missing__(self, name: str) -> ValueSpan:
+        text, key = self.text, f'"{name}"'
+        at = text.find(key) if len(text) < LONG and name.isidentifier() and "\\u" not in text else -1
+        if at >= 0 and text.find(key, at + 1) < 0:  # nothing but this key
+            start = at + len(key)
+        else:
+            while name not in self.starts:
+                self.pass_member()
+            start = self.starts[name]
+        if (scalar := _SCALAR.match(text, start)) is not None:
+            self[name] = span = _NEW(ValueSpan, (*scalar.span(1), None))
+            return span
+        found = _locate(_TOKEN, text, _pass_blanks(text, start), 1)
+        if found is None:
+            raise NeedsScannerError
+        self[name] = found
+        return found
+
+    def pass_member(self) -> None:
+        text = self.text
+        key, end = _decode(text, _pass_blanks(text, self.position))
+        self.starts[key] = end
+        try:
+            _, self.position = _decode(text, _pass_blanks(text, end))
+        except RecursionError:
+            raise NeedsScannerError from None
+
+
+def _pass_blanks(text: str, position: int) -> int:
+    """Return the offset after blanks, commas and colons."""
+    return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it always matches
+
+
+def locate_members(text: str, arguments: dict[str, Any], quotes: int) -> ValueSpan | None:
+    """Return the span of the JSON object in `text`, which locates its members when they are asked for.
+
+    `arguments` is the decoded object, and `quotes` the number of quotes around its keys and strings. Return
+    None when the tolerant scanner must read the object.
+    """
+    if text.count('"') != quotes and not holds_each_key_once(text, arguments):
+        return locate_values(text)
+    if ":\\" in text and _may_hold_path(text):
+        return None
+    start, end = text.index("{"), text.rindex("}") + 1
+    return _NEW(ValueSpan, (start, end, MemberSpans(text, start)))
+
+
 # --- objects with a long string ------------------------------------------------------------------------
 
 LONG = 4_096
@@ -122,6 +208,7 @@ LONG = 4_096
 
 _NEAR = 512  # a string that does not end within so many characters is taken to be the long one
 _STRINGS = 16
+_UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"
 
 Accepts = Callable[[dict[str, Any], str], bool]
@@ -207,8 +294,12 @@ def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
     backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
     this escape gives False.
     """
+    return text.count('"') == count_quotes(arguments) and ("\\" not in text or "\\u0022" not in text)
+
+
+def count_quotes(value: Any) -> int:
+    """Return the number of quotes in a value written as JSON, a large negative number when it is unknown."""
     try:
-        written = orjson.dumps(arguments)
+        return orjson.dumps(value).count(b'"')
     except orjson.JSONEncodeError:  # nested deeper than orjson writes
-        return False
-    return text.count('"') == written.count(b'"') and ("\\" not in text or "\\u0022" not in text)
+        return _UNKNOWN

@@ -363,7 +363,7 @@ class _LayerReader:
         del self.findings.items[findings:], self.trace[steps:]
         inner = SourceText(piece.text[:closing].removesuffix("\n"), piece.parent, piece.start, piece.end)
         located, end = self.read_at_start(replace(start, piece=inner), Lookahead(inner.text))
-        return replace(located, piece=piece), end
+        return located._replace(piece=piece), end
 
     def choose_value(
         self, first: LocatedValue, other: LocatedValue, around: Unwrapper, further: Findings

@@ -28,9 +28,9 @@ from bench.parser.scoring import (
     verdict,
 )  # fmt: skip
 from bench.parser.speed import Timed
-from bench.parser.texts import DEFECTS, calls, samples
+from bench.parser.texts import DEFECTS, FAULTS, calls, samples
 from bench.peers import OURS, PEERS, reading_of
-from lenient import parse_arguments
+from lenient import ToolDefinition, parse_arguments
 
 ERROR = Finding("missing_required", path="$.a", warns=True, error=True)
 LOSSY = Finding("unclosed_string", warns=True)
@@ -263,6 +263,18 @@ def test_every_timed_text_holds_what_it_is_said_to_hold() -> None:
         assert ast.literal_eval(python) == call.arguments
         broken = [name for name in DEFECTS if name not in ("valid", "string-encoded", "unescaped quotes")]
         assert [name for name in broken if is_strict_json(DEFECTS[name](call))] == []
+
+
+def test_every_fault_is_that_of_one_value_in_valid_json() -> None:
+    for defect, call, raw in samples():
+        if defect in FAULTS:
+            sent = orjson.loads(raw)
+            assert is_strict_json(raw)
+            assert {name: sent[name] for name in sent if name != "priority"} == {
+                name: value for name, value in call.arguments.items() if name != "priority"
+            }
+            request = parse_arguments(raw, ToolDefinition.from_json_schema(name="t", schema=call.tool.schema))
+            assert {found.path.partition("[")[0] for found in request.diagnostics} <= {"$.priority"}
 
 
 def test_texts_of_another_seed_are_others_of_the_same_kinds() -> None:

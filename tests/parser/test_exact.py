@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+from difflib import get_close_matches
+from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
@@ -13,10 +16,13 @@ from hypothesis import strategies as st
 
 from lenient import ToolDefinition, parse_arguments
 from lenient.arguments.request import ToolCallRequest
+from lenient.coerce.validator import Validator, suggest_name
+from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import MAX_FINDINGS
-from lenient.scan.valid_json import LONG, NO_JSON, decode_around_string
+from lenient.scan.valid_json import LONG, NO_JSON, decode_around_string, locate_values
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
-from tests.parser.strategies import examples
+from tests.parser.strategies import definitions, examples, objects, spelled
+from tests.parser.test_typed_decoder import plain_calls
 
 QUICK = examples(150)
 TOOL = ToolDefinition.from_json_schema(
@@ -336,3 +342,148 @@ def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
     with patch("lenient.scan.strings.string_end._pass_inner_quotes", lambda *_: -1):
         slow = parse_arguments(raw, TOOL)
     assert parse_arguments(raw, TOOL) == slow
+
+
+# --- valid JSON with values that do not fit ---------------------------------------------------------------
+
+
+def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest, ToolCallRequest]:
+    """The request as it comes, and as it comes when each value is located and examined."""
+    with (
+        patch("lenient.arguments.parse.find_misfits", lambda _, value: (value, -1)),
+        patch("lenient.arguments.parse.locate_members", lambda text, *_: locate_values(text)),
+        patch("lenient.arguments.parse.convert_misfits", return_value=None),
+        patch("lenient.coerce.validator._MAX_CHECKED_DEPTH", 0),
+    ):
+        long_way = parse_arguments(raw, tool)
+    return parse_arguments(raw, tool), long_way
+
+
+def agree_on_conversions(raw: str, tool: ToolDefinition) -> None:
+    quick, long_way = converted_both_ways(raw, tool)
+    assert repr(quick) == repr(long_way)  # the order of members and the types of numbers count
+    assert (quick.parse_error, quick.parse_warning) == (long_way.parse_error, long_way.parse_warning)
+    assert quick.steps == long_way.steps
+
+
+misfits: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        None, True, "true", "False", "null", 0, 1, 3.0, -2.5, 1e300, 10**30, 12345678901234567890, "42",
+        " 7.0 ", "", "x", "READ", "2026-12-01T09:00:00Z", "2026-12-01", 1764579600, "https://a/b", "a, b",
+        [], ["a", 1], [[]], {}, {"a": "1"}, {"a": {"b": "2"}, "c d": [None]}, '{"a": 1}', "[1, '2']",
+        '["x", {"a": "1"}]', "C:\\temp\\new", "tab: \t", 'say "path": no', "\\u0022", "é中😀",
+    ]
+)  # fmt: skip
+
+
+@st.composite
+def misfitting(draw: st.DrawFn, arguments: Any) -> Any:
+    """The arguments, some values of which are others; some names are others, too, or missing, or new."""
+    if isinstance(arguments, list):
+        return [draw(misfitting(item)) if draw(st.booleans()) else item for item in arguments]
+    if not isinstance(arguments, dict):
+        return draw(misfits)
+    changed: dict[str, Any] = {}
+    for name, value in arguments.items():
+        change = draw(st.integers(0, 9))
+        if change in (0, 1):
+            changed[name] = draw(misfitting(value))
+        elif change == 2:
+            changed[draw(st.sampled_from([name.upper(), name + "s", "filePath", "Tags", "\u200bmode"]))] = (
+                value
+            )
+        elif change > 3:
+            changed[name] = value
+    if draw(st.booleans()):
+        changed[draw(st.sampled_from(["limit", "tag", "extra", 'a"b', "path", "arguments"]))] = draw(misfits)
+    return changed
+
+
+@examples(400)
+@given(call=plain_calls(), data=st.data())
+def test_values_that_do_not_fit_are_converted_as_the_long_way_converts_them(
+    call: tuple[ToolDefinition, Any], data: st.DataObject
+) -> None:
+    agree_on_conversions(data.draw(spelled(data.draw(misfitting(call[1])))), call[0])
+
+
+@examples(400)
+@given(arguments=objects, tool=definitions, data=st.data())
+def test_any_valid_json_is_converted_as_the_long_way_converts_it(
+    arguments: dict[str, Any], tool: ToolDefinition, data: st.DataObject
+) -> None:
+    agree_on_conversions(data.draw(spelled(data.draw(misfitting(arguments)))), tool)
+
+
+DEEP = '{"a": ' * 130 + '"1"' + "}" * 130
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"path": "a", "limit": "1", "limit": "2"}',
+        '{"limit": "1", "path": "a", "li\\u006dit": "2"}',
+        '{"li\\u006dit": "1", "path": "limit"}',
+        '{"path": "limit", "filters": {"limit": 1}, "limit": "2"}',
+        '{"path": "\\u0022limit\\u0022: 1", "limit": "2"}',
+        '{"path": "a\\"", "\\u0022limit": 1, "limit": "2"}',
+        r'{"path": "C:\temp\new", "limit": "2"}',
+        r'{"path": "C:\\temp\\new", "limit": "2"}',
+        '{"path": "a:\\n", "limit": "2"}',
+        '{"path": "a", "limit": 12345678901234567890123.0}',
+        '{"path": "a", "limit": 1e19}',
+        '{"path": "a", "score": 0.1234567890123456789012345, "limit": "2"}',
+        '{"path": "a", "x": 1e400}',
+        f'{{"path": "a", "deep": {DEEP}, "limit": "2"}}',
+        f'{{"path": "a", "limit": "2", "deep": {DEEP}}}',
+        f'{{"limit": "2", "deep": {DEEP[6:-1]}}}',
+        f'{{"filters": {DEEP}, "path": 2}}',
+        '{"path": "a", "filters": "{\\"year\\": \\"1999\\"}", "tags": "[\\"a\\", 1]"}',
+        '{"PATH": "a", "path": 1}',
+        ' {"Limit" : "2" ,\n"tags" : [ "a" , 1 ] , "path":null}\t',
+        "{}",
+        '{"limit": "x"}',
+        '{"name": "tool", "arguments": {"path": 1, "limit": "3"}}',
+        '{"name": "tool", "arguments": "{\\"path\\": \\"a\\"}"}',
+        f'{{"path": "{"x" * 5_000}", "limit": "2"}}',
+        f'{{"limit": "2", "content": {json.dumps(LONG_TEXT)}}}',
+    ],
+    ids=lambda raw: ascii(raw[:40]),
+)
+def test_edges_of_valid_json_are_converted_as_the_long_way_converts_them(raw: str) -> None:
+    agree_on_conversions(raw, TOOL)
+    assert parse_arguments(raw.encode(), TOOL)[3:6] == parse_arguments(raw, TOOL)[3:6]
+
+
+@examples(300)
+@given(
+    digits=st.integers(0, 10**17).map(str),
+    point=st.integers(0, 17),
+    exponent=st.sampled_from(["", "e0", "e2", "E-2", "e15", "e-400"]),
+    sign=st.sampled_from(["", "-"]),
+)
+def test_a_number_for_an_integer_is_what_its_digits_say(
+    digits: str, point: int, exponent: str, sign: str
+) -> None:
+    written = f"{sign}{digits[:-point] or '0'}.{digits[-point:]}{exponent}" if point else f"{digits}.0"
+    exact = Fraction(written)
+    arguments = parse_arguments(f'{{"path": "a", "limit": {written}}}', TOOL).arguments
+    assert arguments == {"path": "a", "limit": math.trunc(exact)}
+
+
+@examples(300)
+@given(name=texts.filter(bool), declared=st.sets(texts, min_size=1, max_size=5))
+def test_the_most_similar_name_is_found_among_all_names(name: str, declared: set[str]) -> None:
+    node = Node(fields={other: Node() for other in sorted(declared)})
+    near = get_close_matches(name, sorted(declared), 1, 0.75)
+    assert suggest_name(node, name) == (near[0] if near else None)
+
+
+def test_only_values_that_do_not_fit_are_examined() -> None:
+    raw = json.dumps({"path": "a", "content": "b", "limit": 3, "tags": "x", "filters": {"year": 1999}})
+    examine = Validator.convert_field
+    with patch.object(Validator, "convert_field", autospec=True, side_effect=examine) as examined:
+        assert parse_arguments(raw, TOOL).outcome.value == "coerced"
+        assert examined.call_count == 1
+        assert parse_arguments(raw.replace("3", '"3"').replace('"x"', "[]"), TOOL).outcome.value == "coerced"
+    assert examined.call_count == 1

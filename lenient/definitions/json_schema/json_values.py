@@ -32,7 +32,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)  # json.du
 
 def to_json_text(value: Any) -> str:
     """Return a value as JSON text on one line; a value of no JSON type is written as the text of `str`."""
-    return _ENCODER.encode(value)
+    return repr(value) if type(value) is int else _ENCODER.encode(value)
 
 
 def same_json(left: Any, right: Any) -> bool:

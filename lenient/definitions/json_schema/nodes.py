@@ -85,6 +85,9 @@ class Node:
     forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the field that tells
     the branches apart, with the branch for each of its values. `remarks` are diagnostics without a place, as
     (code, detail), for keywords that are not checked.
+    `lenient.coerce.compiled_tool` adds on first use: `accepted`, the types of values that need no conversion,
+    `accepted_fields`, those of each field, and `is_scalar`, which is True when nothing but a scalar kind is
+    demanded.
     """
 
     kind: ValueKind | None = None
@@ -106,6 +109,11 @@ class Node:
     tag: tuple[str, Mapping[Any, Node]] | None = None
     demands: Demands | None = None
     remarks: tuple[tuple[str, str], ...] = ()
+    accepted: Mapping[type, Any] | None = field(default=None, init=False, repr=False, compare=False)
+    accepted_fields: dict[str, Mapping[type, Any]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+    is_scalar: bool = field(default=False, init=False, repr=False, compare=False)
 
 
 def normalise_name(name: str) -> str:
