@@ -19,11 +19,11 @@ from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.regex import compile_regex
 
 _THOUGHT = re.compile(
-    r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think)>|\[(THINK)\]|◁(think)▷"
+    r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think|mm:think)>|\[(THINK)\]|◁(think)▷"
     r"|<\|channel\|>\s*+(analysis)\s*+<\|message\|>|<\|START_(THINKING)\|>"
 )
 _THOUGHT_END = re.compile(
-    r"</(?:think|thinking|thought|reasoning)>(?=\s*+(?:\n|\Z|[<\[{]))|\[/THINK\]|◁/think▷"
+    r"</(?:(?:mm:)?think|thinking|thought|reasoning)>(?=\s*+(?:\n|\Z|[<\[{]))|\[/THINK\]|◁/think▷"
 )
 _CLOSERS = {"THINK": "[/THINK]", "analysis": "<|end|>", "THINKING": "<|END_THINKING|>"}
 _FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*+([\w+.\-]*+)[^\n`]*+(?:\n|\Z)", re.MULTILINE)
