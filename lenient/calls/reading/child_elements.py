@@ -30,6 +30,8 @@ _OPENING = re.compile(rf"\s*+(?P<token>{TAG_TOKEN})?+<(?P<name>[^\s<>/\"'=!?\]]{
 _CALL_END = re.compile(rf"(?:{TAG_TOKEN})?+</(?:[A-Za-z_]{{1,20}}:|｜DSML｜)?(?:invoke|function)\s*+>")
 _BEFORE_TAG = re.compile(rf"\s*+(?:{TAG_TOKEN}|<|\Z)")
 _WRAPPERS = frozenset({"tool_call", "tool_calls", "function_call", "function_calls", "invoke", "function"})
+_LINE_TAG = re.compile(r"\n[ \t]*+<(?P<name>[^\s<>/]{1,64})>")
+_CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?+</(?:parameters|params|arguments|args|input)>")
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
 _OBJECT = re.compile(r"\s*+\{")
 _MAX_DEPTH = 32
@@ -60,8 +62,12 @@ def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
     opening = _OPENING.match(text, position)
     if opening is None or opening["name"] in _WRAPPERS:
         return False
-    is_json = opening["name"] in _HOLDERS and _OBJECT.match(text, opening.end()) is not None
-    return not is_json or find_node(root, opening["name"]) is not None
+    return not (_is_holder(opening["name"], root) and _OBJECT.match(text, opening.end()))
+
+
+def _is_holder(name: str, root: Node | None) -> bool:
+    """Return True for the name of an element around all parameters, unless a parameter has this name."""
+    return name in _HOLDERS and find_node(root, name) is None
 
 
 class ElementReader:
@@ -78,6 +84,7 @@ class ElementReader:
         self.text = reply.text
         self.marked = opening is not None and opening["token"] is not None
         self.undeclared = UndeclaredType.JSON if self.marked else undeclared
+        self.declared: frozenset[str] = frozenset()
         self.end = position
         self.dropped: tuple[int, int] | None = None
 
@@ -86,10 +93,14 @@ class ElementReader:
 
         They may stand in one element such as `<parameters>` that is not declared.
         """
-        elements = list(self.read_elements(position, len(self.text)))
-        self.end = elements[-1].end
-        if elements[0].name in _HOLDERS and find_node(root, elements[0].name) is None:
-            elements = self.split(elements[0]) or elements
+        self.declared = frozenset(root.fields) if root is not None else frozenset()
+        holder = _OPENING.match(self.text, position)
+        if holder is not None and not _is_holder(holder["name"], root):
+            holder = None
+        elements = list(self.read_elements(holder.end() if holder else position, len(self.text)))
+        self.end = elements[-1].end if elements else holder.end() if holder else position
+        if holder is not None and (closing := _CLOSING.match(self.text, self.end)) is not None:
+            self.end = closing.end()
         return [
             self.make_parameter(elements, find_node(root, elements[0].name))
             for elements in self.group(elements, root)
@@ -125,10 +136,12 @@ class ElementReader:
 
     def find_end(self, name: str, body: int, limit: int) -> _Element:
         """Return the element whose content begins at `body`."""
+        if not self.reply.spend_budget(0):
+            return _Element(name, body, limit, limit, False)
         depth, ends = 1, list[re.Match[str]]()
         tags = re.compile(rf"(?P<token>{TAG_TOKEN})?+<(?P<close>/?){re.escape(name)}>")
         call_end = _CALL_END.search(self.text, body, limit)
-        for tag in tags.finditer(self.text, body, limit) if self.reply.spend_budget(0) else ():
+        for tag in tags.finditer(self.text, body, limit):
             if self.marked and tag["token"] is None:
                 continue
             depth += -1 if tag["close"] else 1
@@ -146,14 +159,16 @@ class ElementReader:
 
     def end_unclosed(self, name: str, body: int, stop: int) -> _Element:
         """Return the element without a closing tag of its own: it ends where the next tag begins."""
-        token = _TOKEN.search(self.text, body, stop) if self.marked else None
-        stop = token.start() if token is not None else stop
-        end = stop
-        closing = f"</{name}>"
-        if self.marked and self.text[body:stop].rstrip().endswith(closing):
-            return _Element(name, body, self.text.rindex(closing, body, stop), end, True)
-        opens = token is not None and _OPENING.match(self.text, stop) is not None
-        return _Element(name, body, stop, end, False, doubtful=opens)
+        if not self.marked:
+            lines = _LINE_TAG.finditer(self.text, body, stop)
+            end = next((line.start() for line in lines if line["name"] in self.declared), stop)
+            return _Element(name, body, end, end, False, doubtful="</" in self.text[body:end])
+        token = _TOKEN.search(self.text, body, stop)
+        end = token.start() if token is not None else stop
+        if self.text[body:end].rstrip().endswith(f"</{name}>"):
+            return _Element(name, body, self.text.rindex("</", body, end), end, True)
+        opens = token is not None and _OPENING.match(self.text, end) is not None
+        return _Element(name, body, end, end, False, doubtful=opens)
 
     def group(self, elements: list[_Element], node: Node | None) -> list[list[_Element]]:
         """Return the elements, those of one name together when they may be the items of a list."""
@@ -207,12 +222,14 @@ class ElementReader:
     def find_children(self, element: _Element, node: Node | None) -> list[_Element]:
         """Return the elements within an element, [] when its content is a value.
 
-        Without the token before the tags, the definition must not declare text.
+        The definition must not declare text; without the token before the tags, it must declare another type.
         """
-        value = self.text[element.body : element.stop].strip()
-        if not self.marked and (node is None or is_text(node, value, self.undeclared)):
-            return []
-        return self.split(element)
+        if self.marked:
+            holds_elements = _allows(node, ValueKind.JSON_OBJECT) or _allows(node, ValueKind.JSON_ARRAY)
+        else:
+            value = self.text[element.body : element.stop].strip()
+            holds_elements = node is not None and not is_text(node, value, self.undeclared)
+        return self.split(element) if holds_elements else []
 
     def split(self, element: _Element) -> list[_Element]:
         """Return the elements that the content of an element consists of, [] when it is another text."""
