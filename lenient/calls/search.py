@@ -60,7 +60,7 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "mistral": (mistral, ("[TOOL_CALLS]",)),
     "functionary": (functionary, (">>>",)),
     "harmony": (harmony, ("to=",)),
-    "gemma": (gemma, ("call:",)),
+    "gemma": (gemma, ("call:", "<|tool_call", "<start_function_call>")),
     "llama3_json": (llama3_json, ("<|python_tag|>",)),
     "hermes": (hermes, ("<tool_call>",)),
     "granite": (granite, ("<|tool_call|>", "<function_call>")),
