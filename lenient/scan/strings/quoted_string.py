@@ -259,9 +259,13 @@ class StringReader:
             return text
         body = decode_body(self.text, start, end)
         for repair in body.repairs:
-            times = f"{repair.times} times" if repair.times > 1 else None
             self.report(
-                repair.code, repair.start, repair.end, found=repair.found, became=repair.became, hint=times
+                repair.code,
+                repair.start,
+                repair.end,
+                found=repair.found,
+                became=repair.became,
+                hint=repair.hint,
             )
             if repair.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
                 self.report("ambiguous", *sign, hint="Or this is an escape of Python or JavaScript.")
