@@ -32,14 +32,13 @@ _MARKS = re.compile(
 )
 _BETWEEN = re.compile(r"\s*+(?:[,}\])][^<>]*+)?")
 """What stands between two texts: a comma or a closing bracket comes first."""
-_QUOTED = (
-    r"(?<=[:=,\[({\s])(?P<quote>[\"'])(?:[^\"'\\]|\\.|(?!(?P=quote)\s*+(?:[,}\])]|\Z))[\"'])*+(?P=quote)"
-)
-"""A string in plain quotes: a quote ends it where a comma, a closing bracket or the end follows."""
-_BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTED}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
+_QUOTE = r"(?<=[:=,\[({\s])(?P<quote>[\"'])"
+_QUOTE_ENDS = {quote: re.compile(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
+"""Where a string in plain quotes ends: a comma, a closing bracket or the end follows."""
+_BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTE}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
 _WORD = r"[^\s\"'{}\[\]():=,<>]"
 _KEY = rf"(?P<before>\s*+)(?P<key>(?!\d){_WORD}++(?:[ \t]++{_WORD}++)*+)(?P<colon>\s*+[:=])(?!=)"
-_PARTS = compile_regex(rf"{_QUOTED}|(?P<sign>[{{\[(,])(?:{_KEY})?|(?P<closer>[}}\])])", re.DOTALL)
+_PARTS = compile_regex(rf"{_QUOTE}|(?P<sign>[{{\[(,])(?:{_KEY})?|(?P<closer>[}}\])])", re.DOTALL)
 """What matters outside of texts between delimiters: brackets, and keys after a bracket or a comma."""
 
 
@@ -93,11 +92,27 @@ def _remove_namespace(reply: ModelText, name: str) -> str:
 def _find_closer(text: str, start: int, limit: int) -> int:
     """Return the offset after the bracket that closes the one at `start`; `limit` when there is none."""
     depth = 0
-    for bracket in _BRACKETS.finditer(text, start, limit):
+    for bracket in _find_outside_quotes(_BRACKETS, text, start, limit):
         depth += bool(bracket["opener"]) - bool(bracket["closer"])
         if depth == 0:
             return bracket.end()
     return limit
+
+
+def _find_outside_quotes(
+    parts: re.Pattern[str], text: str, start: int, limit: int
+) -> Iterator[re.Match[str]]:
+    """Yield the matches of `parts` outside of strings in plain quotes, which its group `quote` opens."""
+    unclosed, position = "", start
+    while (part := parts.search(text, position, limit)) is not None:
+        position = part.end()
+        quote = part["quote"]
+        if not quote:
+            yield part
+        elif quote not in unclosed:
+            end = _QUOTE_ENDS[quote].search(text, position, limit)
+            unclosed += "" if end is not None else quote
+            position = end.end() if end is not None else position
 
 
 def _stands_alone(reply: ModelText, name: str, start: int, end: int) -> bool:
@@ -117,29 +132,36 @@ def _write_as_json(body: str, *, complete: bool) -> str:
         body = body[1:-1].strip()
     open_brackets: list[str] = []
 
-    def write(part: re.Match[str]) -> str:
+    pieces = _DELIMITER.split(body)
+    parts = list[str]()
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            parts += _write_structure(piece, open_brackets)
+        elif index + 1 < len(pieces):
+            parts.append(to_json_text(piece))
+        else:
+            parts.append(to_json_text(piece) if complete else to_json_text(piece)[:-1])
+    return "".join(parts)
+
+
+def _write_structure(piece: str, open_brackets: list[str]) -> Iterator[str]:
+    """Yield the parts of a piece outside of texts, as JSON; `open_brackets` are those around it."""
+    position = 0
+    for part in _find_outside_quotes(_PARTS, piece, 0, len(piece)):
+        yield piece[position : part.start()]
+        position = part.end()
         if part["closer"]:
             opener = open_brackets.pop() if open_brackets else ""
-            return "}" if opener == "(" and not open_brackets else part.group()
-        if part["sign"] is None:
-            return part.group()
+            yield "}" if opener == "(" and not open_brackets else part.group()
+            continue
         sign = part["sign"]
         if sign != ",":
             open_brackets.append(sign)
             sign = "{" if sign == "(" and len(open_brackets) == 1 else sign
         holder = open_brackets[-1] if open_brackets else ""
         if part["key"] is None or not (holder == "{" or (holder == "(" and len(open_brackets) == 1)):
-            return sign + part.group()[1:]
-        colon = part["colon"].replace("=", ":") if holder == "(" else part["colon"]
-        return f"{sign}{part['before']}{to_json_text(part['key'])}{colon}"
-
-    pieces = _DELIMITER.split(body)
-    parts = []
-    for index, piece in enumerate(pieces):
-        if index % 2 == 0:
-            parts.append(_PARTS.sub(write, piece))
-        elif index + 1 < len(pieces):
-            parts.append(to_json_text(piece))
+            yield sign + part.group()[1:]
         else:
-            parts.append(to_json_text(piece) if complete else to_json_text(piece)[:-1])
-    return "".join(parts)
+            colon = part["colon"].replace("=", ":") if holder == "(" else part["colon"]
+            yield f"{sign}{part['before']}{to_json_text(part['key'])}{colon}"
+    yield piece[position:]

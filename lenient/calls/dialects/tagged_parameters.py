@@ -129,7 +129,8 @@ class _TagWalk:
         """Return the call whose parameters are elements named after them, and the index of the next mark."""
         reader = ElementReader(self.reply, opening.end(), self.tags.undeclared)
         parameters = reader.read_parameters(opening.end(), root)
-        end, complete = reader.end, reader.end < len(self.text.rstrip()) and parameters[-1].closed
+        end, closed = reader.end, not parameters or parameters[-1].closed
+        complete = closed and end < len(self.text.rstrip())
         while index < len(self.marks) and self.marks[index].start() < end:
             index += 1
         ends = (

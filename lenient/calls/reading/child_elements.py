@@ -31,9 +31,8 @@ _CALL_END = re.compile(rf"(?:{TAG_TOKEN})?+</(?:[A-Za-z_]{{1,20}}:|｜DSML｜)?(
 _BEFORE_TAG = re.compile(rf"\s*+(?:{TAG_TOKEN}|<|\Z)")
 _WRAPPERS = frozenset({"tool_call", "tool_calls", "function_call", "function_calls", "invoke", "function"})
 _LINE_TAG = re.compile(r"\n[ \t]*+<(?P<name>[^\s<>/]{1,64})>")
-_CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?+</(?:parameters|params|arguments|args|input)>")
+_CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?+</(?P<name>parameters|params|arguments|args|input)>")
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
-_OBJECT = re.compile(r"\s*+\{")
 _MAX_DEPTH = 32
 _Written = tuple[str, list[str]]
 """The JSON text of a value, and the codes of the changes made to it."""
@@ -60,9 +59,10 @@ def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
     `root` is the compiled definition, None when unknown.
     """
     opening = _OPENING.match(text, position)
-    if opening is None or opening["name"] in _WRAPPERS:
-        return False
-    return not (_is_holder(opening["name"], root) and _OBJECT.match(text, opening.end()))
+    if opening is not None and _is_holder(opening["name"], root):
+        position = opening.end()
+        opening = _OPENING.match(text, position) or _CLOSING.match(text, position)
+    return opening is not None and opening["name"] not in _WRAPPERS
 
 
 def _is_holder(name: str, root: Node | None) -> bool:
@@ -87,6 +87,7 @@ class ElementReader:
         self.declared: frozenset[str] = frozenset()
         self.end = position
         self.dropped: tuple[int, int] | None = None
+        self.call_end = -1  # the offset of the closing tag of a call that was found last
 
     def read_parameters(self, position: int, root: Node | None) -> list[WrittenParameter]:
         """Return the elements from `position` on as parameters; `root` is the compiled definition.
@@ -140,7 +141,7 @@ class ElementReader:
             return _Element(name, body, limit, limit, False)
         depth, ends = 1, list[re.Match[str]]()
         tags = re.compile(rf"(?P<token>{TAG_TOKEN})?+<(?P<close>/?){re.escape(name)}>")
-        call_end = _CALL_END.search(self.text, body, limit)
+        call_end = self.find_call_end(body, limit)
         for tag in tags.finditer(self.text, body, limit):
             if self.marked and tag["token"] is None:
                 continue
@@ -150,12 +151,19 @@ class ElementReader:
                     self.reply.spend_budget(tag.end() - body)
                     return _Element(name, body, tag.start(), tag.end(), True, doubtful=bool(ends))
                 depth = 1
-            if tag["close"] and (call_end is None or tag.end() <= call_end.start()):
+            if tag["close"] and tag.end() <= call_end:
                 ends.append(tag)
         self.reply.spend_budget(limit - body)
         if ends:
             return _Element(name, body, ends[-1].start(), ends[-1].end(), True, doubtful=True)
-        return self.end_unclosed(name, body, call_end.start() if call_end is not None else limit)
+        return self.end_unclosed(name, body, call_end)
+
+    def find_call_end(self, position: int, limit: int) -> int:
+        """Return the offset of the next closing tag of a call, at most `limit`."""
+        if self.call_end < position:
+            closing = _CALL_END.search(self.text, position)
+            self.call_end = closing.start() if closing is not None else len(self.text)
+        return min(self.call_end, limit)
 
     def end_unclosed(self, name: str, body: int, stop: int) -> _Element:
         """Return the element without a closing tag of its own: it ends where the next tag begins."""
