@@ -211,7 +211,7 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
 
 
 _PREFIX = r"(?:[A-Za-z_]{1,20}:)?"
-_TOKEN = rf"(?:{TAG_TOKEN})?+"
+_TOKEN = rf"(?:{TAG_TOKEN})?"
 _INVOKE = DialectTags(
     re.compile(
         rf"(?P<call>{_TOKEN}<{_PREFIX}invoke\s++name\s*+=\s*+[\"']?(?P<name>[^\"'<>]{{1,200}}+)[\"']?\s*+>)"
@@ -330,7 +330,7 @@ _LAST_TAG = re.compile(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
 # --- where a value ends --------------------------------------------------------------------------------
 
 _REST = re.compile(
-    rf"\s*+(?:{TAG_TOKEN})?+(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
+    rf"\s*+(?:{TAG_TOKEN})?(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
 """What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
 

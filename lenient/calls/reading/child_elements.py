@@ -26,12 +26,12 @@ from lenient.definitions.json_schema.value_kinds import ValueKind
 TAG_TOKEN = r"\]<\]minimax\[>\["  # noqa: S105  a token of a notation, not a password
 """The token that MiniMax M3 writes before each tag."""
 _TOKEN = re.compile(TAG_TOKEN)
-_OPENING = re.compile(rf"\s*+(?P<token>{TAG_TOKEN})?+<(?P<name>[^\s<>/\"'=!?\]]{{1,64}})>")
-_CALL_END = re.compile(rf"(?:{TAG_TOKEN})?+</(?:[A-Za-z_]{{1,20}}:|｜DSML｜)?(?:invoke|function)\s*+>")
+_OPENING = re.compile(rf"\s*+(?P<token>{TAG_TOKEN})?<(?P<name>[^\s<>/\"'=!?\]]{{1,64}})>")
+_CALL_END = re.compile(rf"(?:{TAG_TOKEN})?</(?:[A-Za-z_]{{1,20}}:|｜DSML｜)?(?:invoke|function)\s*+>")
 _BEFORE_TAG = re.compile(rf"\s*+(?:{TAG_TOKEN}|<|\Z)")
 _WRAPPERS = frozenset({"tool_call", "tool_calls", "function_call", "function_calls", "invoke", "function"})
 _LINE_TAG = re.compile(r"\n[ \t]*+<(?P<name>[^\s<>/]{1,64})>")
-_CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?+</(?P<name>parameters|params|arguments|args|input)>")
+_CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?</(?P<name>parameters|params|arguments|args|input)>")
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
 _MAX_DEPTH = 32
 _Written = tuple[str, list[str]]
@@ -140,7 +140,7 @@ class ElementReader:
         if not self.reply.spend_budget(0):
             return _Element(name, body, limit, limit, False)
         depth, ends = 1, list[re.Match[str]]()
-        tags = re.compile(rf"(?P<token>{TAG_TOKEN})?+<(?P<close>/?){re.escape(name)}>")
+        tags = re.compile(rf"(?P<token>{TAG_TOKEN})?<(?P<close>/?){re.escape(name)}>")
         call_end = self.find_call_end(body, limit)
         for tag in tags.finditer(self.text, body, limit):
             if self.marked and tag["token"] is None:
