@@ -121,7 +121,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
         written = written.replace("\t", "\\t")
     if type(value := read(written)) is not dict:
         return None
-    if any_may_hold_path(text):
+    if any_may_hold_path(text, value):
         return None
     places: list[Path] = []
     if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
@@ -179,7 +179,7 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
     value = read(written)
     if value and type(value) is dict:
         known: tuple[Diagnostic, ...] = ()
-        if any_may_hold_path(text):
+        if any_may_hold_path(text, value):
             return None
     else:
         broken = _read_raw_newlines(written, read)
@@ -192,7 +192,7 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
 def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
     for closers in _CLOSERS.get(text[-1], ()):
         value = read(text + closers)
-        if type(value) is dict and not any_may_hold_path(text):
+        if type(value) is dict and not any_may_hold_path(text, value):
             where, end = render_path(_find_last_place(value, len(closers))), len(text)
             found = Diagnostic("missing_closer", where, end, end, None, closers)
             number = _LAST_NUMBER.search(text, end - _LONGEST_NUMBER) if text[-1].isdigit() else None

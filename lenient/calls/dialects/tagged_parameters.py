@@ -202,10 +202,11 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
     The tags may have any prefix: Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3
-    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag, and elements named
-    after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published system prompt ("string and scalar
-    parameters should be specified as is, while lists and objects should use JSON"); vLLM `minimax_m2`,
-    `step3`. SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
+    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag, and elements
+    named after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
+    system prompt ("string and scalar parameters should be specified as is, while lists and objects should
+    use JSON"); vLLM `minimax_m2`, `step3`.
+    SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
     holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
     """
     yield from _read_tagged(reply, _INVOKE)

@@ -8,7 +8,9 @@ Where every escape is valid, only a drive, or `.` at the start, shows a path.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 from lenient.regex import compile_regex
 
@@ -29,11 +31,14 @@ _WHOLE = compile_regex(
 _WITH_BLANKS = compile_regex(r"[A-Za-z]:(?:\\[^\\/:*?\"<>|\n]++)++\\?")
 _VALID_STEPS = rf"(?:\\(?=[bfnrt]){_NAME}[\w.\-]++){{2,}}+"
 _VALID_PATH = compile_regex(
-    rf"(?:{_BEFORE}[A-Za-z]:|\A\.{{1,2}}){_VALID_STEPS}|\A[A-Za-z]:\\(?=[bfnrt]){_NAME}[\w.\-]++\Z"
+    rf"(?:{_BEFORE}[A-Za-z]:(?!\\n)|\A[A-Za-z]:|\A\.{{1,2}}){_VALID_STEPS}|\A[A-Za-z]:\\(?=[bfnrt]){_NAME}[\w.\-]++\Z"
 )
-"""A path all of whose backslashes begin an escape of JSON."""
-_HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfnrt][a-z_\d]")
+"""A path all of whose backslashes begin an escape of JSON; after one letter and a colon, a line may end."""
+_HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
 """The beginning of such a path. The pattern begins with fixed signs, which are searched for faster."""
+_ESCAPED = ("\b", "\f", "\n", "\r", "\t")
+_INNER = re.compile(rb"\"(?:[A-Za-z]:|\.\.?)\\[bfnrt]")
+_LONG = 4_096  # characters
 _VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _FORMULA = re.compile(
     r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
@@ -58,9 +63,24 @@ def may_hold_path(text: str, start: int, end: int) -> bool:
     return bool(may_be) and _VALID_PATH.search(text[start:end]) is not None
 
 
-def any_may_hold_path(text: str) -> bool:
-    """Return True when a string in a text of JSON may hold a path; quick, and True too often."""
-    return _HINT.search(text) is not None or '".\\' in text or '"..\\' in text
+def any_may_hold_path(text: str, value: dict[str, Any]) -> bool:
+    """Return True when a string in an object, decoded from `text`, may hold a path; True too often.
+
+    In a long text, where the search costs more than the decoder, only the beginnings of strings count.
+    """
+    return _begins_with_path(value) or (len(text) < _LONG and _HINT.search(text) is not None)
+
+
+def _begins_with_path(value: dict[str, Any]) -> bool:
+    for item in value.values():
+        if type(item) is str:
+            if (item[1:2] == ":" or item[:2] == "..") and item[2:3] in _ESCAPED:
+                return True
+            if item[:1] == "." and item[1:2] in _ESCAPED:
+                return True
+        elif (type(item) is dict or type(item) is list) and _INNER.search(orjson.dumps(item)):
+            return True
+    return False
 
 
 def find_literal_backslashes(body: str) -> LiteralBackslashes:
