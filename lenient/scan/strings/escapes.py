@@ -175,9 +175,15 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
     parts: list[str] = []
     last, literal = 0, find_literal_backslashes(body)
     doubt: StringRepair | None = None
+    letters = literal.letters
     for match in _SPECIAL.finditer(body):
         code: str | None = "invalid_escape"
-        became, kept = match.group(), _is_literal(match, literal)
+        became = match.group()
+        kept = (
+            _is_literal(match, literal)
+            if literal.paths
+            else became[0] == "\\" and became[1:] != "" and became[1] in letters
+        )
         if not kept:
             became, code = _decode_foreign_escape(body, match, opening) or _decode_escape(match.group())
         if (
