@@ -110,6 +110,18 @@ def _gemma(call: Call, _: Arguments) -> str:
     return f"call:{call.name}" + written(call.arguments)
 
 
+_MINIMAX = "]<]minimax[>["
+
+
+def _elements(name: str, value: Any) -> str:
+    """An element of MiniMax M3: members and items are elements within it."""
+    members = value.items() if isinstance(value, dict) else ()
+    inner = [_elements("item", item) for item in value] if isinstance(value, list) else []
+    inner += [_elements(*member) for member in members]
+    content = "".join(inner) if isinstance(value, list | dict) else _as_written(value)
+    return f"{_MINIMAX}<{name}>{content}{_MINIMAX}</{name}>"
+
+
 _XTML = {str: "string", int: "number", bool: "boolean", list: "array", dict: "object", float: "number"}
 _NAMED = _object("name", "arguments")
 NOTATIONS: tuple[Notation, ...] = (
@@ -172,6 +184,11 @@ NOTATIONS: tuple[Notation, ...] = (
              lambda call, _: f'<invoke name="{call.name}">\n',
              _tagged('<parameter name="{key}">', "</parameter>"), "\n</invoke>", foreign="\n</tool_call>",
              header_names=True),
+    Notation("anthropic_invoke", Values.TAGS,
+             (f"{_MINIMAX}<tool_call>\n", f"\n{_MINIMAX}</tool_call>"),
+             lambda call, _: f'{_MINIMAX}<invoke name="{call.name}">\n',
+             lambda call, _: "\n".join(_elements(*member) for member in call.arguments.items()),
+             f"\n{_MINIMAX}</invoke>", foreign=f"\n{_MINIMAX}</function>", header_names=True),
     Notation("anthropic_legacy", Values.TAGS, ("<function_calls>\n", "\n</function_calls>"),
              lambda call, _: f"<invoke>\n<tool_name>{call.name}</tool_name>\n<parameters>\n",
              _tagged("<{key}>", "</{key}>"), "\n</parameters>\n</invoke>", header_names=True),

@@ -290,5 +290,7 @@ def _droppable(opening: str, name: str) -> str:
         return "<|start|>assistant<|channel|>"
     if name not in first:
         return first
+    if first.startswith("]<]"):
+        return ""  # a token before each tag: without the tag itself there is no call
     before = first[: first.index(name)].removesuffix("functions.").removesuffix("function<｜tool▁sep｜>")
     return before[: before.rfind(">") + 1] if before.endswith(("=", '"')) else before

@@ -60,7 +60,7 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "mistral": (mistral, ("[TOOL_CALLS]",)),
     "functionary": (functionary, (">>>",)),
     "harmony": (harmony, ("to=",)),
-    "gemma": (gemma, ("call:",)),
+    "gemma": (gemma, ("call:", "<|tool_call", "<start_function_call>")),
     "llama3_json": (llama3_json, ("<|python_tag|>",)),
     "hermes": (hermes, ("<tool_call>",)),
     "granite": (granite, ("<|tool_call|>", "<function_call>")),
@@ -220,7 +220,7 @@ def _nearly_fits(call: TextCall) -> bool:
 # --- closing tokens without an opening token -----------------------------------------------------------
 
 _TOKEN = re.compile(
-    r"</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls?|longcat_tool_call|TOOLCALL)>"
+    r"(?:\]<\]minimax\[>\[)?</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls?|longcat_tool_call|TOOLCALL)>"
     r"|</?｜DSML｜(?:function|tool)_calls>|<[｜|]tool[▁_]calls[▁_](?:begin|end)[｜|]>"
     r"|<\|tool_calls?_(?:section_)?(?:start|begin|end)\|>|<\|/?tool_call\|>|\[/?TOOL_CALLS\]"
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"

@@ -176,6 +176,9 @@ def _is_object_start(text: str, at: int) -> bool:
 def _read_quoted(reading: ScanState) -> str:
     """Return the text of a quoted string, joined with the strings that are concatenated to it."""
     role = role_within(reading.stack)
+    if spans := reading.strings.find_sum(reading.position):
+        reading.position = spans[-1][1]
+        return reading.strings.read_sum(spans, role)
     reading.strings.joins &= role is StringRole.MEMBER
     parts = [reading.read_string(role)[0]]
     while (joint := reading.strings.pass_joint(reading.position)) is not None:

@@ -16,14 +16,13 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import orjson
-
 from lenient.diagnostics import MAX_DEPTH, MAX_FINDINGS, Diagnostic, Path, join_path, render_path, shorten
 from lenient.diagnostics.codes import Stage
 from lenient.regex import compile_regex
 from lenient.scan.simple_members import LITERALS, NAME, SCALAR, STANDARD, W, parse_number
 from lenient.scan.strings.escapes import decode_body
-from lenient.scan.valid_json import LONG, NO_JSON, ReadFitting
+from lenient.scan.strings.paths import any_may_hold_path
+from lenient.scan.valid_json import NO_JSON, ReadFitting
 from lenient.unwrap.surrounding_text import OBJECT_START, SOURCE_CODE, holds_value
 
 _FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
@@ -33,8 +32,6 @@ _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 """The rest of a string from its first newline or tab on."""
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # characters
-_ESCAPED = ("\b", "\f", "\n", "\r", "\t")
-_INNER_PATH = re.compile(rb"\"[A-Za-z]:\\[bfnrt]")
 _REPAIR = Stage.REPAIR  # looking a member up takes long
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _CLOSERS = {
@@ -125,7 +122,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
         written = written.replace("\t", "\\t")
     if type(value := read(written)) is not dict:
         return None
-    if (len(text) >= LONG or ":\\" in text) and _may_hold_path(value):  # of a long text the search costs more
+    if any_may_hold_path(text, value):
         return None
     places: list[Path] = []
     if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
@@ -183,7 +180,7 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
     value = read(written)
     if value and type(value) is dict:
         known: tuple[Diagnostic, ...] = ()
-        if _may_hold_path(value):
+        if any_may_hold_path(text, value):
             return None
     else:
         broken = _read_raw_newlines(written, read)
@@ -193,21 +190,10 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
     return FastResult(value, (*known, found), (_REPAIR, "text repaired", text, value))
 
 
-def _may_hold_path(value: dict[str, Any]) -> bool:
-    r"""Return True when an escape may be the backslash of a Windows path, as in `C:\temp\new`."""
-    for item in value.values():
-        if type(item) is str:
-            if item[1:2] == ":" and item[2:3] in _ESCAPED:
-                return True
-        elif (type(item) is dict or type(item) is list) and _INNER_PATH.search(orjson.dumps(item)):
-            return True
-    return False
-
-
 def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
     for closers in _CLOSERS.get(text[-1], ()):
         value = read(text + closers)
-        if type(value) is dict and not _may_hold_path(value):
+        if type(value) is dict and not any_may_hold_path(text, value):
             where, end = render_path(_find_last_place(value, len(closers))), len(text)
             found = Diagnostic("missing_closer", where, end, end, None, closers)
             number = _LAST_NUMBER.search(text, end - _LONGEST_NUMBER) if text[-1].isdigit() else None
@@ -431,9 +417,8 @@ class _PlainReader:
         """Return the text of a string body that holds escapes or line breaks, and report its repairs."""
         body = decode_body(self.text, *span)
         for repair in body.repairs:
-            times = f"{repair.times} times" if repair.times > 1 else None
             path = join_path(self.where, step)
-            self.report(repair.code, path, repair.start, repair.end, repair.found, repair.became, times)
+            self.report(repair.code, path, repair.start, repair.end, repair.found, repair.became, repair.hint)
         return body.text
 
     def read_literal(self, written: str, start: int, step: str | int) -> bool | None:

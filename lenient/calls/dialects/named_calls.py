@@ -138,7 +138,7 @@ def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
                 yield found
 
 
-_TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
+_TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?!call:)(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
 _NAME_ALONE = re.compile(r"^(?P<begin><tool_call>)?(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)", re.MULTILINE)
 _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 

@@ -87,8 +87,8 @@ def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:
     `done` is the end of the call before: words in it announce nothing.
     """
     start = read.base + read.mark.start
-    before = reply.text[max(0, start - 1) : start]
-    return before == "`" or reply.fence_around(start) is not None or reply.is_example(start, since=done)
+    quoted = reply.is_inline_code(start) or reply.fence_around(start) is not None
+    return quoted or reply.is_example(start, since=done)
 
 
 _LOOK = 800  # reading an object costs as much as passing so many characters again

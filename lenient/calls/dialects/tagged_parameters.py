@@ -14,10 +14,13 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
+from lenient.calls.reading.child_elements import TAG_TOKEN, ElementReader, begins_with_elements
 from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import is_json
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 from lenient.calls.reading.written_parameters import UndeclaredType, WrittenParameter, build_arguments
+from lenient.definitions.json_schema.nodes import Node
+from lenient.diagnostics import Diagnostic, shorten
 
 
 class _ValueLayout(Enum):
@@ -53,7 +56,8 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
     while index < len(marks):
         if marks[index].lastgroup == "call" and not reply.is_quoted(marks[index].start()):
             found, index = walk.read_call(index)
-            yield found
+            if found is not None:
+                yield found
         else:
             index += 1
 
@@ -71,14 +75,20 @@ class _TagWalk:
         self.tags = tags
         self.marks = marks
 
-    def read_call(self, index: int) -> tuple[FoundCall, int]:
-        """Return the call whose opening tag is `marks[index]`, and the index of the mark to read next."""
+    def read_call(self, index: int) -> tuple[FoundCall | None, int]:
+        """Return the call whose opening tag is `marks[index]`, and the index of the mark to read next.
+
+        The call is None when only prose follows the tag.
+        """
         opening = self.marks[index]
         name = opening["name"].strip()
         tool = self.reply.find_tool(name)
         declared = {parameter.name for parameter in tool.parameters} if tool is not None else None
-        parameters: list[WrittenParameter] = []
         index += 1
+        root = self.reply.arguments_node(name)
+        if begins_with_elements(self.text, opening.end(), root) and not self.is_mark(index, opening.end()):
+            return self.read_elements(name, opening, index, root)
+        parameters: list[WrittenParameter] = []
         end, complete, closed = len(self.text), False, False
         while index < len(self.marks):
             mark = self.marks[index]
@@ -96,11 +106,12 @@ class _TagWalk:
         groups = opening.groupdict(default="")
         around = (missing_opening(opening.start()),) if groups.get("begin") == "" else ()
         if not parameters:
-            return replace(self.read_body(name, opening, end, complete), around=around), index
+            body = self.read_body(name, opening, end, complete)
+            return (replace(body, around=around) if body is not None else None), index
         if not complete and parameters[-1].closed and _REST.match(self.text, parameters[-1].end):
             complete = parameters[-1].end < len(self.text.rstrip())
         raw, built = build_arguments(
-            parameters, self.reply.arguments_node(name), self.tags.undeclared, entities=self.tags.entities,
+            parameters, root, self.tags.undeclared, entities=self.tags.entities,
             cut=not complete,
         )  # fmt: skip
         if not closed and complete:
@@ -108,13 +119,51 @@ class _TagWalk:
         found = FoundCall(name, raw, opening.start(), end, complete, None, built=built, around=around)
         return found, index
 
-    def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall:
-        """Return the call that has no parameters, or has one JSON object in their place."""
-        closing = re.compile(r"<[^<>]*+>\s*+\Z").search(self.text, opening.end(), end) if complete else None
+    def is_mark(self, index: int, position: int) -> bool:
+        """Return True when only blanks stand between `position` and the tag `marks[index]`."""
+        return index < len(self.marks) and not self.text[position : self.marks[index].start()].strip()
+
+    def read_elements(
+        self, name: str, opening: re.Match[str], index: int, root: Node | None
+    ) -> tuple[FoundCall, int]:
+        """Return the call whose parameters are elements named after them, and the index of the next mark."""
+        reader = ElementReader(self.reply, opening.end(), self.tags.undeclared)
+        parameters = reader.read_parameters(opening.end(), root)
+        end, closed = reader.end, not parameters or parameters[-1].closed
+        complete = closed and end < len(self.text.rstrip())
+        while index < len(self.marks) and self.marks[index].start() < end:
+            index += 1
+        ends = (
+            at for at in range(index, len(self.marks)) if self.marks[at].lastgroup in ("call", "call_end")
+        )
+        following = next(ends, -1)
+        if following >= 0 and self.marks[following].lastgroup == "call_end":
+            mark, index = self.marks[following], following + 1
+            if self.text[end : mark.start()].strip():
+                reader.dropped = (end, mark.start())
+            end, complete = mark.end(), True
+        raw, built = build_arguments(
+            parameters, root, self.tags.undeclared, entities=self.tags.entities, cut=not complete
+        )
+        if reader.dropped is not None:
+            dropped = shorten(self.text[slice(*reader.dropped)].strip())
+            built = (Diagnostic("stray_text_dropped", "$", 0, len(raw), dropped), *built)
+        if not reader.marked:
+            built = (Diagnostic("key_value_lines", "$", 0, len(raw)), *built)
+        return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
+
+    def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall | None:
+        """Return the call whose arguments are one text: mostly a JSON object, or nothing.
+
+        Return None when the closing tag is missing and the text is prose.
+        """
+        closing = _LAST_TAG.search(self.text, opening.end(), end) if complete else None
         body = self.text[opening.end() : closing.start() if closing else end]
         trimmed = body.strip()
-        if not trimmed.startswith("{"):
+        if not trimmed:
             return FoundCall(name, "", opening.start(), end, complete)
+        if not complete and trimmed[0] not in "{[<\"'`":
+            return None
         offset = opening.end() + len(body) - len(body.lstrip())
         return FoundCall(name, trimmed, opening.start(), end, complete or is_json(trimmed), offset)
 
@@ -153,21 +202,24 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
     The tags may have any prefix: Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3
-    (`steptml:`), Muse Glimmer (`atem:`). Source: Anthropic's published system prompt ("string and scalar
-    parameters should be specified as is, while lists and objects should use JSON"); vLLM `minimax_m2`,
-    `step3`. SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
+    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag, and elements
+    named after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
+    system prompt ("string and scalar parameters should be specified as is, while lists and objects should
+    use JSON"); vLLM `minimax_m2`, `step3`.
+    SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
     holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
     """
     yield from _read_tagged(reply, _INVOKE)
 
 
 _PREFIX = r"(?:[A-Za-z_]{1,20}:)?"
+_TOKEN = rf"(?:{TAG_TOKEN})?"
 _INVOKE = DialectTags(
     re.compile(
-        rf"(?P<call><{_PREFIX}invoke\s++name\s*+=\s*+[\"']?(?P<name>[^\"'<>]{{1,200}}+)[\"']?\s*+>)"
-        rf"|(?P<parameter><{_PREFIX}parameter\s++name\s*+=\s*+[\"']?(?P<key>[^\"'<>]{{1,200}}?)[\"']?"
+        rf"(?P<call>{_TOKEN}<{_PREFIX}invoke\s++name\s*+=\s*+[\"']?(?P<name>[^\"'<>]{{1,200}}+)[\"']?\s*+>)"
+        rf"|(?P<parameter>{_TOKEN}<{_PREFIX}parameter\s++name\s*+=\s*+[\"']?(?P<key>[^\"'<>]{{1,200}}?)[\"']?"
         rf"(?:\s++string\s*+=\s*+[\"'](?P<text>true|false)[\"'])?\s*+>)"
-        rf"|(?P<value_end></{_PREFIX}parameter\s*+>)|(?P<call_end></{_PREFIX}invoke\s*+>)"
+        rf"|(?P<value_end>{_TOKEN}</{_PREFIX}parameter\s*+>)|(?P<call_end>{_TOKEN}</{_PREFIX}invoke\s*+>)"
     ),
     _ValueLayout.GUESSED,
     entities=True,
@@ -274,10 +326,13 @@ _KIMI_K3 = DialectTags(
 )
 
 
+_LAST_TAG = re.compile(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
+
+
 # --- where a value ends --------------------------------------------------------------------------------
 
 _REST = re.compile(
-    r"\s*+(?:</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
+    rf"\s*+(?:{TAG_TOKEN})?(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
 """What may stand after the last tag of a call: the wrappers of all dialects, or nothing."""
 

@@ -19,11 +19,11 @@ from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.regex import compile_regex
 
 _THOUGHT = re.compile(
-    r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think)>|\[(THINK)\]|◁(think)▷"
+    r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think|mm:think)>|\[(THINK)\]|◁(think)▷"
     r"|<\|channel\|>\s*+(analysis)\s*+<\|message\|>|<\|START_(THINKING)\|>"
 )
 _THOUGHT_END = re.compile(
-    r"</(?:think|thinking|thought|reasoning)>(?=\s*+(?:\n|\Z|[<\[{]))|\[/THINK\]|◁/think▷"
+    r"</(?:(?:mm:)?think|thinking|thought|reasoning)>(?=\s*+(?:\n|\Z|[<\[{]))|\[/THINK\]|◁/think▷"
 )
 _CLOSERS = {"THINK": "[/THINK]", "analysis": "<|end|>", "THINKING": "<|END_THINKING|>"}
 _FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*+([\w+.\-]*+)[^\n`]*+(?:\n|\Z)", re.MULTILINE)
@@ -44,6 +44,9 @@ _PLACEHOLDERS = frozenset(
 )  # fmt: skip
 _NOT_IN_NAMES = re.compile(r"[\s${}<>\[\]()…]|\.\.\.")
 MAX_TOKENS = 5_000
+_BACKTICKS = re.compile(r"`++")
+_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
+_BRACE = re.compile(r"[{}]")
 _LEAD_IN = 240
 """Characters before a quoted piece that may say that it is an example."""
 
@@ -84,6 +87,7 @@ class ModelText:
         self.json_end = (find_json_end(text, self.body[0]) if leads else None) or 0
         self._fences: list[FencedBlock] | None = None
         self._fence_starts: list[int] = []
+        self._code_spans: list[tuple[int, int]] | None = None
         self._spellings = {normalise_name(tool.name) for tool in catalog} if catalog is not None else set()
 
     # --- the tools ------------------------------------------------------------------------------------
@@ -143,10 +147,27 @@ class ModelText:
         """
         if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
-        if self.text[max(0, position - 3) : position].endswith("`"):
-            return not self.text.endswith("```", 0, position)
+        if self.is_inline_code(position):
+            return True
         fence = self.fence_around(position)
         return fence is not None and self.is_example(fence.start)
+
+    def is_inline_code(self, position: int) -> bool:
+        """Return True when `position` is in inline code that is only a part of the reply."""
+        if self._code_spans is None:
+            spans = list(_find_code_spans(self.text, self)) if "`" in self.text else []
+            self._code_spans = [] if self._is_all_code(spans) else spans
+        index = bisect_right(self._code_spans, (position, len(self.text))) - 1
+        return index >= 0 and position < self._code_spans[index][1]
+
+    def _is_all_code(self, spans: list[tuple[int, int]]) -> bool:
+        """Return True when the reply has no text outside of inline code: the code is then what is meant."""
+        position, stop = self.body
+        for start, end in spans:
+            if self.text[position:start].strip(" \t\r\n,;"):
+                return False
+            position = end
+        return not self.text[position:stop].strip(" \t\r\n,;.")
 
     def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE, *, since: int = 0) -> bool:
         """Return True when the words before `position` say that the text there is an example.
@@ -227,6 +248,45 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
         position = opening.end() if end < 0 else end + len(closer)
         if end >= 0:
             yield opening.start(), position
+
+
+def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
+    """Yield the spans of inline code, backticks included.
+
+    As in Markdown, a run of backticks ends at the next run of the same length in the same paragraph. A run
+    within a word opens nothing, and three backticks that begin a line are a fence. Braces in inline code are
+    balanced: backticks in two calls, or in one call and before it, are none.
+    """
+    runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
+    following: dict[int, int] = {}  # length of a run -> the index of the next run of that length
+    partners = [-1] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = runs[index][1] - runs[index][0]
+        partners[index] = following.get(length, -1)
+        following[length] = index
+    index = 0
+    while index < len(runs):
+        (start, body), partner = runs[index], partners[index]
+        index += 1
+        if partner < 0 or text[start - 1 : start].isalnum() or reply.fence_around(start) is not None:
+            continue
+        close, end = runs[partner]
+        if body - start > 2 and not text[text.rfind("\n", 0, start) + 1 : start].strip():
+            continue
+        if _BLANK_LINE.search(text, body, close) or not _has_balanced_braces(text, body, close):
+            continue
+        index = partner + 1
+        if not text[end : end + 1].isalnum():
+            yield start, end
+
+
+def _has_balanced_braces(text: str, start: int, end: int) -> bool:
+    depth = 0
+    for brace in _BRACE.finditer(text, start, end):
+        depth += 1 if brace.group() == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _find_fenced_blocks(text: str, lines: Iterator[re.Match[str]]) -> Iterator[FencedBlock]:

@@ -48,7 +48,8 @@ class WrittenParameter:
     `is_text` is True when the model marks the value as text, False when it marks another type, None when it
     marks none. `closed` is False when the closing tag is missing. `cut` is True when the text ends within the
     value. `layout` is True when line breaks around the value were removed as layout. `end` is the offset
-    where the parameter ends in the reply; `doubtful` is True when it could end elsewhere as well.
+    where the parameter ends in the reply; `doubtful` is True when it could end elsewhere as well. `written`
+    is the value as JSON text, with the codes of the changes made to it, where the value was read already.
     """
 
     name: str
@@ -59,6 +60,7 @@ class WrittenParameter:
     layout: bool
     end: int
     doubtful: bool = False
+    written: tuple[str, list[str]] | None = None
 
 
 def build_arguments(
@@ -79,7 +81,9 @@ def build_arguments(
     parts, findings, length = list[str](), list[Diagnostic](), 1
     for parameter in parameters:
         key = to_json_text(parameter.name) + ": "
-        text, codes = _write_parameter(parameter, _find_node(root, parameter.name), undeclared, entities)
+        text, codes = parameter.written or write_parameter(
+            parameter, find_node(root, parameter.name), undeclared, entities=entities
+        )
         if not parameter.closed and not parameter.cut:
             codes.append("missing_closing_tag")
         if parameter.doubtful:
@@ -96,7 +100,7 @@ def build_arguments(
     return raw, tuple(findings)
 
 
-def _find_node(root: Node | None, name: str) -> Node | None:
+def find_node(root: Node | None, name: str) -> Node | None:
     """Return the node of a parameter, for any spelling of its name; None when the definition has none."""
     if root is None:
         return None
@@ -106,14 +110,14 @@ def _find_node(root: Node | None, name: str) -> Node | None:
     return root.fields[declared]
 
 
-def _write_parameter(
-    parameter: WrittenParameter, node: Node | None, undeclared: UndeclaredType, entities: bool
+def write_parameter(
+    parameter: WrittenParameter, node: Node | None, undeclared: UndeclaredType, *, entities: bool
 ) -> tuple[str, list[str]]:
     """Return the JSON text of one value, and the codes of the changes made to the value."""
     trimmed = parameter.value.strip()
     said = parameter.is_text
     if said is None:
-        said = _is_text(node, trimmed, undeclared)
+        said = is_text(node, trimmed, undeclared)
     if not said:
         if parameter.cut:
             return to_json_text(trimmed), ["unclosed_string"]
@@ -128,7 +132,7 @@ def _write_parameter(
     return to_json_text(value), codes
 
 
-def _is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
+def is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
     """Return True when a value is text by its definition.
 
     Where the definition allows text and other types, or is missing, a value may be read as JSON if it is

@@ -7,12 +7,15 @@ often than they are mistakes.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # C function that typeshed does not list
+from operator import itemgetter
 from typing import NamedTuple
 
 from lenient.regex import compile_regex
+from lenient.scan.strings.paths import LiteralBackslashes, find_literal_backslashes, may_hold_path
 
 _SPECIAL = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]++|[\ud800-\udfff]",
@@ -22,15 +25,6 @@ _CONTROLS = re.compile(r"[\x00-\x1f]++")
 _WITHOUT_CONTROLS = dict.fromkeys(range(0x20))
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_PATH_START = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
-_WHOLE_PATH = compile_regex(r"[A-Za-z]:(?:\\[\w.\-]{2,}+){2,}+\\?")
-_WHOLE_SHARE = compile_regex(r"\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?")
-_RELATIVE_PATH = re.compile(r"[%\w\-]{2,}+(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})")
-_FORMULA = re.compile(
-    r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
-)
-"""A command of LaTeX that begins like an escape."""
-_VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
 _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _CHARACTER = compile_regex(
     r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
@@ -43,13 +37,15 @@ _SCRIPT = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|
 """The first escape of a string that JSON does not define, where JavaScript and Python define it."""
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
+_BLANKS = ("n", "r", "t")
+_DOUBT = "Or the backslash begins a line break or a tab."
 _STAND_IN = "\x7f"  # for two backslashes, or for a quote
 
 
 class StringRepair(NamedTuple):
     """All repairs with one code in a string: the span from the first to the last repair, and their number.
 
-    `found` and `became` show the first repair.
+    `found` and `became` show the first repair; `doubt` says what else the text may be.
     """
 
     code: str
@@ -58,6 +54,11 @@ class StringRepair(NamedTuple):
     times: int
     found: str
     became: str
+    doubt: str | None = None
+
+    @property
+    def hint(self) -> str | None:
+        return self.doubt or (f"{self.times} times" if self.times > 1 else None)
 
 
 @dataclass(slots=True)
@@ -75,8 +76,8 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
     escapes of other languages are decoded.
     """
     body = text[start:end]
-    if body[1:3] == ":\\" and _WHOLE_PATH.fullmatch(body):
-        return _decode_slowly(body, start, "")
+    if body and may_hold_path(text, start, end):
+        return _decode_slowly(body, start, text[start - 1 : start])
     if "\\'" not in body and (decoded := _decode_strictly(body)) is not None:
         return DecodedBody(decoded, [])
     return _decode_quickly(body, start) or _decode_slowly(body, start, text[start - 1 : start])
@@ -172,11 +173,27 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []
-    last, kept = 0, _kept_letters(body)
+    last, literal = 0, find_literal_backslashes(body)
+    doubt: StringRepair | None = None
+    letters = literal.letters
     for match in _SPECIAL.finditer(body):
-        became, code = _decode_foreign_escape(body, match, opening) or _decode_escape(match.group(), kept)
-        if match.start() == 0 and kept and _WHOLE_SHARE.fullmatch(body):
-            became, code = match.group(), "invalid_escape"  # a share begins with two backslashes
+        code: str | None = "invalid_escape"
+        became = match.group()
+        kept = (
+            _is_literal(match, literal)
+            if literal.paths
+            else became[0] == "\\" and became[1:] != "" and became[1] in letters
+        )
+        if not kept:
+            became, code = _decode_foreign_escape(body, match, opening) or _decode_escape(match.group())
+        if (
+            literal.doubtful
+            and doubt is None
+            and match.group()[1:2] in _BLANKS
+            and (kept or not literal.paths)
+        ):
+            span = start + match.start(), start + match.end()
+            doubt = StringRepair("ambiguous", *span, 1, match.group(), became, _DOUBT)
         end = match.end() + (2 if code == "foreign_escape" and match.group() == "\\x" else 0)
         parts += (body[last : match.start()], became)
         last = end
@@ -189,7 +206,20 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
             ends[code], counts[code] = start + last, counts.get(code, 0) + times
     parts.append(body[last:])
     found = [repair._replace(end=ends[code], times=counts[code]) for code, repair in repairs.items()]
-    return DecodedBody("".join(parts), found)
+    return DecodedBody("".join(parts), found if doubt is None else [*found, doubt])
+
+
+def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
+    """Return True when a special sequence is text; two backslashes are where they begin a share."""
+    if match.group()[:1] != "\\":
+        return False
+    sign, at = match.group()[1:2], match.start()
+    if sign != "" and sign in literal.letters:
+        return True
+    index = bisect_right(literal.paths, at, key=itemgetter(0)) - 1
+    if index < 0 or at >= literal.paths[index][1]:
+        return False
+    return at == literal.paths[index][0] if sign == "\\" else sign != "" and sign in "bfnrtu"
 
 
 def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
@@ -204,32 +234,11 @@ def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tup
     return None
 
 
-def _kept_letters(body: str) -> str:
-    r"""Return the escape letters that are literal text in this body.
-
-    When another backslash in the body starts no escape, the author did not escape backslashes: `\b` beside
-    `\d` is a word boundary, and `\f` in a Windows path belongs to the name of a folder.
-    """
-    if _WHOLE_PATH.fullmatch(body) or _RELATIVE_PATH.fullmatch(body):
-        return "bfnrtu"
-    valid = _VALID.match(body)
-    if valid is None or valid.end() >= len(body) - 1:
-        return ""
-    if _PATH_START.match(body) or _FORMULA.search(body):
-        return "bfnrtu"
-    return "bf"
-
-
-def _decode_escape(written: str, kept: str) -> tuple[str, str | None]:
-    """Return the text of one special sequence, and the code when the sequence is not valid in JSON.
-
-    Escapes with a letter in `kept` stay as written.
-    """
+def _decode_escape(written: str) -> tuple[str, str | None]:
+    """Return the text of one special sequence, and the code when the sequence is not valid in JSON."""
     if written[0] != "\\":
         return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
     sign = written[1:2]
-    if sign and sign in kept:
-        return written, "invalid_escape"
     if sign in _ESCAPES and sign:
         return _ESCAPES[sign], None
     if len(written) == 12:

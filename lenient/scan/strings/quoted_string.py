@@ -34,6 +34,16 @@ _FILLED_IN = compile_regex(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
 )
+_FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", re.DOTALL)
+"""An escape, or the beginning of a value that a program or a shell fills in."""
+_LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
+_LITERALS = compile_regex(_LITERAL, re.DOTALL)
+_SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
+_LONG = 4_000  # characters of a string, of which a program takes one
+_INDEX = re.compile(
+    r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
+)
+"""What takes one character, or a part, of the string before it, at the end of a value."""
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
 _JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
 _SIDE_BY_SIDE = compile_regex(
@@ -95,6 +105,7 @@ class StringReader:
         self.joins = True  # strings side by side are one
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
+        self.has_templates = not strict and "`" in text
         self.ahead = ahead
         self.ends: dict[int, StringEnd] = {}  # those that were searched for, by the start of the string
 
@@ -145,6 +156,18 @@ class StringReader:
         self.report("string_concatenation", start, match.end(), found=written or None)
         return match.end()
 
+    def find_sum(self, start: int) -> list[tuple[int, int]]:
+        """Return the spans of the strings that are added at `start`; [] unless one is a template literal."""
+        joined = _SUM.match(self.text, start) if self.has_templates else None
+        if joined is None or "`" not in joined.group():
+            return []
+        return [string.span() for string in _LITERALS.finditer(self.text, start, joined.end())]
+
+    def read_sum(self, spans: list[tuple[int, int]], role: StringRole) -> str:
+        """Return the text of strings that are added."""
+        self.report("string_concatenation", spans[0][1], spans[-1][0], found="+")
+        return "".join(self.read_between(*span, role) for span in spans)
+
     def find_parenthesised(self, at: int) -> int | None:
         """Return the offset of the first string when the brackets at `at` hold only strings, else None."""
         match = None if self.strict else _PARENTHESISED.match(self.text, at)
@@ -163,7 +186,10 @@ class StringReader:
         return self.decode(start + 1, end - 1), end
 
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the string whose opening quote is at `start`. Return its text and its end."""
+        """Read the string whose opening quote is at `start`. Return its text and its end.
+
+        Raises UnreadableError when a program takes only a part of the string.
+        """
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
             self.raw = False
@@ -174,6 +200,9 @@ class StringReader:
             except JSONDecodeError:  # read past the end of what was valid
                 raise UnreadableError("unexpected_character", start) from None
             return text, StringEnd(after - 1, after, StringClosing.QUOTE)
+        quote = self.text.find(self.text[start], start + 1, start + _LONG)
+        if self.text[quote + 1 : quote + 2] == "[" and _INDEX.match(self.text, quote + 1):
+            raise UnreadableError("expression", start)
         twice = self.text.startswith(self.text[start] * 2, start)
         doubled = _find_doubled_end(self.text, start) if twice else None
         if doubled is not None:
@@ -222,7 +251,12 @@ class StringReader:
         return following.match(self.text, plain.end(2)) is not None
 
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
-        """Decode the body of the string at `start` and report its repairs. Return the text and `end`."""
+        """Decode the body of the string at `start` and report its repairs. Return the text and `end`.
+
+        Raises UnreadableError for a template literal with values that were never sent.
+        """
+        if self.text[start] == "`" and "${" in self.text[start : end.body]:
+            self.check_template(start, end.body)
         self.report_quotes(start, end, role)
         if self.is_doubled(start, end):
             return self.decode(start + 2, end.body - 1), end
@@ -233,6 +267,19 @@ class StringReader:
         if end.closing is StringClosing.TEXT_END:
             body = trim_half_escape(self.text, start + 1, body)
         return self.decode(start + 1, body), end
+
+    def check_template(self, start: int, end: int) -> None:
+        """Report a template literal as ambiguous whose values a shell may fill in.
+
+        Raises UnreadableError when a program fills them in.
+        """
+        parts = (part for part in _FILLED_TEMPLATE.finditer(self.text, start, end) if part.group()[0] == "$")
+        first = next(parts, None)
+        if first is None:
+            return
+        if first["shell"] is None or any(part["shell"] is None for part in parts):
+            raise UnreadableError("expression", start)
+        self.report("ambiguous", *first.span(), hint="Or a program fills in a value.")
 
     def read_unopened(self, start: int, place: StringPlace) -> UnquotedValue | None:
         """Read the string at `start` without an opening quote; None when the next quote does not end it."""
@@ -259,9 +306,13 @@ class StringReader:
             return text
         body = decode_body(self.text, start, end)
         for repair in body.repairs:
-            times = f"{repair.times} times" if repair.times > 1 else None
             self.report(
-                repair.code, repair.start, repair.end, found=repair.found, became=repair.became, hint=times
+                repair.code,
+                repair.start,
+                repair.end,
+                found=repair.found,
+                became=repair.became,
+                hint=repair.hint,
             )
             if repair.code == "invalid_escape" and (sign := find_character_escape(self.text, start, end)):
                 self.report("ambiguous", *sign, hint="Or this is an escape of Python or JavaScript.")

@@ -67,6 +67,11 @@ _PATTERN = re.compile(
 _EXPRESSION = re.compile(
     r"\A(?:not|lambda) |\A\*{1,2}[A-Za-z_]\w*+\Z|\S\s\?\Z|(?<=\w) (?:for \w+ in|if \S+ else) "
 )
+_CHOICE = compile_regex(
+    r"(?=(?:[^\s?]++|[^?\n]{1,200}\s|[^?\n]{0,200}[<>=!&|][^?\n]{0,200})\?)[^\"'`?,{}\[\]\n]{1,200}+\?\s*+"
+    r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|`[^`\\\n]*+`|(?<=\s)[\w.\-]++(?=\s))\s*+:\s*+(?:[\"'`]|[\w.\-]++\s*+[,)}\]])"
+)
+"""A choice of JavaScript: one word, a comparison, or words and a blank before the question mark."""
 _TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>|%(?:\(\w++\))?[sdifr]")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})
 _CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
@@ -126,7 +131,7 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
     if (loose := _read_loose_number(token, end)) is not None:
         is_group = close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
         return replace(loose, doubt=_SEVERAL if is_group else "")
-    if close == "]" and _COMPREHENSION.match(token):
+    if (close == "]" and _COMPREHENSION.match(token)) or _CHOICE.match(text, start):
         raise UnreadableError("expression", start)
     words = _read_words(token, start, wants_text)
     return replace(words, doubt=_SEVERAL) if close == "]" and _NEXT_ITEM.match(text, end) else words

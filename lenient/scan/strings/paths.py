@@ -1,0 +1,111 @@
+r"""Finds paths of Windows whose backslashes were not escaped: in them, `\t` is the beginning of a name.
+
+A path begins at a drive, a share, a folder such as `.` or a variable. The author of a body escapes either all
+backslashes or none: where an escape that JSON does not define stands in a body, paths in it are literal.
+Where every escape is valid, only a drive, or `.` at the start, shows a path.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import orjson
+
+from lenient.regex import compile_regex
+
+_ALL = "bfnrtu"
+_NAME = r"(?![bfnrt](?![a-z_\d]))[\w.\-%$@~#!]"
+"""The beginning of a name: after an escape, a text goes on with a capital, a sign or a further escape."""
+_STEP = rf"\\(?:Program Files(?: \(x86\))?(?=\\)|{_NAME}[\w.\-%$@~#!]*+)"
+_BEFORE = r"(?:(?<![^\s\"'`=(&;,|@])|(?<=\\n))"
+_ROOT = r"(?:[A-Za-z]:|\.{1,2}|~|%\w++%|\$env:\w++|\\\\[\w.$\-]{2,}+)"
+_PATH = compile_regex(rf"{_BEFORE}(?:{_ROOT}|[\w%\-.]{{2,}}+(?=(?:\\[\w.\-]{{2,}}+){{2}}))(?:{_STEP})++\\?")
+_ROOTED = re.compile(r"(?:[A-Za-z]:|\.{1,2}|~|[%$])")
+_DRIVE = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
+_WHOLE = compile_regex(
+    r"[A-Za-z]:(?:(?:\\[\w.\-]{2,}+){2,}+\\?|(?:\\[\w.\-]{2,}+)++\\)|\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?"
+    r"|(?:\.{1,2}\\)*+[%\w\-]{2,}(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})"
+)
+"""A body that is one path."""
+_WITH_BLANKS = compile_regex(r"[A-Za-z]:(?:\\[^\\/:*?\"<>|\n]++)++\\?")
+_VALID_STEPS = rf"(?:\\(?=[bfnrt]){_NAME}[\w.\-]++){{2,}}+"
+_VALID_PATH = compile_regex(
+    rf"(?:{_BEFORE}[A-Za-z]:(?!\\n)|\A[A-Za-z]:|\A\.{{1,2}}){_VALID_STEPS}|\A[A-Za-z]:\\(?=[bfnrt]){_NAME}[\w.\-]++\Z"
+)
+"""A path all of whose backslashes begin an escape of JSON; after one letter and a colon, a line may end."""
+_HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
+"""The beginning of such a path. The pattern begins with fixed signs, which are searched for faster."""
+_ESCAPED = ("\b", "\f", "\n", "\r", "\t")
+_INNER = re.compile(rb"\"(?:[A-Za-z]:|\.\.?)\\[bfnrt]")
+_LONG = 4_096  # characters
+_VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
+_FORMULA = re.compile(
+    r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
+)
+"""A command of LaTeX that begins like an escape."""
+
+
+class LiteralBackslashes(NamedTuple):
+    """The backslashes of a body that are text: those before one of `letters`, and all within `paths`.
+
+    `doubtful` is True when a line break or tab may be meant as well.
+    """
+
+    letters: str = ""
+    paths: tuple[tuple[int, int], ...] = ()
+    doubtful: bool = False
+
+
+def may_hold_path(text: str, start: int, end: int) -> bool:
+    """Return True when a body in which every escape is valid may hold a path."""
+    may_be = text[start] == "." or text.startswith(":\\", start + 1) or _HINT.search(text, start, end)
+    return bool(may_be) and _VALID_PATH.search(text[start:end]) is not None
+
+
+def any_may_hold_path(text: str, value: dict[str, Any]) -> bool:
+    """Return True when a string in an object, decoded from `text`, may hold a path; True too often.
+
+    In a long text, where the search costs more than the decoder, only the beginnings of strings count.
+    """
+    return _begins_with_path(value) or (len(text) < _LONG and _HINT.search(text) is not None)
+
+
+def _begins_with_path(value: dict[str, Any]) -> bool:
+    for item in value.values():
+        if type(item) is str:
+            if (item[1:2] == ":" or item[:2] == "..") and item[2:3] in _ESCAPED:
+                return True
+            if item[:1] == "." and item[1:2] in _ESCAPED:
+                return True
+        elif (type(item) is dict or type(item) is list) and _INNER.search(orjson.dumps(item)):
+            return True
+    return False
+
+
+def find_literal_backslashes(body: str) -> LiteralBackslashes:
+    r"""Return which backslashes of a body start no escape.
+
+    Beside `\d`, `\b` is a word boundary; `\f` in a path belongs to the name of a folder.
+    """
+    whole = ((0, len(body)),)
+    if _WHOLE.fullmatch(body):
+        return LiteralBackslashes(_ALL, whole)
+    valid = _VALID.match(body)
+    if valid is None or valid.end() >= len(body) - 1:
+        found = list(_VALID_PATH.finditer(body))
+        letters = {step[:1] for path in found for step in path.group().split("\\")[1:]}
+        # steps that all begin with the same letter may be lines, or columns
+        return LiteralBackslashes("", tuple(path.span() for path in found if len(letters) > 1), bool(found))
+    if _FORMULA.search(body) and not _DRIVE.match(body):
+        return LiteralBackslashes(_ALL)
+    paths = tuple(path.span() for path in _PATH.finditer(body) if _is_unescaped(body, path))
+    if paths != whole and _WITH_BLANKS.fullmatch(body):
+        return LiteralBackslashes("bf", whole, doubtful=True)
+    return LiteralBackslashes("bf", paths, doubtful=bool(paths) and paths != whole)
+
+
+def _is_unescaped(body: str, path: re.Match[str]) -> bool:
+    """Return True when a path has a root, or holds an escape that JSON does not define."""
+    valid = _VALID.match(body, *path.span())
+    return _ROOTED.match(path.group()) is not None or (valid is not None and valid.end() < path.end())
